@@ -5,6 +5,8 @@
 package bind
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"dither/internal/bounded"
@@ -307,4 +309,11 @@ func IsUnbounded(x *bounded.Expr) bool {
 		return x.Range.IntLo < -maxInteger || x.Range.IntHi > maxInteger
 	}
 	return x.Type == value.Real && !soundRange(x.Range)
+}
+
+// Clone returns a copy of the scope that can resolve further names without a change to the scope itself.
+func (l *Scope) Clone() Scope {
+	out := *l
+	out.Columns, out.Resolved = slices.Clone(l.Columns), maps.Clone(l.Resolved)
+	return out
 }

@@ -9,7 +9,7 @@ var inEngines = regexp.MustCompile(`\b(Caps\.(Rows|Groups|RowsPerGroup)|Part\.Pe
 	`\bsingle\(|\.Single\b|IN \(%|a\.Lo, a\.Hi`)
 
 // inPlans is a line that fixes by how much neighbours may differ, or on which that rests.
-var inPlans = regexp.MustCompile(`\b(L1|L2Squared|Sensitivity|Monotonic|Single|Most|RowsPerUnit)\b[^(]* (=|\+=|\*=|:=) |&Target\{Sens|Lsh\(|ChangeOne|AddRemove|Caps\.(Rows|Groups|RowsPerGroup)\b\)*[,)]|MaxPerCell`)
+var inPlans = regexp.MustCompile(`\b(L1|L2Squared|[sS]ensitivity|Monotonic|Single|Most|RowsPerUnit)\b[^(]* (=|\+=|\*=|:=) |&Target\{Sens|Lsh\(|ChangeOne|AddRemove|[cC]aps\.(Rows|Groups|RowsPerGroup)\b\)*[,)]|MaxPerCell`)
 
 // scanned are the files of which each line that bounds something must be among the places, and the least number of lines that do.
 var scanned = []struct {
@@ -36,11 +36,11 @@ var elsewhere = []string{
 	"postgres/seal.go: readColumn(", "postgres/seal.go: return l.numbers(ctx, sql", "postgres/render_rows.go: var stored", "postgres/render_rows.go: stored = append",
 	"seal/backend.go: MaxRowsPer", "seal/manifest.go: return 0, v.Facts", "seal/manifest.go: return v.Facts", "seal/manifest.go: Sealed: v.Sealed",
 	"seal/manifest.go: Schema: v.Schema", "seal/manifest.go: if v.Removed", "seal/report.go: ",
-	"plan/canonical.go: ", "plan/noise.go: ", "plan/plan.go: ", "bounded/measure.go: return new(big.Rat)", "plan/measure.go: Parameter", "plan/order.go: _, _ = fmt.Fprintf", "vectors_bound.go: s.L1, s.L2Squared",
+	"plan/canonical.go: ", "plan/noise.go: ", "plan/plan.go: ", "bounded/measure.go: return new(big.Rat)", "plan/measure.go: Parameter", "plan/order.go: p.OrderCaps.", "plan/order.go: p.RowCaps.",
 	// errors are planted in what it calls, or in the condition that it stands under
 	"render_source.go: rows = ranked(", "duckdb/render_source.go: func (f sealedFiles) single", "duckdb/render_source.go: case s.Single:",
-	"engine/stored.go: each, rows :=", "engine/stored.go: if one :=", "postgres/cells.go: of, first =", "plan/caps.go: m.L1", "plan/caps.go: m.L2Squared",
-	"plan/distinct.go: m.L1, m.L2Squared =", "plan/target.go: t.Sensitivity = most", "plan/unit_rows.go: s.Sensitivity = big.NewRat(1, 1)",
+	"engine/stored.go: each, rows :=", "engine/stored.go: if one :=", "postgres/cells.go: of, first =", "plan/caps.go: m.L1", "plan/caps.go: m.L2Squared", "plan/sets.go: m.L2Squared.Div(",
+	"plan/distinct.go: m.L1, m.L2Squared =", "plan/target.go: t.Sensitivity = most", "plan/unit_rows.go: s.sensitivity = big.NewRat(1, 1)",
 	"vectors_bound.go: m.L1, m.L2Squared = vectorSensitivity", "vectors_bound.go: l1.Lsh", "vectors_bound.go: l2squared.Lsh",
 	// how many rows there are at most: for how many pages, for a rounding, or for what is told of how exact an answer is
 	"duckdb/rows_source.go: times = ", "plan/measure.go: m := &bounded.Measure{Kind: Sum", "plan/mode.go: if n == privacy.ChangeOne",

@@ -22,26 +22,17 @@ func (p *Plan) AllLooks() []*bounded.Statement {
 	return out
 }
 
-// affordable refuses what could cost more for one unit than the policy's limit. A question that was asked already, and
-// whose bound on rows was found, is not refused any more: its rows would have had a part in it.
-func (b *builder) affordable() error {
-	if b.foundRows > 0 {
-		return nil
-	}
-	return b.unitWithin(b.plan.AllLooks()...)
-}
-
-// unitWithin is affordable for some looks.
-func (b *builder) unitWithin(looks ...*bounded.Statement) error {
-	work, limit := cost.Of(b.policy, looks...), b.policy.MostUnitCost()
+// unitWithin refuses statements that could take an engine more steps for one unit than the policy's limit.
+func (k *keyed) unitWithin(main *bounded.Statement, looks ...*bounded.Statement) error {
+	work, limit := cost.Of(k.policy, looks...), k.policy.MostUnitCost()
 	if work.Steps <= limit {
 		return nil
 	}
-	unit := b.Table.Unit.Column
+	unit := k.table().Unit.Column
 	if unit == "" {
 		unit = "row"
 	}
-	at, hint := b.dear(work)
+	at, hint := k.dear(main, work)
 	return bind.Refuse(at, hint, "the rows of one %s could take %s steps here (%s), more than the limit of %s",
 		unit, Thousands(work.Steps), rowsInWords(work.Rows), Thousands(limit))
 }
@@ -54,10 +45,10 @@ func rowsInWords(n int64) string {
 }
 
 // dear says what makes a question dear, and what to write instead.
-func (b *builder) dear(work cost.Cost) (query.Pos, string) {
+func (k *keyed) dear(look *bounded.Statement, work cost.Cost) (query.Pos, string) {
 	stored := int64(1)
-	for _, name := range b.plan.Tables() {
-		if t := b.policy.Table(name); t != nil {
+	for _, name := range look.Tables() {
+		if t := k.policy.Table(name); t != nil {
 			stored = max(stored, t.Stored())
 		}
 	}
@@ -65,11 +56,11 @@ func (b *builder) dear(work cost.Cost) (query.Pos, string) {
 	switch {
 	case work.Rows > 2*stored:
 		begin := ""
-		if name := b.longest(); name != "" {
+		if name := k.longest(); name != "" {
 			begin = "begin FROM with " + query.QuoteName(name) + ", which has the most rows_per_unit, or "
 		}
-		return b.tree.From.At, begin + "join fewer tables, or aggregate each side by its unit in a subquery first (GROUP BY " + b.unitName() + ")" + owner
-	case b.patterns() > 0:
+		return k.tree.From.At, begin + "join fewer tables, or aggregate each side by its unit in a subquery first (GROUP BY " + k.unitName() + ")" + owner
+	case patterns(look) > 0:
 		return query.Pos{}, "write fewer or shorter patterns; a text column with declared values is cheaper to match" + owner
 	}
 	return query.Pos{}, "compute less in each row, or ask several questions" + owner
@@ -77,10 +68,10 @@ func (b *builder) dear(work cost.Cost) (query.Pos, string) {
 
 // longest is the table of which one unit counts with the most rows, if FROM does not begin with it. All stored rows of
 // the table that FROM begins with are joined, and of every other table as many as count: so it is best placed first.
-func (b *builder) longest() (name string) {
+func (k *keyed) longest() (name string) {
 	first, most := int64(0), int64(0)
-	b.plan.Source.Walk(func(s *bounded.Source) {
-		t := b.policy.Table(s.Table)
+	k.source().Walk(func(s *bounded.Source) {
+		t := k.policy.Table(s.Table)
 		if s.Op != bounded.Scan || t == nil || t.Public {
 			return
 		}
@@ -94,34 +85,34 @@ func (b *builder) longest() (name string) {
 	return name
 }
 
-func (b *builder) unitName() string {
-	if b.Table.Unit.Column == "" {
+func (k *keyed) unitName() string {
+	if k.table().Unit.Column == "" {
 		return "the unit"
 	}
-	return query.QuoteName(b.Table.Unit.Column)
+	return query.QuoteName(k.table().Unit.Column)
 }
 
 // patterns counts the LIKEs of the question.
-func (b *builder) patterns() (n int) {
+func patterns(b *bounded.Statement) (n int) {
 	count := func(e *bounded.Expr) {
 		if e.Op == bounded.OpLike {
 			n++
 		}
 	}
 	walk := func(e *bounded.Expr) { e.Walk(count) }
-	if b.plan.Where != nil {
-		walk(b.plan.Where)
+	if b.Where != nil {
+		walk(b.Where)
 	}
-	for _, k := range b.plan.Keys {
+	for _, k := range b.Keys {
 		walk(k.Expr)
 	}
-	for _, m := range b.plan.Measures {
+	for _, m := range b.Measures {
 		if m.X != nil {
 			walk(m.X)
 		}
 	}
-	if b.plan.Source != nil {
-		b.plan.Source.Walk(func(s *bounded.Source) { s.Expressions(walk) })
+	if b.Source != nil {
+		b.Source.Walk(func(s *bounded.Source) { s.Expressions(walk) })
 	}
 	return n
 }

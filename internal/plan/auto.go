@@ -31,16 +31,16 @@ type Search struct {
 // falsePositive is how often noise alone makes found bounds wider than they need to be. That spoils an answer, never its privacy.
 const falsePositive = 1e-6
 
-func (s *Search) pay(share privacy.Loss) { s.Loss = s.Loss.Plus(share) }
-
 // Outer is the one measure of the look: what X's rows lie between by themselves.
 func (s *Search) Outer() *bounded.Measure { return s.Look.Measures[0] }
 
 // String is the search's canonical text, without its share of the price.
-func (s *Search) String() string { return "bounds of " + s.Outer().String() }
+func (s *Search) String() string { return searchText(s.Outer()) }
+
+func searchText(outer *bounded.Measure) string { return "bounds of " + outer.String() }
 
 // found plans bounds => auto for a call's one argument.
-func (b *builder) found(x *query.Call, a *query.Argument) error {
+func (b *measuring) found(x *query.Call, a *query.Argument) error {
 	if x.Name != "sum" && x.Name != "avg" || len(x.Args) != 1 || x.Distinct {
 		return bind.Refuse(
 			a.At,
@@ -53,9 +53,9 @@ func (b *builder) found(x *query.Call, a *query.Argument) error {
 }
 
 // searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
-func (b *builder) searched(name string, e *bounded.Expr, at query.Pos) (Aggregate, error) {
+func (b *measuring) searched(name string, e *bounded.Expr, at query.Pos) (unpricedAggregate, error) {
 	if bind.AnyColumn(e, bind.IsUnbounded) && bind.IsUnbounded(e) {
-		return Aggregate{}, bind.Refuse(
+		return unpricedAggregate{}, bind.Refuse(
 			at,
 			"give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
 			"bounds are found within bounds that are known beforehand, and this has none",
@@ -63,46 +63,42 @@ func (b *builder) searched(name string, e *bounded.Expr, at query.Pos) (Aggregat
 	}
 	outer, err := sumMeasure(e, false, at)
 	if err != nil {
-		return Aggregate{}, err
+		return unpricedAggregate{}, err
 	}
-	s := &Search{
-		X:             e,
-		Look:          bounded.Statement{Measures: []*bounded.Measure{&outer.Measure}, Ordered: true},
-		FalsePositive: falsePositive,
-	}
-	for _, o := range b.plan.Searches {
+	s := &unpricedSearch{x: e, outer: &outer.Measure}
+	for _, o := range b.searches {
 		if o.String() == s.String() {
 			s = o
 		}
 	}
-	if !slices.Contains(b.plan.Searches, s) {
-		b.plan.Searches = append(b.plan.Searches, s)
+	if !slices.Contains(b.searches, s) {
+		b.searches = append(b.searches, s)
 	}
-	b.note(
+	b.notes.add(
 		"Bounds are looked for first, at half of the aggregate's share of the price. The error that is told is that within the widest bounds there are; it is smaller within narrower ones.",
 	)
 	lo, hi := big.NewInt(outer.Lo), big.NewInt(outer.Hi)
-	sum, err := s.within(lo, hi, name == "avg")
+	sum, err := sumWithin(e, &outer.Measure, lo, hi, name == "avg")
 	if err != nil {
-		return Aggregate{}, err
+		return unpricedAggregate{}, err
 	}
+	sum.search = s
 	if sum.X.Weight() > bounded.MaxWeight {
-		return Aggregate{}, bind.Refuse(
+		return unpricedAggregate{}, bind.Refuse(
 			at,
 			"simplify it",
 			"this expression is too large once it is written out with its bounds",
 		)
 	}
 	if name == "sum" {
-		return Aggregate{Func: SumFunc, Sum: sum}, nil
+		return unpricedAggregate{of: SumFunc, sum: sum}, nil
 	}
 	return average(sum.X, sum, countMeasure(bounded.CountValue, e)), nil
 }
 
 // within is the sum of X within bounds in the look's grid units. They are held within X's own, whatever they are; and those of a
 // plain sum reach to 0, or as near to it as X's own do: what is nearer to 0 costs no noise, and need not be moved.
-func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
-	outer := s.Outer()
+func sumWithin(of *bounded.Expr, outer *bounded.Measure, lo, hi *big.Int, centred bool) (*unpricedMeasure, error) {
 	clamp := func(n *big.Int) int64 {
 		switch {
 		case n.Cmp(big.NewInt(outer.Lo)) < 0:
@@ -120,23 +116,23 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 		low, high = outer.Lo, outer.Hi
 	}
 	bound := func(n int64) *bounded.Expr {
-		if s.X.Type == value.Integer {
+		if of.Type == value.Integer {
 			return bind.Constant(value.OfInt(n))
 		}
 		// exact: at most 2^60 units, of 46 bits or fewer where they are real bounds
 		x, _ := outer.Units(big.NewInt(n)).Float64()
-		return bind.Constant(value.OfReal(min(max(x, s.X.Range.Lo), s.X.Range.Hi)))
+		return bind.Constant(value.OfReal(min(max(x, of.Range.Lo), of.Range.Hi)))
 	}
 	at := query.Pos{Line: 1, Column: 1}
-	inside, err := bind.Extreme(bounded.OpGreatest)([]*bounded.Expr{s.X, bound(low)}, at)
+	inside, err := bind.Extreme(bounded.OpGreatest)([]*bounded.Expr{of, bound(low)}, at)
 	if err == nil {
 		inside, err = bind.Extreme(bounded.OpLeast)([]*bounded.Expr{inside, bound(high)}, at)
 	}
 	if err != nil {
 		return nil, err
 	}
-	there := bind.Logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{s.X}})
-	x, err := bind.Choose([]*bounded.Expr{there}, []*bounded.Expr{inside, bind.Constant(value.NullOf(s.X.Type))}, at)
+	there := bind.Logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{of}})
+	x, err := bind.Choose([]*bounded.Expr{there}, []*bounded.Expr{inside, bind.Constant(value.NullOf(of.Type))}, at)
 	if err != nil {
 		return nil, err
 	}
@@ -144,32 +140,8 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Search, m.centred = s, centred
+	m.centred = centred
 	return m, nil
-}
-
-// looks completes the searches' looks, once the plan's own is. A row is in one bin of the histogram, so that the histogram moves by at
-// most Rows =: m in L1 norm and m² in squared L2 norm under add/remove, and by twice each under change-one (quantile.Tree
-// has the proof).
-func (b *builder) looks() error {
-	for _, s := range b.plan.Searches {
-		outer := s.Outer()
-		s.Look = b.plan.Statement // the same rows, but those of groups that are not known are among them
-		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*bounded.Measure{
-			outer,
-		}, true, b.rowsOnly()
-		m := big.NewInt(s.Look.Caps.Rows)
-		h := countMeasure(bounded.CountValue, s.X)
-		h.L1, h.L2Squared, h.Loss = m, new(big.Int).Mul(m, m), s.Loss
-		if b.plan.Neighbours == privacy.ChangeOne {
-			h.L1, h.L2Squared = new(big.Int).Lsh(h.L1, 1), h.L2Squared.Lsh(h.L2Squared, 1)
-		}
-		if err := h.choose(); err != nil {
-			return bind.Refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
-		}
-		s.Histogram = h
-	}
-	return nil
 }
 
 // Within are the bounds that an output's values were held within by a search, with the searches: found ones, or in a plan the values'
@@ -204,12 +176,13 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 			measures = append(measures, m)
 			continue
 		}
-		found, err := m.Search.within(lower[j], upper[j], m.centred)
+		sum, err := sumWithin(m.Search.X, m.Search.Outer(), lower[j], upper[j], m.centred)
 		if err != nil {
 			return nil, err
 		}
+		found := &Measure{Measure: sum.Measure, Search: m.Search, centred: m.centred, Loss: m.Loss}
 		found.text = found.String()
-		found.Loss, found.Rounding = m.Loss, m.Rounding // which bounds any sum of the value on a grid of its own
+		found.Rounding = m.Rounding // which bounds any sum of the value on a grid of its own
 		found.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
 		if err := found.choose(); err != nil {
 			return nil, err
@@ -229,9 +202,11 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		out.Aggregates = append(out.Aggregates, a)
 	}
 	if out.Sets != nil {
-		if err := out.overSets(); err != nil {
+		sets, err := overSets(&out.Statement, out.Neighbours, out.Measures, out.Sets)
+		if err != nil {
 			return nil, err
 		}
+		out.Sets = sets
 	}
 	return &out, nil
 }

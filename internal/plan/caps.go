@@ -18,76 +18,104 @@ import (
 // off no value, and needs no grouping by unit. So does an average: clamping a unit's sum and its count apart would move their
 // quotient. Where units alone are counted there is nothing to cap but groups. The choice does not look at data, so it says
 // nothing.
-func (b *builder) caps() error {
+func (b *bounding) chooseCaps() error {
 	unit := b.Table.Unit
-	if unit.IsRow() && b.maxGroups > 0 {
+	if unit.IsRow() && b.request.MaxGroups > 0 {
 		return bind.Refuse(
 			query.Pos{},
 			"leave it out",
 			"max_groups is for tables with a unit column: here each row is one unit",
 		)
 	}
-	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
+	if err := b.unitColumn(); err != nil || b.unit == nil {
 		return err
 	}
 	groups := unit.MaxGroups
-	if b.maxGroups > 0 {
-		groups = b.maxGroups
+	if b.request.MaxGroups > 0 {
+		groups = b.request.MaxGroups
 	}
-	if !b.plan.Open() {
-		groups = min(groups, int64(b.plan.Cells())) // 1 without keys
+	if !b.open() {
+		groups = min(groups, int64(b.cells().Cells())) // 1 without keys
 	}
 	rows := b.rowCap()
 	if b.maxRows > 0 {
 		groups = min(groups, rows)
 	}
 	byRows, byGroups := bounded.Caps{Rows: rows}, bounded.Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
-	if b.plan.Open() {
+	if b.open() {
 		byRows.Groups = min(groups, rows) // selection counts units
 	}
-	onlyUnits := len(b.plan.Measures) > 0
-	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
-	distinct := slices.ContainsFunc(b.plan.Aggregates, Aggregate.distinct)
-	for _, m := range b.plan.Measures {
+	onlyUnits := len(b.measures) > 0
+	averages := slices.ContainsFunc(b.aggregates, func(a unpricedAggregate) bool { return a.of == Average })
+	distinct := slices.ContainsFunc(b.aggregates, unpricedAggregate.distinct)
+	for _, m := range b.measures {
 		if m.Kind == bounded.CountUnits { // who is in a cell is known by grouping alone
 			byRows.Groups = min(groups, rows)
 		} else {
 			onlyUnits = false
 		}
 	}
-	b.plan.Caps = byRows
+	b.caps = byRows
 	if averages && b.tree.Options != nil {
-		b.note("AVG is over rows, whoever's they are; GoogleSQL's is over what each %s has on average.", unit.Column)
+		b.notes.add("AVG is over rows, whoever's they are; GoogleSQL's is over what each %s has on average.", unit.Column)
 	}
-	if b.plan.CellsClamped() {
+	if b.cellsClamped() {
 		return b.cellCaps(byGroups, averages, distinct)
 	}
 	if onlyUnits || !averages && !distinct && b.maxRows == 0 && b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
-		b.plan.Caps = byGroups
+		b.caps = byGroups
 	}
+	return nil
+}
+
+// cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums, and distinct
+// values need a bound on rows.
+func (b *bounding) cellCaps(byGroups bounded.Caps, averages, distinct bool) error {
+	at := b.first()
+	switch {
+	case averages:
+		return bind.Refuse(
+			at,
+			"ask for the average in a question of its own",
+			"an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average",
+		)
+	case distinct:
+		return bind.Refuse(
+			at,
+			"ask for the distinct values in a question of their own",
+			"COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows",
+		)
+	case b.maxRows > 0:
+		return bind.Refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
+	}
+	b.caps = byGroups
 	return nil
 }
 
 // unitColumn makes the column that identifies a unit the plan's, which then has no caps yet. Where each row is a unit there is
 // none, and one row counts (in a relation, as many as it makes of one).
-func (b *builder) unitColumn() error {
+func (b *bounding) unitColumn() error {
 	unit := b.Table.Unit
-	if unit.IsRow() {
-		b.plan.Caps = bounded.Caps{Rows: unit.RowsPerUnit}
+	switch {
+	case unit.IsRow():
+		b.readColumns()
+		b.caps = bounded.Caps{Rows: unit.RowsPerUnit}
 		return nil
-	}
-	if b.Source != nil {
-		b.plan.Unit = &bounded.Column{Column: &policy.Column{Name: unit.Column}}
+	case b.Source != nil:
+		b.readColumns()
+		b.unit = &bounded.Column{Column: &policy.Column{Name: unit.Column}}
 		return nil
-	}
-	if b.Names != nil {
+	case b.Names != nil:
 		b.Declared(b.Table.Column(unit.Column))
-	} else if _, err := b.Column(&query.Column{Name: unit.Column}); err != nil {
-		return err
+	default:
+		if _, err := b.Column(&query.Column{Name: unit.Column}); err != nil {
+			return err
+		}
 	}
-	for i := range b.Columns {
-		if b.Columns[i].Name == unit.Column {
-			b.plan.Unit = &b.Columns[i]
+	b.readColumns()
+	for i := range b.columns {
+		if b.columns[i].Name == unit.Column {
+			b.unit = &b.columns[i]
 		}
 	}
 	return nil
@@ -96,28 +124,28 @@ func (b *builder) unitColumn() error {
 // noiseUnder compares caps: the sum of the measures' squared L2 sensitivities, or of their L1 sensitivities' squares under
 // a pure budget, to which the noise's variance is proportional. (But for CountUnits all measures change by one factor, so that
 // neither shares of the price nor units play a part; beside it, this is a rule of thumb.)
-func (b *builder) noiseUnder(c bounded.Caps) float64 {
+func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 	type over struct { // what a measure's sensitivity over a grouping depends on
 		grouped bool
 		parts   int64
 	}
 	var groupings []over
-	for _, g := range b.plan.Groupings() {
+	for _, g := range groupingsOf(b.sets, len(b.keys)) {
 		of := over{len(g.Keys) > 0, 1}
 		if c.Rows == 0 { // else boundOver asks for no parts
-			of.parts = g.Parts(&b.plan.Statement)
+			of.parts = g.Parts(b.cells())
 		}
 		groupings = append(groupings, of)
 	}
-	_, pure := b.plan.Price.Pure()
+	_, pure := b.price.Pure()
 	total := 0.0
-	for _, m := range b.plan.Measures {
+	for _, m := range b.measures {
 		found := map[over]float64{}
 		for _, g := range groupings {
 			f, ok := found[g]
 			if !ok {
-				try := *m
-				try.boundOver(b.plan.Neighbours, c, g.grouped, g.parts)
+				try := Measure{Measure: m.Measure}
+				try.boundOver(b.neighbours(), c, g.grouped, g.parts)
 				x := try.L2Squared
 				if pure {
 					x = new(big.Int).Mul(try.L1, try.L1)
@@ -130,14 +158,6 @@ func (b *builder) noiseUnder(c bounded.Caps) float64 {
 		}
 	}
 	return total
-}
-
-// rowCap is how many rows of a unit count, at most: the policy's number, or fewer.
-func (b *builder) rowCap() int64 {
-	if b.maxRows > 0 {
-		return min(b.maxRows, b.Table.Unit.RowsPerUnit)
-	}
-	return b.Table.Unit.RowsPerUnit
 }
 
 // bound fixes how far the measure's vector of cells can move between neighbours, in grid units: L1, and the square of L2.

@@ -8,7 +8,7 @@ import (
 )
 
 // clampCells puts contribution_bounds_per_group on an aggregate's measure: ⌊low/grid⌋ and ⌈high/grid⌉.
-func (b *builder) clampCells(a Aggregate) error {
+func (b *measuring) clampCells(a unpricedAggregate) error {
 	s := b.given.cells
 	if s == nil {
 		return nil
@@ -28,32 +28,8 @@ func (b *builder) clampCells(a Aggregate) error {
 	}
 	if floor.Cmp(least) < 0 || ceil.Cmp(most) > 0 {
 		m.Cells = m.Cells.Within(least, most) // as CellBounds does: however far they reach, it is one question
-		b.note("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
+		b.notes.add("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
 			plural(b.Table.Unit.RowsPerGroup, "row"), b.Table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
-	return nil
-}
-
-// cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums, and distinct
-// values need a bound on rows.
-func (b *builder) cellCaps(byGroups bounded.Caps, averages, distinct bool) error {
-	at := b.tree.Items[0].Expr.Pos()
-	switch {
-	case averages:
-		return bind.Refuse(
-			at,
-			"ask for the average in a question of its own",
-			"an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average",
-		)
-	case distinct:
-		return bind.Refuse(
-			at,
-			"ask for the distinct values in a question of their own",
-			"COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows",
-		)
-	case b.maxRows > 0:
-		return bind.Refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
-	}
-	b.plan.Caps = byGroups
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // cleaned value, in which those beyond the declared bounds stand at the bound: so at an end that is x's own, or beyond it, the
 // rows that are counted are those at that end, among which are all that were moved; else those strictly beyond. CLIPPED(x) asks
 // for x's own at both ends.
-func (b *builder) clipped(x *query.Call) (*query.Call, error) {
+func (b *measuring) clipped(x *query.Call) (*query.Call, error) {
 	s := b.given.outside
 	if x.Star || x.Distinct || len(x.Args) != 1 || b.given.auto {
 		return nil, bind.Refuse(

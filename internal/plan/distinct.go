@@ -13,7 +13,7 @@ import (
 )
 
 // countsUnits reports COUNT(DISTINCT unit), which counts units.
-func (b *builder) countsUnits(x *query.Call) bool {
+func (b *measuring) countsUnits(x *query.Call) bool {
 	if x.Name != "count" || !x.Distinct || len(x.Args) != 1 || b.Table.Unit.IsRow() {
 		return false
 	}
@@ -29,17 +29,17 @@ func (b *builder) countsUnits(x *query.Call) bool {
 // numbers of P's pairs that are in no other unit's set: 0 ≤ c, ‖c‖₁ ≤ |P| ≤ Rows. Add/remove: the counts differ by c. Change-one:
 // with c and c′ of the two sets, both over the same union of the others, they differ by c − c′. These are the bounds from
 // which bound's proof goes on, with one sign and M = 1. ∎
-func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
+func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 	if b.countsUnits(x) {
 		if c, ok := x.Args[0].(*query.Column); ok {
 			if _, err := b.Column(c); err != nil {
-				return Aggregate{}, err
+				return unpricedAggregate{}, err
 			}
 		}
-		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountUnits, nil)}, nil
+		return unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountUnits, nil)}, nil
 	}
 	if x.Name != "count" {
-		return Aggregate{}, bind.Refuse(
+		return unpricedAggregate{}, bind.Refuse(
 			x.At,
 			"leave DISTINCT out, or ask for COUNT(DISTINCT x)",
 			"DISTINCT goes with COUNT alone: one person can change which values there are, and so any sum of them",
@@ -47,18 +47,18 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	}
 	e, err := b.Row(x.Args[0])
 	if err != nil {
-		return Aggregate{}, err
+		return unpricedAggregate{}, err
 	}
 	if bind.IsUntypedNull(e) {
-		return Aggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
+		return unpricedAggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
 	e, few, err := b.listed(e, x.At)
 	if err != nil {
-		return Aggregate{}, err
+		return unpricedAggregate{}, err
 	}
 	m := countMeasure(bounded.CountDistinct, e)
 	m.Values = few
-	return Aggregate{Func: CountFunc, Count: m}, nil
+	return unpricedAggregate{of: CountFunc, count: m}, nil
 }
 
 // mostListed is how many values a statement holds an expression to.
@@ -67,7 +67,7 @@ const mostListed = 64
 // listed is e with how many values other than NULL it can have, at least 1; 0 where that is not known, as of reals, or many. A sensitivity rests on that number, so the
 // statement sees to it: a column's values are those that cleaning leaves, and any other expression is NULL where it is none of the
 // known ones, should what is said of its values ever be wrong.
-func (b *builder) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr, few int64, err error) {
+func (b *measuring) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr, few int64, err error) {
 	values, ok := b.Known(e)
 	if !ok || e.Type == value.Real {
 		return e, 0, nil
@@ -131,6 +131,6 @@ func (m *Measure) boundFew(n privacy.Neighbours, caps bounded.Caps, cells int) {
 func corner(x, k int64) int64 { return x/k*k*k + x%k*(x%k) }
 
 // distinct reports an aggregate that counts distinct values.
-func (a Aggregate) distinct() bool {
-	return slices.ContainsFunc(a.Measures(), func(m *Measure) bool { return m.Kind == bounded.CountDistinct })
+func (a unpricedAggregate) distinct() bool {
+	return slices.ContainsFunc(a.measures(), func(m *unpricedMeasure) bool { return m.Kind == bounded.CountDistinct })
 }

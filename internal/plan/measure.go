@@ -27,8 +27,8 @@ type Measure struct {
 	text      string // String's, where it was written when the measure was made
 }
 
-// stated are what an engine adds up.
-func stated(all []*Measure) []*bounded.Measure {
+// withoutNoise returns the measures as engines know them.
+func withoutNoise(all []*Measure) []*bounded.Measure {
 	out := make([]*bounded.Measure, len(all))
 	for i, m := range all {
 		out[i] = &m.Measure
@@ -37,12 +37,7 @@ func stated(all []*Measure) []*bounded.Measure {
 }
 
 // setMeasures sets what the plan measures: with its noise, and for the engine. Both lists always have the same order.
-func (p *Plan) setMeasures(all []*Measure) { p.Measures, p.Statement.Measures = all, stated(all) }
-
-// addMeasures adds to them.
-func (p *Plan) addMeasures(more ...*Measure) {
-	p.Measures, p.Statement.Measures = append(p.Measures, more...), append(p.Statement.Measures, stated(more)...)
-}
+func (p *Plan) setMeasures(all []*Measure) { p.Measures, p.Statement.Measures = all, withoutNoise(all) }
 
 // MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
 const MaxRows = 1 << 32
@@ -59,12 +54,12 @@ const (
 )
 
 // countMeasure counts rows, values or units.
-func countMeasure(kind bounded.Kind, x *bounded.Expr) *Measure {
-	return &Measure{Measure: bounded.Measure{Kind: kind, X: x, Lo: 0, Hi: 1}, Rounding: new(big.Int)}
+func countMeasure(kind bounded.Kind, x *bounded.Expr) *unpricedMeasure {
+	return &unpricedMeasure{Measure: bounded.Measure{Kind: kind, X: x, Lo: 0, Hi: 1}, rounding: new(big.Int)}
 }
 
 // sumMeasure sums X, centred about the middle of its range on request.
-func sumMeasure(x *bounded.Expr, centred bool, at query.Pos) (*Measure, error) {
+func sumMeasure(x *bounded.Expr, centred bool, at query.Pos) (*unpricedMeasure, error) {
 	of, rounding := realSum, int64(1)<<31 // MaxRows rows, half a unit each
 	if x.Type == value.Integer {
 		of, rounding = integerSum, 0
@@ -73,7 +68,7 @@ func sumMeasure(x *bounded.Expr, centred bool, at query.Pos) (*Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Measure{Measure: *m, Rounding: big.NewInt(rounding)}, nil
+	return &unpricedMeasure{Measure: *m, rounding: big.NewInt(rounding)}, nil
 }
 
 // integerSum is exact. Where the middle of the range is a half, the grid is halves.
@@ -114,15 +109,19 @@ func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, err
 	return m, nil
 }
 
-// String is the measure's canonical text, without its share of the price.
+// String returns the measure's canonical text, without its share of the price.
 func (m *Measure) String() string {
 	if m.text != "" {
 		return m.text
 	}
-	text := m.Measure.String()
-	if m.Search != nil {
+	return measureText(&m.Measure, m.Search != nil, m.centred)
+}
+
+func measureText(m *bounded.Measure, searched, centred bool) string {
+	text := m.String()
+	if searched {
 		text += " within found bounds"
-		if m.centred { // which may be 0 of the widest bounds, and not of those found
+		if centred { // the centre may be 0 for the widest bounds, and not for the bounds that are found
 			text += ", centred"
 		}
 	}

@@ -32,7 +32,7 @@ type Mode struct {
 }
 
 // mode finds or adds a mode, and is the value that it chooses.
-func (b *builder) mode(x query.Expr) (*Post, error) {
+func (b *measuring) mode(x query.Expr) (*Post, error) {
 	e, err := b.Row(x)
 	if err != nil {
 		return nil, err
@@ -53,20 +53,18 @@ func (b *builder) mode(x query.Expr) (*Post, error) {
 	if len(k.Values) == 0 {
 		return nil, bind.Refuse(x.Pos(), "", "there is no value to choose from")
 	}
-	m := &Mode{Of: k, text: fmt.Sprintf("mode of %s %q", k.Expr, k.Values)}
-	for i, a := range b.plan.Aggregates {
-		if a.Mode != nil && a.Mode.String() == m.String() {
-			b.claim(claim{parts: []part{a.Mode}})
+	m := &unpricedMode{of: k, text: fmt.Sprintf("mode of %s %q", k.Expr, k.Values)}
+	for i, a := range b.aggregates {
+		if a.mode != nil && a.mode.String() == m.String() {
+			b.claim(claim{parts: []part{a.mode}})
 			return &Post{Op: PostAggregate, Type: e.Type, Index: i}, nil
 		}
 	}
-	b.plan.Modes = append(b.plan.Modes, m)
-	b.plan.Aggregates = append(b.plan.Aggregates, Aggregate{Func: ModeFunc, Mode: m})
+	b.modes = append(b.modes, m)
+	b.aggregates = append(b.aggregates, unpricedAggregate{of: ModeFunc, mode: m})
 	b.claim(claim{parts: []part{m}})
-	return &Post{Op: PostAggregate, Type: e.Type, Index: len(b.plan.Aggregates) - 1}, nil
+	return &Post{Op: PostAggregate, Type: e.Type, Index: len(b.aggregates) - 1}, nil
 }
-
-func (m *Mode) pay(share privacy.Loss) { m.Loss = m.Loss.Plus(share) }
 
 // String is the mode's canonical text, without its share of the price.
 func (m *Mode) String() string { return m.text }

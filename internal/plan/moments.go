@@ -51,9 +51,9 @@ func (m *momentsOf) build(name string) *Post {
 // Let d = x − c, c the middle of x's range. The variance is E d² − (E x − c)², and a covariance E d·d′ − (E x − c)(E x′ − c′):
 // centred, since the noise on a sum grows with the largest value that may be added. (Of integers c is a middle that is one.)
 type momentsOf struct {
-	b       *builder
+	b       *measuring
 	at      query.Pos
-	count   *Measure
+	count   *unpricedMeasure
 	x       []variable
 	squares map[[2]int]*Post // E d·d′
 	means   map[int]*Post    // E x
@@ -69,7 +69,7 @@ type variable struct {
 }
 
 // moment plans such an aggregate.
-func (b *builder) moment(x *query.Call) (*Post, error) {
+func (b *measuring) moment(x *query.Call) (*Post, error) {
 	switch {
 	case x.Star || len(x.Args) != bind.Moments[x.Name]:
 		return nil, bind.Refuse(x.At, "", "%s takes %s", x.Name, plural(int64(bind.Moments[x.Name]), "argument"))
@@ -98,7 +98,7 @@ func (b *builder) moment(x *query.Call) (*Post, error) {
 	return p, nil
 }
 
-func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
+func (b *measuring) variable(call *query.Call, x query.Expr) (variable, error) {
 	e, err := b.Row(x)
 	if err != nil {
 		return variable{}, err
@@ -171,7 +171,7 @@ func (m *momentsOf) average(e *bounded.Expr) *Post {
 	return m.b.use(average(e, sum, m.count))
 }
 
-func (m *momentsOf) n() *Post { return m.b.use(Aggregate{Func: CountFunc, Count: m.count}) }
+func (m *momentsOf) n() *Post { return m.b.use(unpricedAggregate{of: CountFunc, count: m.count}) }
 
 // offset is E x − c.
 func (m *momentsOf) offset(i int) *Post { return sub(m.mean(i), constantOf(m.x[i].centre)) }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ var otherArguments = map[string][2]string{
 
 // arguments takes the named arguments off an aggregate's call: those on its price are kept in b.given for its claim, and bounds are put
 // around its argument. Beside bounds => auto, those of rows are the outer ones.
-func (b *builder) arguments(x *query.Call) (*query.Call, error) {
+func (b *measuring) arguments(x *query.Call) (*query.Call, error) {
 	b.given = given{}
 	out := *x
 	out.Named, out.Args = nil, slices.Clone(x.Args)
@@ -120,7 +121,7 @@ func span(a *query.Argument) (lo, hi *big.Rat, err error) {
 
 // perRow clamps each row's value: x becomes CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, low), high) END, so that what is proved of
 // expressions holds for it. Of bounds that reach beyond what x can be, x's own are taken.
-func (b *builder) perRow(x *query.Call, a *query.Argument) error {
+func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 	lo, hi, err := span(a)
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 		inside = &query.Call{At: at, Name: "least", Args: []query.Expr{inside, ratLiteral(hi, e.Type, at)}}
 	}
 	if lo.Cmp(least) < 0 || hi.Cmp(most) > 0 {
-		b.note(
+		b.notes.add(
 			"The bounds of %s reach beyond what its argument can be, %s to %s as declared: those are taken.",
 			strings.ToUpper(x.Name),
 			short(least),
@@ -187,7 +188,7 @@ func short(r *big.Rat) string {
 }
 
 // perGroup bounds what one unit adds to one group. Where each row is a unit, that is the row's own value, or 1.
-func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
+func (b *measuring) perGroup(x *query.Call, a *query.Argument) error {
 	lo, hi, err := span(a)
 	if err != nil {
 		return err
@@ -227,10 +228,12 @@ func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
 	return nil
 }
 
-// note tells an asker of a question what it was taken for.
-func (b *builder) note(format string, args ...any) {
-	text := sprintf(format, args...)
-	if !slices.Contains(b.plan.Notes, text) {
-		b.plan.Notes = append(b.plan.Notes, text)
+// notes are sentences for the analyst about how the question was understood.
+type notes []string
+
+func (n *notes) add(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(*n, text) {
+		*n = append(*n, text)
 	}
 }

@@ -22,18 +22,12 @@ type Unknown struct {
 	Other    bool // one group more, of all rows whose group was not selected
 }
 
-// opening is what a builder needs to admit open keys.
-type opening struct {
-	policy *policy.Policy
-	asked  Unknown
-}
-
 // openKey finds the known values of a grouping expression, or leaves them open, where the question and the budget admit that.
 //
 // Groups are then those of all keys together, of which each is selected, or not, as a whole, whichever of its keys are known.
-func (b *builder) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
+func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	k, err := b.Key(e, at)
-	if err == nil || b.opens == nil || e.Type == value.Real {
+	if err == nil || !b.unknownKeys || e.Type == value.Real {
 		return k, err
 	}
 	if e.Op == bounded.OpColumn && b.UnitStands(e) {
@@ -43,19 +37,15 @@ func (b *builder) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 			"each group would be one unit's: none would ever be released",
 		)
 	}
-	if err := b.opens.admits(b.UnknownKeyHint(e), at); err != nil {
+	if err := b.admits(b.UnknownKeyHint(e), at); err != nil {
 		return bounded.Key{}, err
-	}
-	if b.plan.Selection == nil {
-		b.plan.Selection = &Selection{}
-		b.claim(claim{parts: []part{b.plan.Selection}})
 	}
 	return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
 }
 
 // admits refuses open keys under a budget that has no δ for them.
-func (o *opening) admits(hint string, at query.Pos) error {
-	p := o.policy
+func (q *question) admits(hint string, at query.Pos) error {
+	p, asked := q.policy, q.request.Unknown
 	_, kept := p.Budget.Loss.ZCDP()
 	switch {
 	case kept.IsZero():
@@ -66,12 +56,12 @@ func (o *opening) admits(hint string, at query.Pos) error {
 		}
 		return bind.Refuse(at, hint+"; or declare a delta for selection: "+declare,
 			"the possible values of this GROUP BY expression are not known beforehand; %s", why)
-	case o.asked.MinUnits < 0 || o.asked.MinUnits > policy.MaxRowsPerUnit:
+	case asked.MinUnits < 0 || asked.MinUnits > policy.MaxRowsPerUnit:
 		return &Error{Message: fmt.Sprintf("the least number of units of a group is between 1 and %d", policy.MaxRowsPerUnit)}
 	}
-	if _, most := p.Price.Maximum.ZCDP(); o.asked.Delta.Cmp(most) > 0 {
+	if _, most := p.Price.Maximum.ZCDP(); asked.Delta.Cmp(most) > 0 {
 		return &Error{
-			Message: fmt.Sprintf("a delta of %s is above the policy's maximum of %s for one question", o.asked.Delta, most),
+			Message: fmt.Sprintf("a delta of %s is above the policy's maximum of %s for one question", asked.Delta, most),
 			Hint:    "ask at --delta " + most.String() + " or less",
 		}
 	}
@@ -82,19 +72,19 @@ func (o *opening) admits(hint string, at query.Pos) error {
 const OtherName = "other"
 
 // otherColumn adds that column.
-func (b *builder) otherColumn() error {
-	if b.opens == nil || !b.opens.asked.Other {
+func (b *measuring) otherColumn() error {
+	if !b.unknownKeys || !b.request.Unknown.Other {
 		return nil
 	}
-	if b.plan.Selection == nil {
+	if !b.open() {
 		return &Error{Message: "no group is left over: all are known", Hint: "leave --other out"}
 	}
-	b.plan.Other = true
+	b.other = true
 	name := OtherName
-	for i := 2; slices.ContainsFunc(b.plan.Outputs, func(o Output) bool { return o.Name == name }); i++ {
+	for i := 2; slices.ContainsFunc(b.outputs, func(o Output) bool { return o.Name == name }); i++ {
 		name = OtherName + "_" + strconv.Itoa(i)
 	}
-	b.plan.Outputs = append(b.plan.Outputs, Output{Name: name, Key: len(b.plan.Keys)})
+	b.outputs = append(b.outputs, Output{Name: name, Key: len(b.keys)})
 	return nil
 }
 

@@ -50,34 +50,30 @@ type Selection struct {
 	Loss     privacy.Loss         // ρ, and the δ
 	Optimal  partition.Parameters // of either strategy the parameters
 	Gaussian partition.ThresholdGaussian
-
-	share privacy.Loss
 }
-
-func (s *Selection) pay(share privacy.Loss) { s.share = s.share.Plus(share) }
 
 // String is the selection's canonical text.
 func (s *Selection) String() string {
 	return fmt.Sprintf("%s groups=%d least=%d %s", s.Strategy, s.Groups, s.MinUnits, s.Loss)
 }
 
-// selected fixes the selection, once caps and shares are known, and adds its δ to the price.
-func (b *builder) selected() error {
-	s := b.plan.Selection
-	if s == nil {
+// chooseSelection chooses the selection of groups, and adds its δ to the price.
+func (b *noising) chooseSelection() error {
+	if !b.open() {
 		return nil
 	}
-	asked, p := b.opens.asked, b.opens.policy
+	asked := b.request.Unknown
 	delta := asked.Delta
 	if delta.IsZero() {
-		delta = p.Price.Delta
+		delta = b.policy.Price.Delta
 	}
-	rho, _ := s.share.ZCDP()
-	price, _ := b.plan.Price.ZCDP()
-	s.Groups, s.Loss = max(b.plan.Caps.Groups, 1), privacy.ZCDPLoss(rho, delta)
-	s.MinUnits = max(asked.MinUnits, b.Table.MinUnits, 1)
-	b.plan.Price = privacy.ZCDPLoss(price, delta)
-	if err := s.choose(b.plan.Neighbours); err != nil {
+	rho, _ := b.shares.selection.ZCDP()
+	price, _ := b.cost.ZCDP()
+	s := &Selection{}
+	s.Groups, s.Loss = max(b.caps.Groups, 1), privacy.ZCDPLoss(rho, delta)
+	s.MinUnits = max(asked.MinUnits, b.table().MinUnits, 1)
+	b.cost = privacy.ZCDPLoss(price, delta)
+	if err := s.choose(b.neighbours()); err != nil {
 		return bind.Refuse(
 			query.Pos{},
 			"ask for a larger --epsilon or --delta",
@@ -85,6 +81,7 @@ func (b *builder) selected() error {
 			err,
 		)
 	}
+	b.selection = s
 	return nil
 }
 

@@ -271,33 +271,3 @@ func targetOption(o query.Option) (*big.Rat, error) {
 	}
 	return n, nil
 }
-
-// selectionOptions refuses what would change which groups are shown, of a question whose groups are all known; and to be shown known groups alone,
-// of one whose groups are not.
-func (b *builder) selectionOptions() error {
-	switch open := b.plan.Selection != nil; {
-	case open && b.request.GroupSelection == bind.PublicGroups:
-		return bind.Refuse(
-			query.Pos{},
-			"leave out group_selection_strategy; or declare the values of what it groups by",
-			"the groups are not known beforehand: they are no PUBLIC_GROUPS",
-		)
-	case b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) == 0:
-		return bind.Refuse(
-			query.Pos{},
-			"leave it out; HAVING COUNT(*) > 100 goes by a noisy number",
-			"a least number of units is for groups, and this question has none",
-		)
-	case !open && b.request.Unknown.MinUnits > 1:
-		return bind.Refuse(
-			query.Pos{},
-			"leave it out",
-			"a least number of units is for groups that are not known beforehand, and these are",
-		)
-	}
-	if r := b.request; b.plan.Selection == nil && len(b.tree.GroupBy) > 0 &&
-		(r.GroupSelection == bind.LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
-		b.note("Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.")
-	}
-	return nil
-}

@@ -20,7 +20,7 @@ const (
 )
 
 // orderAggregate plans one.
-func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
+func (b *measuring) orderAggregate(x *query.Call) (*Post, error) {
 	upper := strings.ToUpper(x.Name)
 	x, err := b.orderArguments(x)
 	switch {
@@ -58,7 +58,7 @@ func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 }
 
 // orderArguments takes the named arguments off: bounds are those of what is put in order.
-func (b *builder) orderArguments(x *query.Call) (*query.Call, error) {
+func (b *measuring) orderArguments(x *query.Call) (*query.Call, error) {
 	of := *x
 	if x.Within != nil {
 		of.Args = []query.Expr{x.Within.Expr}
@@ -128,7 +128,7 @@ func rankOf(x query.Expr) (*big.Rat, error) {
 }
 
 // approxQuantiles plans the columns of APPROX_QUANTILES(x, n), where an item is that: x_0, the least, to x_n, the greatest.
-func (b *builder) approxQuantiles(item query.Item) (bool, error) {
+func (b *measuring) approxQuantiles(item query.Item) (bool, error) {
 	x, ok := item.Expr.(*query.Call)
 	if !ok || x.Name != "approx_quantiles" {
 		return false, nil
@@ -168,7 +168,7 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 			return true, err
 		}
 		name := b.outputName(query.Item{Expr: x, Alias: fmt.Sprintf("%s_%d", base, i)})
-		b.plan.Outputs = append(b.plan.Outputs, Output{Name: name, Post: post})
+		b.outputs = append(b.outputs, Output{Name: name, Post: post})
 		c.parts = append(c.parts, q)
 	}
 	b.claim(c)
@@ -178,8 +178,8 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 
 // numbered is what ORDER BY n stands for: x itself where there is no such item. Behind an APPROX_QUANTILES columns are not numbered as items are, and
 // it stands for that, which is refused there.
-func (b *builder) numbered(n int, x query.Expr) query.Expr {
-	for i, item := range b.tree.Items {
+func numbered(tree *query.Select, n int, x query.Expr) query.Expr {
+	for i, item := range tree.Items {
 		if i == n-1 {
 			return item.Expr
 		}
@@ -200,32 +200,6 @@ func (p *Plan) QuantileAt(q *Quantile) int { return len(p.Measures) + 3*slices.I
 // ModeAt is said there.
 func (p *Plan) ModeAt(m *Mode) int {
 	return len(p.Measures) + 3*len(p.Quantiles) + slices.Index(p.Modes, m)
-}
-
-// rowsOnly are the caps under which values are counted for a mode: rows of a unit, in all cells together. Whatever cap the sums of the same
-// answer have, the looks for quantiles and modes have their own.
-func (b *builder) rowsOnly() bounded.Caps {
-	if b.Table.Unit.IsRow() { // 1, or in a relation as many as it makes of one
-		return bounded.Caps{Rows: b.Table.Unit.RowsPerUnit}
-	}
-	return bounded.Caps{Rows: b.rowCap()}
-}
-
-// orderedCaps are the caps under which rows are put in order in so many cells: by rows, or by groups where fewer rows of a unit then count.
-func (b *builder) orderedCaps(cells int) bounded.Caps {
-	unit, rows := b.Table.Unit, b.rowsOnly()
-	if unit.IsRow() {
-		return rows
-	}
-	groups := unit.MaxGroups
-	if b.maxGroups > 0 {
-		groups = b.maxGroups
-	}
-	byGroups := bounded.Caps{Groups: min(groups, int64(cells)), RowsPerGroup: unit.RowsPerGroup}
-	if byGroups.MostRows() < rows.Rows {
-		return byGroups
-	}
-	return rows
 }
 
 // Ordered is the request for a value of the plan's quantiles, in order, by cell.
@@ -273,62 +247,6 @@ func (p *Plan) OrderedValues() (out []*bounded.Measure) {
 		}
 	}
 	return out
-}
-
-// orders puts quantiles and modes in canonical order, and fixes what depends on their shares of the price: of grouping sets, orderSets does that.
-func (b *builder) orders() error {
-	p := b.plan
-	if len(p.Quantiles)+len(p.Modes) == 0 {
-		return nil
-	}
-	sortByText(p.Quantiles)
-	sortByText(p.Modes)
-	of := map[*bounded.Measure]int{}
-	for _, q := range p.Quantiles {
-		if of[q.Value]++; of[q.Value] > maxQuantiles {
-			return bind.Refuse(
-				b.tree.Items[0].Expr.Pos(),
-				"ask for fewer of them, or in two questions",
-				"the answer would hold more than %d quantiles of one value",
-				maxQuantiles,
-			)
-		}
-	}
-	if p.Sets != nil {
-		p.ordered = ordersOf(p.Quantiles)
-		return nil
-	}
-	return b.chooseOrders(p)
-}
-
-// chooseOrders fixes the caps of the looks for quantiles and modes over the cells of p, and what depends on them.
-func (b *builder) chooseOrders(p *Plan) error {
-	if err := b.capOrders(p); err != nil {
-		return err
-	}
-	for _, q := range p.Quantiles {
-		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {
-			return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for a larger --epsilon, or narrower bounds", "%v", err)
-		}
-	}
-	p.ordered = ordersOf(p.Quantiles)
-	return nil
-}
-
-func (b *builder) capOrders(p *Plan) error {
-	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps(p.Cells())
-	for _, m := range p.Modes {
-		if p.Cells()*len(m.Of.Values) > MaxCells {
-			return bind.Refuse(
-				b.tree.Items[0].Expr.Pos(),
-				"group by less",
-				"MODE would choose among more than %d values in all groups together",
-				MaxCells,
-			)
-		}
-		m.Rows = p.RowCaps.Rows
-	}
-	return nil
 }
 
 // describeOrders writes what a release depends on.

@@ -30,14 +30,6 @@ type Aggregate struct {
 	Mode       *Mode
 }
 
-// measure is the one measure of a count or a sum.
-func (a Aggregate) measure() *Measure {
-	if a.Func == SumFunc {
-		return a.Sum
-	}
-	return a.Count
-}
-
 // Measures are the aggregate's measures, the sum first.
 func (a Aggregate) Measures() []*Measure {
 	if a.Func == Average {
@@ -46,7 +38,10 @@ func (a Aggregate) Measures() []*Measure {
 	if a.Quantile != nil || a.Mode != nil {
 		return nil
 	}
-	return []*Measure{a.measure()}
+	if a.Func == SumFunc {
+		return []*Measure{a.Sum}
+	}
+	return []*Measure{a.Count}
 }
 
 // Output is one column of the answer: a key, or something computed from released measures.
@@ -64,7 +59,7 @@ type OrderBy struct {
 }
 
 // outputs lowers the SELECT list.
-func (b *builder) outputs() error {
+func (b *measuring) selectList() error {
 	for _, item := range b.tree.Items {
 		if several, err := b.approxQuantiles(item); several {
 			if err != nil {
@@ -87,13 +82,13 @@ func (b *builder) outputs() error {
 		if post.Op == PostKey {
 			out.Key, out.Post = post.Index, nil
 		}
-		b.plan.Outputs = append(b.plan.Outputs, out)
+		b.outputs = append(b.outputs, out)
 	}
 	return nil
 }
 
 // outputName is the alias, or what PostgreSQL would call the column; a repeated name gets a number.
-func (b *builder) outputName(item query.Item) string {
+func (b *measuring) outputName(item query.Item) string {
 	name := item.Alias
 	if name == "" {
 		name = "expr"
@@ -118,17 +113,17 @@ func (b *builder) outputName(item query.Item) string {
 	return unique
 }
 
-func (b *builder) having() (err error) {
+func (b *measuring) lowerHaving() (err error) {
 	if b.tree.Having == nil {
 		return nil
 	}
-	b.plan.Having, err = b.postCondition(b.tree.Having)
+	b.having, err = b.postCondition(b.tree.Having)
 	return err
 }
 
-func (b *builder) orderBy() error {
+func (b *measuring) lowerOrder() error {
 	for _, o := range b.tree.OrderBy {
-		x := b.resolveOutput(o.Expr)
+		x := resolveOutput(b.tree, o.Expr)
 		if err := bind.Placed(o.Expr, x); err != nil {
 			return err
 		}
@@ -140,29 +135,29 @@ func (b *builder) orderBy() error {
 		if o.NullsFirst != nil {
 			by.NullsFirst = *o.NullsFirst
 		}
-		b.plan.Order = append(b.plan.Order, by)
+		b.order = append(b.order, by)
 	}
 	return nil
 }
 
 // resolveAlias gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
-func (b *builder) resolveAlias(x query.Expr) query.Expr {
-	if c, ok := x.(*query.Column); ok && c.Table == "" && b.Has(c.Name) {
+func resolveAlias(names *bind.Scope, tree *query.Select, x query.Expr) query.Expr {
+	if c, ok := x.(*query.Column); ok && c.Table == "" && names.Has(c.Name) {
 		return x
 	}
-	return b.resolveOutput(x)
+	return resolveOutput(tree, x)
 }
 
 // resolveOutput gives what ORDER BY 1 or ORDER BY alias stands for.
-func (b *builder) resolveOutput(x query.Expr) query.Expr {
+func resolveOutput(tree *query.Select, x query.Expr) query.Expr {
 	switch x := x.(type) {
 	case *query.Literal:
 		n, err := strconv.Atoi(x.Text)
 		if x.Kind == query.IntegerLiteral && err == nil && n >= 1 {
-			return b.numbered(n, x)
+			return numbered(tree, n, x)
 		}
 	case *query.Column:
-		for _, item := range b.tree.Items {
+		for _, item := range tree.Items {
 			if x.Table == "" && item.Alias == x.Name {
 				return item.Expr
 			}
@@ -172,7 +167,7 @@ func (b *builder) resolveOutput(x query.Expr) query.Expr {
 }
 
 // aggregate finds or adds the aggregate of a call.
-func (b *builder) aggregate(x *query.Call) (*Post, error) {
+func (b *measuring) aggregate(x *query.Call) (*Post, error) {
 	if x.Filter != nil && b.countsUnits(x) {
 		return nil, bind.Refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT unit")
 	}
@@ -204,57 +199,57 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 }
 
 // use finds or adds an aggregate, and is its released value.
-func (b *builder) use(a Aggregate) *Post {
-	a.Sum, a.Count = b.share(a.Sum), b.share(a.Count)
-	same := func(o Aggregate) bool { return o.Func == a.Func && o.Sum == a.Sum && o.Count == a.Count }
-	i := slices.IndexFunc(b.plan.Aggregates, same)
+func (b *measuring) use(a unpricedAggregate) *Post {
+	a.sum, a.count = b.share(a.sum), b.share(a.count)
+	same := func(o unpricedAggregate) bool { return o.of == a.of && o.sum == a.sum && o.count == a.count }
+	i := slices.IndexFunc(b.aggregates, same)
 	if i < 0 {
-		i = len(b.plan.Aggregates)
-		b.plan.Aggregates = append(b.plan.Aggregates, a)
+		i = len(b.aggregates)
+		b.aggregates = append(b.aggregates, a)
 	}
 	return &Post{Op: PostAggregate, Type: value.Real, Index: i}
 }
 
 // share returns the plan's measure that is the same as m, adding it if it is new.
-func (b *builder) share(m *Measure) *Measure {
+func (b *measuring) share(m *unpricedMeasure) *unpricedMeasure {
 	if m == nil {
 		return nil
 	}
 	text := m.String()
-	if o := b.measures[text]; o != nil {
+	if o := b.known[text]; o != nil {
 		return o
 	}
-	if b.measures == nil {
-		b.measures = map[string]*Measure{}
+	if b.known == nil {
+		b.known = map[string]*unpricedMeasure{}
 	}
 	m.text = text // nothing that it says is changed from here on, nor in a copy
-	b.measures[text] = m
-	b.plan.addMeasures(m)
+	b.known[text] = m
+	b.measures = append(b.measures, m)
 	return m
 }
 
-func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
+func (b *measuring) newAggregate(x *query.Call) (unpricedAggregate, error) {
 	if x.Name == "count" && x.Star {
-		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountRows, nil)}, nil
+		return unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountRows, nil)}, nil
 	}
 	if x.Star || len(x.Args) != 1 {
-		return Aggregate{}, bind.Refuse(x.At, "", "%s takes one argument", x.Name)
+		return unpricedAggregate{}, bind.Refuse(x.At, "", "%s takes one argument", x.Name)
 	}
 	if x.Distinct {
 		return b.countDistinct(x)
 	}
 	e, err := b.Row(x.Args[0])
 	if err != nil {
-		return Aggregate{}, err
+		return unpricedAggregate{}, err
 	}
 	if bind.IsUntypedNull(e) {
-		return Aggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
+		return unpricedAggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
 	if x.Name == "count" {
-		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountValue, e)}, nil
+		return unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountValue, e)}, nil
 	}
 	if e.Type == value.Boolean {
-		return Aggregate{}, bind.Refuse(
+		return unpricedAggregate{}, bind.Refuse(
 			x.At,
 			"write CASE WHEN … THEN 1 ELSE 0 END, or CAST(… AS INTEGER)",
 			"%s needs a number, not a boolean",
@@ -262,26 +257,26 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 		)
 	}
 	if err := bind.Numeric(e, x.At); err != nil {
-		return Aggregate{}, err
+		return unpricedAggregate{}, err
 	}
 	if b.given.auto {
 		return b.searched(x.Name, e, x.At)
 	}
 	sum, err := sumMeasure(e, x.Name == "avg", x.At)
 	if err != nil {
-		return Aggregate{}, err
+		return unpricedAggregate{}, err
 	}
 	switch x.Name {
 	case "sum":
-		return Aggregate{Func: SumFunc, Sum: sum}, nil
+		return unpricedAggregate{of: SumFunc, sum: sum}, nil
 	case "avg":
 		return average(e, sum, countMeasure(bounded.CountValue, e)), nil
 	}
-	return Aggregate{}, bind.Refuse(x.At, "", "%s is not computed from sums", x.Name)
+	return unpricedAggregate{}, bind.Refuse(x.At, "", "%s is not computed from sums", x.Name)
 }
 
 // average is the sum of e over its count.
-func average(e *bounded.Expr, sum, count *Measure) Aggregate {
+func average(e *bounded.Expr, sum, count *unpricedMeasure) unpricedAggregate {
 	lo, hi := bind.RangeFloats(e.Range, e.Type)
-	return Aggregate{Func: Average, Sum: sum, Count: count, Lo: lo, Hi: hi}
+	return unpricedAggregate{of: Average, sum: sum, count: count, lo: lo, hi: hi}
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // confine finds the parts that a question is confined to, once its WHERE is known.
-func (b *builder) confine() error {
+func (b *keying) confine() error {
 	declared := b.Table.Part
-	if declared == nil || b.plan.Where == nil {
+	if declared == nil || b.where == nil {
 		return nil
 	}
 	column := b.Table.Column(declared.Column)
@@ -22,7 +22,7 @@ func (b *builder) confine() error {
 	if !ok {
 		return nil
 	}
-	left, null := partsOf(b.plan.Where, at, known)
+	left, null := partsOf(b.where, at, known)
 	var values []value.Value
 	for i, v := range known {
 		if left[i] {
@@ -32,7 +32,7 @@ func (b *builder) confine() error {
 	if null || len(values) == len(known) || len(values) == 0 { // rows in no part count too, or in every; or none do
 		return nil
 	}
-	b.plan.Part = &bounded.Part{Column: at, PerUnit: declared.PerUnit, Values: values}
+	b.part = &bounded.Part{Column: at, PerUnit: declared.PerUnit, Values: values}
 	return nil
 }
 

@@ -4,11 +4,9 @@
 package plan
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
-	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -77,135 +75,11 @@ type Request struct {
 
 // Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
 func Build(p *policy.Policy, r Request) (*Plan, error) {
-	return buildWithin(p, r, 0)
+	return build(job{policy: p, original: r, unknownKeys: true})
 }
 
 // Ahead prepares to Build questions of these texts, which then takes less time together.
 func Ahead(sqls []string) { query.Ahead(sqls) }
-
-// buildWithin plans a question with the bound on rows that it found; 0 where none was found yet.
-func buildWithin(p *policy.Policy, r Request, found int64) (*Plan, error) {
-	b, err := newBuilder(p, r)
-	if err != nil {
-		return nil, err
-	}
-	b.opens, b.foundRows = &opening{policy: p, asked: b.request.Unknown}, found
-	b.plan.policy, b.plan.request = p, r
-	return b.build()
-}
-
-// newBuilder reads a request, and finds its table and its price.
-func newBuilder(p *policy.Policy, r Request) (*builder, error) {
-	tree, err := query.Parse(r.SQL)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := bind.RelationOf(p, tree)
-	if err != nil {
-		return nil, err
-	}
-	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
-		return nil, &Error{Message: fmt.Sprintf("max_groups is between 1 and %d", policy.MaxRowsPerUnit)}
-	}
-	if r.MaxRows < 0 || r.MaxRows > policy.MaxRowsPerUnit {
-		return nil, &Error{Message: fmt.Sprintf("max_rows is between 1 and %d, or auto", policy.MaxRowsPerUnit)}
-	}
-	if err := rows.UnitQualified(tree); err != nil {
-		return nil, err
-	}
-	if r, err = optioned(p, rows.Table, tree, r); err != nil {
-		return nil, err
-	}
-	price, err := priceOf(p, r.Price)
-	if err != nil {
-		return nil, err
-	}
-	return &builder{
-		Scope:     rows.Scope,
-		within:    rows.Where,
-		public:    rows.Keyed,
-		tree:      tree,
-		request:   r,
-		maxGroups: r.MaxGroups,
-		maxRows:   r.MaxRows,
-		policy:    p,
-		priced:    !r.Price.IsZero(),
-		plan: &Plan{
-			Neighbours:   p.Population.Neighbours,
-			Price:        price,
-			TargetError:  r.TargetError,
-			Priced:       !r.Price.IsZero(),
-			Asked:        bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups},
-			PolicyDigest: p.Digest(),
-		},
-	}, nil
-}
-
-func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
-	if asked.IsZero() {
-		return p.Price.Default, nil
-	}
-	if !p.Price.Minimum.Within(asked) {
-		return asked, &Error{
-			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
-			Hint:    "ask for a larger one, as the policy's default",
-		}
-	}
-	if !asked.Within(p.Price.Maximum) {
-		return asked, &Error{
-			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
-			Hint:    "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
-		}
-	}
-	return asked, nil
-}
-
-func (b *builder) where() (err error) {
-	if b.tree.Where != nil {
-		b.plan.Where, err = b.Condition(b.tree.Where)
-	}
-	if err == nil {
-		b.plan.Where = bind.Conjunction(b.within, b.plan.Where)
-	}
-	if err == nil && b.plan.Where != nil && b.plan.Where.Weight() > bounded.MaxWeight {
-		err = bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
-	}
-	return err
-}
-
-func (b *builder) groupBy() error {
-	cells := 1
-	for _, x := range b.tree.GroupBy {
-		meant := b.resolveAlias(x)
-		if err := bind.Placed(x, meant); err != nil {
-			return err
-		}
-		e, err := b.Row(meant)
-		if err != nil {
-			return err
-		}
-		if bind.IsUntypedNull(e) {
-			return bind.Refuse(x.Pos(), "", "NULL is not a group")
-		}
-		k, err := b.openKey(e, x.Pos())
-		if err != nil {
-			return err
-		}
-		b.grouped = append(b.grouped, k)
-		b.plan.groupedBy = append(b.plan.groupedBy, query.Print(meant))
-		if cells *= max(len(k.Values), 1); cells > MaxCells {
-			return bind.Refuse(
-				x.Pos(),
-				"group by fewer or coarser expressions",
-				"the answer would have more than %d cells",
-				MaxCells,
-			)
-		}
-	}
-	b.plan.Keys, b.place = sortKeys(b.grouped)
-	b.plan.Grouped = b.place
-	return nil
-}
 
 // KeyText is a key as the question writes it.
 func (p *Plan) KeyText(key int) string {

@@ -75,7 +75,7 @@ var postFunctions = map[string]PostOp{
 
 // post lowers an expression over released values: a GROUP BY expression, aggregates, constants, and what is computed
 // from them.
-func (b *builder) post(x query.Expr) (*Post, error) {
+func (b *measuring) post(x query.Expr) (*Post, error) {
 	if p, ok := b.postKey(x); ok {
 		return p, nil
 	}
@@ -119,7 +119,7 @@ func (b *builder) post(x query.Expr) (*Post, error) {
 }
 
 // postKey recognises a GROUP BY expression, by what it computes.
-func (b *builder) postKey(x query.Expr) (*Post, bool) {
+func (b *measuring) postKey(x query.Expr) (*Post, bool) {
 	if len(b.grouped) == 0 {
 		return nil, false
 	}
@@ -138,7 +138,7 @@ func (b *builder) postKey(x query.Expr) (*Post, bool) {
 }
 
 // unlessAlias is the error of a name that is no column, or says what the alias of that name stands for.
-func (b *builder) unlessAlias(x *query.Column, err error) error {
+func (b *measuring) unlessAlias(x *query.Column, err error) error {
 	for _, item := range b.tree.Items {
 		if x.Table == "" && item.Alias == x.Name {
 			return bind.Refuse(x.At, "write what it stands for: "+query.Print(item.Expr),
@@ -148,7 +148,7 @@ func (b *builder) unlessAlias(x *query.Column, err error) error {
 	return err
 }
 
-func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
+func (b *measuring) posts(xs ...query.Expr) ([]*Post, error) {
 	out := make([]*Post, len(xs))
 	for i, x := range xs {
 		p, err := b.post(x)
@@ -160,7 +160,7 @@ func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
 	return out, nil
 }
 
-func (b *builder) postCall(x *query.Call) (*Post, error) {
+func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	x = bind.Renamed(x)
 	if bind.IsAggregate(x.Name) {
 		return b.aggregate(x)
@@ -223,7 +223,7 @@ func numbers(p *Post, at query.Pos) (*Post, error) {
 	return p, nil
 }
 
-func (b *builder) postUnary(x *query.Unary) (*Post, error) {
+func (b *measuring) postUnary(x *query.Unary) (*Post, error) {
 	if x.Op == query.Not {
 		p, err := b.postCondition(x.X)
 		if err != nil {
@@ -238,7 +238,7 @@ func (b *builder) postUnary(x *query.Unary) (*Post, error) {
 	return numbers(&Post{Op: PostNeg, Type: value.Real, Args: ps}, x.At)
 }
 
-func (b *builder) postBinary(x *query.Binary) (*Post, error) {
+func (b *measuring) postBinary(x *query.Binary) (*Post, error) {
 	op, ok := postOps[x.Op]
 	if !ok {
 		return nil, bind.Refuse(x.At, "", "this operator is not supported on released values")
@@ -284,7 +284,7 @@ func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
 	return &Post{Op: op, Type: value.Boolean, Args: []*Post{l, r}}, nil
 }
 
-func (b *builder) postBetween(x *query.Between) (*Post, error) {
+func (b *measuring) postBetween(x *query.Between) (*Post, error) {
 	ps, err := b.posts(x.X, x.Lo, x.Hi)
 	if err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (b *builder) postBetween(x *query.Between) (*Post, error) {
 	return postNegated(&Post{Op: PostAnd, Type: value.Boolean, Args: []*Post{lo, hi}}, x.Not), nil
 }
 
-func (b *builder) postIn(x *query.In) (*Post, error) {
+func (b *measuring) postIn(x *query.In) (*Post, error) {
 	ps, err := b.posts(append([]query.Expr{x.X}, x.List...)...)
 	if err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func (b *builder) postIn(x *query.In) (*Post, error) {
 	return postNegated(or, x.Not), nil
 }
 
-func (b *builder) postIs(x *query.Is) (*Post, error) {
+func (b *measuring) postIs(x *query.Is) (*Post, error) {
 	var p *Post
 	var err error
 	if x.What == query.IsNull {
@@ -349,7 +349,7 @@ func postNegated(p *Post, not bool) *Post {
 	return p
 }
 
-func (b *builder) postCondition(x query.Expr) (*Post, error) {
+func (b *measuring) postCondition(x query.Expr) (*Post, error) {
 	p, err := b.post(x)
 	if err != nil {
 		return nil, err

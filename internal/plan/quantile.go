@@ -59,7 +59,7 @@ const (
 )
 
 // quantileMeasure is what rows are ordered by.
-func (b *builder) quantileMeasure(x query.Expr, name string) (*bounded.Measure, error) {
+func (b *measuring) quantileMeasure(x query.Expr, name string) (*bounded.Measure, error) {
 	e, err := b.Row(x)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*bounded.Measure, 
 }
 
 // quantileAt is one quantile, an aggregate by itself.
-func (b *builder) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post, error) {
+func (b *measuring) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post, error) {
 	q, p, err := b.quantile(x, name, rank)
 	if err == nil {
 		b.claim(claim{parts: []part{q}})
@@ -100,18 +100,18 @@ func (b *builder) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post, e
 }
 
 // quantile finds or adds a quantile, and is its released value.
-func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Quantile, *Post, error) {
+func (b *measuring) quantile(x query.Expr, name string, rank *big.Rat) (*unpricedQuantile, *Post, error) {
 	m, err := b.quantileMeasure(x, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &Quantile{Value: m, Rank: rank, of: m.String()}
-	for _, o := range b.plan.Quantiles {
+	q := &unpricedQuantile{value: m, rank: rank, of: m.String()}
+	for _, o := range b.quantiles {
 		if o.of != q.of {
 			continue
 		}
-		q.Value = o.Value
-		if o.Rank.Cmp(rank) == 0 {
+		q.value = o.value
+		if o.rank.Cmp(rank) == 0 {
 			q = o
 			break
 		}
@@ -120,17 +120,15 @@ func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Quantile,
 	if m.X.Type == value.Date {
 		t = value.Date
 	}
-	for i, a := range b.plan.Aggregates {
-		if a.Quantile == q {
+	for i, a := range b.aggregates {
+		if a.quantile == q {
 			return q, &Post{Op: PostAggregate, Type: t, Index: i}, nil
 		}
 	}
-	b.plan.Quantiles = append(b.plan.Quantiles, q)
-	b.plan.Aggregates = append(b.plan.Aggregates, Aggregate{Func: QuantileFunc, Quantile: q})
-	return q, &Post{Op: PostAggregate, Type: t, Index: len(b.plan.Aggregates) - 1}, nil
+	b.quantiles = append(b.quantiles, q)
+	b.aggregates = append(b.aggregates, unpricedAggregate{of: QuantileFunc, quantile: q})
+	return q, &Post{Op: PostAggregate, Type: t, Index: len(b.aggregates) - 1}, nil
 }
-
-func (q *Quantile) pay(share privacy.Loss) { q.Loss = q.Loss.Plus(share) }
 
 // String is the quantile's canonical text, without its share of the price.
 func (q *Quantile) String() string {
@@ -138,7 +136,11 @@ func (q *Quantile) String() string {
 	if of == "" {
 		of = q.Value.String()
 	}
-	return "quantile " + q.Rank.RatString() + " of " + of
+	return quantileText(q.Rank, of)
+}
+
+func quantileText(rank *big.Rat, of string) string {
+	return "quantile " + rank.RatString() + " of " + of
 }
 
 // Draw is the ε of each of the three draws: a third of the quantile's, or, under zCDP, that of a third of its ρ, where a draw of ε

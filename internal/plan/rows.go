@@ -17,70 +17,72 @@ const MaxItems = 1000
 // the target: its integers are those of Measure, within the item's own range. A condition is 1 where it holds, and 0 where it does
 // not. A row counts where none of its coordinates is NULL, and of a unit's rows that count the first Caps.Rows. Errors are as Build's.
 func BuildRows(p *policy.Policy, r Request) (*Target, error) {
-	b, err := newBuilder(p, r)
+	q, err := read(job{policy: p, original: r})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.plainly(); err != nil {
+	k, err := bindPlainKeys(q, func(tree *query.Select) error {
+		if len(tree.GroupBy) > 0 {
+			return bind.Refuse(tree.Items[0].Expr.Pos(), "leave GROUP BY out", "rows are vectors, without groups")
+		}
+		if len(tree.Items) > MaxItems {
+			return bind.Refuse(tree.Items[0].Expr.Pos(), "select fewer", "a row has at most %d coordinates", MaxItems)
+		}
+		return nil
+	})
+	m, err := next(measureItems, k, err)
+	c, err := next(capRows, m, err)
+	if err != nil {
 		return nil, err
 	}
-	if len(b.tree.GroupBy) > 0 {
-		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "leave GROUP BY out", "rows are vectors, without groups")
+	t := targetOf(c)
+	t.Sensitivity = big.NewInt(c.caps.Rows)
+	for i, o := range m.outputs {
+		t.Names, t.Order = append(t.Names, o.Name), append(t.Order, i)
 	}
-	if len(b.tree.Items) > MaxItems {
-		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "select fewer", "a row has at most %d coordinates", MaxItems)
-	}
-	if err := run(b.where, b.confine, b.items, b.rowCaps); err != nil {
-		return nil, err
-	}
-	t := &Target{Sensitivity: big.NewInt(b.plan.Caps.Rows)}
-	for i, item := range b.tree.Items {
-		t.Names, t.Order = append(t.Names, b.outputName(item)), append(t.Order, i)
-	}
-	b.target(t)
-	if err := b.unitWithin(&t.Statement); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return unless(t, c.unitWithin(&t.Statement, &t.Statement))
 }
 
-// items makes a measure of each item, and leaves out rows in which one is NULL.
-func (b *builder) items() error {
+// measureItems makes a measure of each item of the SELECT list, and leaves out rows in which an item is NULL.
+func measureItems(k *keyed) (*measured, error) {
+	b := newMeasuring(k)
+	b.present = b.where
 	for _, item := range b.tree.Items {
 		x := item.Expr
 		e, err := b.Row(x)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if bind.IsUntypedNull(e) {
-			return bind.Refuse(x.Pos(), "", "a number is needed here")
+			return nil, bind.Refuse(x.Pos(), "", "a number is needed here")
 		}
 		nullable := e.Nullable
 		if e.Type == value.Boolean {
 			if e, err = b.Row(indicator(x)); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := bind.Numeric(e, x.Pos()); err != nil {
-			return err
+			return nil, err
 		}
 		m, err := sumMeasure(e, false, x.Pos())
 		if err != nil {
-			return err
+			return nil, err
 		}
-		b.plan.addMeasures(m)
+		b.measures = append(b.measures, m)
+		b.outputs = append(b.outputs, Output{Name: b.outputName(item)})
 		if nullable {
 			there, err := b.Is(&query.Is{At: x.Pos(), X: item.Expr, What: query.IsNull, Not: true})
 			if err != nil {
-				return err
+				return nil, err
 			}
-			b.plan.Where = bind.Conjunction(b.plan.Where, there)
+			b.present = bind.Conjunction(b.present, there)
 		}
 	}
-	if b.plan.Where != nil && b.plan.Where.Weight() > bounded.MaxWeight {
-		return bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
+	if b.present != nil && b.present.Weight() > bounded.MaxWeight {
+		return nil, bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
 	}
-	return nil
+	return b.done(), nil
 }
 
 // indicator is 1 where a condition holds, 0 where it does not, and else NULL.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -34,11 +33,23 @@ func (p *Plan) Groupings() []Grouping {
 	if p.Sets != nil {
 		return p.Sets
 	}
-	return []Grouping{{Keys: allKeys(&p.Statement), Measures: p.Measures}}
+	return []Grouping{{Keys: allKeys(len(p.Keys)), Measures: p.Measures}}
 }
 
-func allKeys(b *bounded.Statement) []int {
-	out := make([]int, len(b.Keys))
+// groupingsOf returns the groupings with the given lists of keys; without any, the one that has all keys.
+func groupingsOf(sets [][]int, keys int) []Grouping {
+	if sets == nil {
+		return []Grouping{{Keys: allKeys(keys)}}
+	}
+	out := make([]Grouping, len(sets))
+	for i, set := range sets {
+		out[i].Keys = set
+	}
+	return out
+}
+
+func allKeys(n int) []int {
+	out := make([]int, n)
 	for i := range out {
 		out[i] = i
 	}
@@ -94,7 +105,9 @@ func (g Grouping) CellKeys(b *bounded.Statement, i int) []value.Value {
 }
 
 // Into gives, for each cell of all keys, the grouping's cell that it is a part of.
-func (g Grouping) Into(b *bounded.Statement) []int { return g.Within(b, Grouping{Keys: allKeys(b)}) }
+func (g Grouping) Into(b *bounded.Statement) []int {
+	return g.Within(b, Grouping{Keys: allKeys(len(b.Keys))})
+}
 
 // Within gives the same for each cell of a finer grouping, which has all of its keys.
 func (g Grouping) Within(b *bounded.Statement, fine Grouping) []int {
@@ -124,229 +137,28 @@ func (g Grouping) Parts(b *bounded.Statement) int64 {
 	return int64(b.Cells() / g.Cells(b))
 }
 
-// spread writes out ROLLUP, CUBE and GROUPING SETS: the question's GROUP BY becomes the list of its expressions, and b.sets says
-// which of them each set has, in the question's order.
-func (b *builder) spread() error {
-	i := slices.IndexFunc(b.tree.GroupBy, func(x query.Expr) bool { _, ok := x.(*query.Grouping); return ok })
-	if i < 0 {
-		return nil
-	}
-	b.setsAt = b.tree.GroupBy[i].Pos()
-	tree := *b.tree
-	tree.GroupBy = nil
-	sets := [][]int{nil}
-	for _, x := range b.tree.GroupBy {
-		of, err := expand(x, &tree)
-		if err != nil {
-			return err
-		}
-		if sets, err = product(sets, of, x.Pos()); err != nil {
-			return err
-		}
-	}
-	b.tree, b.sets = &tree, sets
-	return nil
-}
-
-// expand lists the sets that one item of GROUP BY stands for, adding its expressions to the tree's.
-func expand(x query.Expr, tree *query.Select) ([][]int, error) {
-	g, ok := x.(*query.Grouping)
-	if !ok {
-		text := query.Print(x)
-		if i := slices.IndexFunc(tree.GroupBy, func(y query.Expr) bool { return query.Print(y) == text }); i >= 0 {
-			return [][]int{{i}}, nil
-		}
-		tree.GroupBy = append(tree.GroupBy, x)
-		return [][]int{{len(tree.GroupBy) - 1}}, nil
-	}
-	var each [][][]int
-	for _, arg := range g.Args {
-		of, err := expand(arg, tree)
-		if err != nil {
-			return nil, err
-		}
-		each = append(each, of)
-	}
-	var out [][]int
-	switch g.Kind {
-	case query.Together:
-		out = [][]int{nil}
-		for _, of := range each {
-			out[0] = append(out[0], of[0]...)
-		}
-	case query.Rollup: // of which each argument is one set
-		for n := range len(each) + 1 {
-			out = append(out, joined(each[:len(each)-n], func(int) bool { return true }))
-		}
-	case query.Cube:
-		if len(each) > 6 {
-			return nil, tooManySets(g.At)
-		}
-		for mask := range 1 << len(each) { // all first, the last argument dropped first
-			out = append(out, joined(each, func(i int) bool { return mask>>(len(each)-1-i)&1 == 0 }))
-		}
-	default:
-		for _, of := range each {
-			out = append(out, of...)
-		}
-	}
-	if len(out) > MaxSets {
-		return nil, tooManySets(g.At)
-	}
-	return out, nil
-}
-
-// joined is the union of the arguments that are taken, each of which is one set.
-func joined(each [][][]int, taken func(int) bool) []int {
-	var out []int
-	for i, of := range each {
-		if taken(i) {
-			out = append(out, of[0]...)
-		}
-	}
-	return out
-}
-
-// product joins each set with each.
-func product(a, b [][]int, at query.Pos) ([][]int, error) {
-	if len(a)*len(b) > MaxSets {
-		return nil, tooManySets(at)
-	}
-	var out [][]int
-	for _, x := range a {
-		for _, y := range b {
-			out = append(out, slices.Concat(x, y))
-		}
-	}
-	return out, nil
-}
-
-func tooManySets(at query.Pos) error {
-	return bind.Refuse(
-		at,
-		"write the sets that are needed, with GROUPING SETS",
-		"these are more than %d grouping sets",
-		MaxSets,
-	)
-}
-
-// groupSets makes the sets the plan's, once its keys are known: each once, the finer first, in an order that the keys alone decide. One that has all
-// keys, alone, is a plain GROUP BY.
-func (b *builder) groupSets() error {
-	if b.sets == nil {
-		return nil
-	}
-	p := b.plan
-	of := make([][]int, len(b.sets))
-	for i, set := range b.sets {
-		for _, x := range set {
-			of[i] = append(of[i], b.place[x])
-		}
-		slices.Sort(of[i])
-		of[i] = slices.Compact(of[i])
-	}
-	if len(of) == 1 {
-		return nil
-	}
-	if p.Cells() == 0 && !p.Open() { // which together refuses
-		return bind.Refuse(b.setsAt, "group by something that has a value", "a GROUP BY expression has no possible value")
-	}
-	for _, keys := range of {
-		if !slices.ContainsFunc(p.Sets, func(g Grouping) bool { return slices.Equal(g.Keys, keys) }) {
-			p.Sets = append(p.Sets, Grouping{Keys: keys})
-		}
-	}
-	slices.SortFunc(p.Sets, func(x, y Grouping) int {
-		return cmp.Or(-cmp.Compare(len(x.Keys), len(y.Keys)), slices.Compare(x.Keys, y.Keys))
-	})
-	if !p.fittable() {
-		return bind.Refuse(
-			b.setsAt,
-			"ask for fewer sets, or group by fewer expressions",
-			"so many sets of so many expressions are too much to be fitted together",
-		)
-	}
-	for _, keys := range of {
-		p.Shown = append(p.Shown, slices.IndexFunc(p.Sets, func(g Grouping) bool { return slices.Equal(g.Keys, keys) }))
-	}
-	return nil
-}
-
-// What a fit may take: the sums of each set's table over each part of its keys, and for each two sets the parts of the keys that they have in
-// common. maxSetKeys holds even where each key has one value.
-const (
-	maxSetKeys = 16
-	maxSums    = 1_000_000
-	maxPairs   = 50_000
-)
-
-// fittable bounds the time and memory that fitting the sets together takes.
-func (p *Plan) fittable() bool {
-	if len(p.Keys) > maxSetKeys {
-		return false
-	}
-	sums, pairs := 0, 0
-	for _, g := range p.Sets {
-		n := 1
-		for _, k := range g.Keys { // at most MaxCells·2^maxSetKeys
-			n *= len(p.Keys[k].Values) + 1
-		}
-		sums += n
-		for _, o := range p.Sets {
-			common := 0
-			for _, k := range g.Keys {
-				if o.Has(k) {
-					common++
-				}
-			}
-			pairs += 1 << common
-		}
-	}
-	return sums <= maxSums && pairs <= maxPairs
-}
-
-// splitSets divides each measure's share of the price equally among the sets, and chooses the noise of each. The shares add up to
-// the measure's exactly, so that by basic composition all sets together cost what the measure does.
-func (b *builder) splitSets() error {
-	p := b.plan
-	if p.Sets == nil {
-		return nil
-	}
-	if p.Released()*len(p.Measures) > MaxNumbers {
-		return bind.Refuse(
-			b.setsAt,
-			"ask for fewer sets, or group by less",
-			"the answer would hold more than %d numbers",
-			MaxNumbers,
-		)
-	}
-	if err := p.overSets(); err != nil {
-		return bind.Refuse(b.setsAt, "", "no noise can be chosen: %v", err)
-	}
-	return nil
-}
-
-// overSets takes the plan's measures over each of its grouping sets.
-func (p *Plan) overSets() error {
-	sets := slices.Clone(p.Sets)
+// overSets divides each measure's share of the price equally among the groupings, and returns the groupings with their
+// measures, each with the noise that its own share pays for. The shares add up to the measure's exactly, so by basic
+// composition all groupings together cost what the measure does.
+func overSets(b *bounded.Statement, n privacy.Neighbours, measures []*Measure, groupings []Grouping) ([]Grouping, error) {
+	sets := slices.Clone(groupings)
 	var known chosen
 	paid := shares{}
 	for i := range sets {
 		g := &sets[i]
 		g.Measures = nil
-		for _, m := range p.Measures {
+		for _, m := range measures {
 			own := *m
 			own.Loss = paid.share(m.Loss, 1, int64(len(sets)))
-			own.boundOver(p.Neighbours, p.capsOver(*g, m), len(g.Keys) > 0, g.Parts(&p.Statement))
-			own.boundFew(p.Neighbours, p.Caps, g.Cells(&p.Statement))
+			own.boundOver(n, capsOver(b, *g, &m.Measure), len(g.Keys) > 0, g.Parts(b))
+			own.boundFew(n, b.Caps, g.Cells(b))
 			if err := known.choose(&own); err != nil {
-				return err
+				return nil, err
 			}
 			g.Measures = append(g.Measures, &own)
 		}
 	}
-	p.Sets = sets
-	return nil
+	return sets, nil
 }
 
 // boundOver fixes how far the measure's vector over a grouping can move between neighbours, in grid units, where each of the
@@ -393,13 +205,13 @@ func (p *Plan) describeSets(w *strings.Builder) {
 
 // grouping lowers GROUPING(a, b, …): a bit for each argument, the last one's the lowest, which is 1 in the rows that are summed
 // over it.
-func (b *builder) grouping(x *query.Call) (*Post, error) {
+func (b *measuring) grouping(x *query.Call) (*Post, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) == 0 || len(x.Args) > 31 {
 		return nil, bind.Refuse(x.At, "", "GROUPING takes GROUP BY expressions, at most 31")
 	}
 	out := &Post{Op: PostGrouping, Type: value.Integer}
 	for _, arg := range x.Args {
-		key, ok := b.postKey(b.resolveAlias(arg))
+		key, ok := b.postKey(resolveAlias(&b.Scope, b.tree, arg))
 		if !ok {
 			return nil, bind.Refuse(arg.Pos(), "", "GROUPING takes expressions that stand in GROUP BY, and this one does not")
 		}

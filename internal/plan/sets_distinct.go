@@ -29,15 +29,8 @@ func (p *Plan) SetLook(g Grouping) *bounded.Statement {
 		return nil
 	}
 	look := p.Statement
-	look.Where, look.Keys, look.Measures, look.Caps = inGroups(
-		&p.Statement,
-		g.Keys,
-	), nil, stated(
-		own,
-	), p.capsOver(
-		g,
-		own[0],
-	)
+	look.Where, look.Keys = inGroups(&p.Statement, g.Keys), nil
+	look.Measures, look.Caps = withoutNoise(own), capsOver(&p.Statement, g, &own[0].Measure)
 	for _, k := range g.Keys {
 		look.Keys = append(look.Keys, p.Keys[k])
 	}
@@ -46,10 +39,10 @@ func (p *Plan) SetLook(g Grouping) *bounded.Statement {
 
 // capsOver are the caps under which a measure is taken over a grouping's cells: the plan's, which bound the table of all keys, of which one that is
 // Additive is made of sums; and else of the grouping's own.
-func (p *Plan) capsOver(g Grouping, m *Measure) bounded.Caps {
-	c := p.Caps
-	if !m.Additive() && c.Groups > 0 && !p.Open() {
-		c.Groups = min(c.Groups, int64(g.Cells(&p.Statement)))
+func capsOver(b *bounded.Statement, g Grouping, m *bounded.Measure) bounded.Caps {
+	c := b.Caps
+	if !m.Additive() && c.Groups > 0 && !b.Open() {
+		c.Groups = min(c.Groups, int64(g.Cells(b)))
 	}
 	return c
 }

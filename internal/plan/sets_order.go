@@ -32,13 +32,16 @@ func (p *Plan) Orders() (out []*Plan) {
 // maxOrderLooks bounds what one answer takes: each value that is put in order and each mode is a pass of its own over the rows, in each set.
 const maxOrderLooks = 512
 
-// orderSets makes the looks of each grouping set, once all else is known.
-func (b *builder) orderSets() error {
-	p := b.plan
-	if p.Sets == nil || len(p.Quantiles)+len(p.Modes) == 0 {
+// chooseSetOrders chooses the quantiles and modes of each grouping set, with their noise and their statement.
+func (b *noising) chooseSetOrders() error {
+	if b.sets == nil || len(b.quantiles)+len(b.modes) == 0 {
 		return nil
 	}
-	if p.Released()*p.Numbers() > MaxNumbers {
+	released := 0
+	for _, g := range b.groupings {
+		released += g.Cells(&b.main)
+	}
+	if released*b.numbers() > MaxNumbers {
 		return bind.Refuse(
 			b.setsAt,
 			"ask for fewer sets, or group by less",
@@ -46,7 +49,7 @@ func (b *builder) orderSets() error {
 			MaxNumbers,
 		)
 	}
-	if n := len(p.Sets) * (len(p.OrderedValues()) + len(p.Modes)); n > maxOrderLooks {
+	if n := len(b.sets) * (len(b.ordered) + len(b.modes)); n > maxOrderLooks {
 		return bind.Refuse(
 			b.setsAt,
 			"ask for fewer sets, or for fewer quantiles and modes",
@@ -57,47 +60,51 @@ func (b *builder) orderSets() error {
 	}
 	// by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
 	alike := map[[2]int64]*Plan{}
-	for i := range p.Sets {
-		of, err := b.orderOver(p.Sets[i], alike)
+	for i := range b.groupings {
+		of, err := b.orderOver(b.groupings[i], alike)
 		if err != nil {
 			return err
 		}
 		of.Weigh()
-		p.Sets[i].Order = of
+		b.groupings[i].Order = of
 	}
 	return nil
 }
 
-// orderOver is the plan of one set's quantiles and modes. The quantiles of sets that are alike are the same.
-func (b *builder) orderOver(g Grouping, alike map[[2]int64]*Plan) (*Plan, error) {
-	p, sets := b.plan, int64(len(b.plan.Sets))
-	out := &Plan{Statement: p.Statement, Neighbours: p.Neighbours}
-	out.Where, out.Keys = inGroups(&p.Statement, g.Keys), nil
+// orderOver returns the plan of one set's quantiles and modes. Sets that are alike share their quantiles.
+func (b *noising) orderOver(g Grouping, alike map[[2]int64]*Plan) (*Plan, error) {
+	sets := int64(len(b.sets))
+	out := &Plan{Statement: b.main, Neighbours: b.neighbours()}
+	out.Where, out.Keys = inGroups(&b.main, g.Keys), nil
 	out.setMeasures(nil)
 	for _, k := range g.Keys {
-		out.Keys = append(out.Keys, p.Keys[k])
+		out.Keys = append(out.Keys, b.keys[k])
 	}
-	for _, m := range p.Modes {
+	var of draws
+	for _, m := range b.modes {
 		own := *m
 		own.Loss = m.Loss.Share(1, sets)
-		out.Modes = append(out.Modes, &own)
+		of.modes = append(of.modes, &own)
 	}
-	if err := b.capOrders(out); err != nil {
+	cells := out.Cells()
+	if err := b.capOrders(&of, cells); err != nil {
 		return nil, err
 	}
-	kind := [2]int64{out.OrderCaps.MostRows(), int64(min(out.Cells(), 2))}
+	out.Modes, out.RowCaps, out.OrderCaps = of.modes, of.rowCaps, of.orderCaps
+	kind := [2]int64{of.orderCaps.MostRows(), int64(min(cells, 2))}
 	if known := alike[kind]; known != nil {
 		out.Quantiles, out.ordered = known.Quantiles, known.ordered
 		return out, nil
 	}
-	for _, q := range p.Quantiles {
+	for _, q := range b.quantiles {
 		own := *q
 		own.draw, own.Loss = privacy.Epsilon{}, q.Loss.Share(1, sets)
-		out.Quantiles = append(out.Quantiles, &own)
+		of.quantiles = append(of.quantiles, &own)
 	}
-	if err := b.chooseOrders(out); err != nil {
+	if err := b.chooseQuantiles(&of, cells); err != nil {
 		return nil, err
 	}
+	out.Quantiles, out.ordered = of.quantiles, of.ordered
 	alike[kind] = out
 	return out, nil
 }

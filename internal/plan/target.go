@@ -38,101 +38,60 @@ type Target struct {
 // BuildScores plans a question whose groups are candidates, and whose one count or sum is their score: SELECT region,
 // COUNT(*) FROM t GROUP BY region. Without GROUP BY there is one cell. Errors are as Build's.
 func BuildScores(p *policy.Policy, r Request) (*Target, error) {
-	b, err := newBuilder(p, r)
+	q, err := read(job{policy: p, original: r})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.plainly(); err != nil {
+	k, err := bindPlainKeys(q, func(*query.Select) error { return nil })
+	m, err := next(measureScore, k, err)
+	c, err := next(capScore, m, err)
+	if err != nil {
 		return nil, err
 	}
-	if err := run(b.where, b.confine, b.groupBy, b.outputs, b.plainScore); err != nil {
-		return nil, err
-	}
-	t := &Target{}
-	scores := 0
-	for i, o := range b.plan.Outputs {
+	t := targetOf(c)
+	for _, o := range m.outputs {
 		key := -1
-		switch {
-		case o.Post == nil:
+		if o.Post == nil {
 			key = o.Key
-		case o.Post.Op == PostAggregate && len(b.plan.Aggregates[o.Post.Index].Measures()) == 1:
-			scores++
-		default:
-			return nil, bind.Refuse(
-				b.tree.Items[i].Expr.Pos(),
-				"ask for COUNT(*), COUNT(x) or SUM(x) itself",
-				"a score is one count or sum",
-			)
 		}
 		t.Names, t.Order = append(t.Names, o.Name), append(t.Order, key)
 	}
-	for i := range b.grouped {
-		if !slices.Contains(t.Order, b.place[i]) {
-			return nil, bind.Refuse(
-				b.tree.GroupBy[i].Pos(),
-				"select it too",
-				"what is chosen is told by its columns, and this is not among them",
-			)
-		}
-	}
-	if scores != 1 || len(b.plan.Measures) != 1 {
-		return nil, bind.Refuse(
-			b.tree.Items[0].Expr.Pos(),
-			"ask for one COUNT(*), COUNT(x) or SUM(x)",
-			"candidates have one score, not %d",
-			scores,
-		)
-	}
-	if err := b.scoreCaps(); err != nil {
-		return nil, err
-	}
-	b.target(t)
 	t.boundScore()
-	if err := b.unitWithin(&t.Statement); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return unless(t, c.unitWithin(&t.Statement, &t.Statement))
 }
 
 // BuildOrder plans a look at rows in the order of one value: SELECT age FROM t WHERE …. Rows in which it is NULL do not
 // count. Values lie between the measure's Lo and Hi. Errors are as Build's.
 func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
-	b, err := newBuilder(p, r)
+	q, err := read(job{policy: p, original: r})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.plainly(); err != nil {
+	k, err := bindPlainKeys(q, func(tree *query.Select) error {
+		if len(tree.Items) != 1 || len(tree.GroupBy) > 0 {
+			return bind.Refuse(
+				tree.Items[0].Expr.Pos(),
+				"ask as in: SELECT age FROM people",
+				"rows are put in the order of one value, without groups",
+			)
+		}
+		return nil
+	})
+	m, err := next(measureValue, k, err)
+	c, err := next(capRows, m, err)
+	if err != nil {
 		return nil, err
 	}
-	if len(b.tree.Items) != 1 || len(b.tree.GroupBy) > 0 {
-		return nil, bind.Refuse(
-			b.tree.Items[0].Expr.Pos(),
-			"ask as in: SELECT age FROM people",
-			"rows are put in the order of one value, without groups",
-		)
-	}
-	if err := run(b.where, b.confine, b.orderedValue); err != nil {
-		return nil, err
-	}
-	if err := b.rowCaps(); err != nil {
-		return nil, err
-	}
-	t := &Target{Sensitivity: big.NewInt(b.plan.Caps.Rows)}
-	b.target(t)
+	t := targetOf(c)
+	t.Sensitivity = big.NewInt(c.caps.Rows)
 	t.Ordered = true
-	if err := b.unitWithin(&t.Statement); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return unless(t, c.unitWithin(&t.Statement, &t.Statement))
 }
 
 // plainly refuses what only a released table has.
-func (b *builder) plainly() error {
-	if err := b.spread(); err != nil {
-		return err
-	}
+func (b *keying) plainly() error {
 	switch {
-	case b.sets != nil:
+	case b.written != nil:
 		return bind.Refuse(
 			b.setsAt,
 			"group by one list of expressions",
@@ -140,13 +99,13 @@ func (b *builder) plainly() error {
 		)
 	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
 		return bind.Refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
-	case b.maxRows > 0, b.request.AutoRows, b.request.TargetError != nil:
+	case b.request.MaxRows > 0, b.request.AutoRows, b.request.TargetError != nil:
 		return bind.Refuse(
 			query.Pos{},
 			"leave them out",
 			"max_rows_contributed and target_relative_error are for tables of noisy numbers",
 		)
-	case b.maxGroups > 0:
+	case b.request.MaxGroups > 0:
 		return bind.Refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
 	case b.request.Unknown.Other, b.request.Unknown.MinUnits > 1:
 		return bind.Refuse(
@@ -155,19 +114,60 @@ func (b *builder) plainly() error {
 			"a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are",
 		)
 	}
-	return b.publicKeys()
+	return nil
+}
+
+// measureScore decides the one score of the candidates.
+func measureScore(k *keyed) (*measured, error) {
+	b := newMeasuring(k)
+	if err := run(b.selectList, b.plainScore); err != nil {
+		return nil, err
+	}
+	scores, shown := 0, []int{}
+	for i, o := range b.outputs {
+		switch {
+		case o.Post == nil:
+			shown = append(shown, o.Key)
+		case o.Post.Op == PostAggregate && len(b.aggregates[o.Post.Index].measures()) == 1:
+			scores++
+		default:
+			return nil, bind.Refuse(
+				b.tree.Items[i].Expr.Pos(),
+				"ask for COUNT(*), COUNT(x) or SUM(x) itself",
+				"a score is one count or sum",
+			)
+		}
+	}
+	for i := range b.grouped {
+		if !slices.Contains(shown, b.place[i]) {
+			return nil, bind.Refuse(
+				b.tree.GroupBy[i].Pos(),
+				"select it too",
+				"what is chosen is told by its columns, and this is not among them",
+			)
+		}
+	}
+	if scores != 1 || len(b.measures) != 1 {
+		return nil, bind.Refuse(
+			b.first(),
+			"ask for one COUNT(*), COUNT(x) or SUM(x)",
+			"candidates have one score, not %d",
+			scores,
+		)
+	}
+	return b.done(), nil
 }
 
 // plainScore refuses named arguments but bounds of rows, which alone a score has.
-func (b *builder) plainScore() error {
+func (b *measuring) plainScore() error {
 	for _, c := range b.claims {
 		if c.terms != (terms{}) {
 			return bind.Refuse(c.terms.at, "leave it out", "a score has the whole price")
 		}
 	}
-	if len(b.plan.Searches) > 0 || b.plan.CellsClamped() {
+	if len(b.searches) > 0 || b.cellsClamped() {
 		return bind.Refuse(
-			b.tree.Items[0].Expr.Pos(),
+			b.first(),
 			"write bounds => (low, high)",
 			"a score has bounds of rows, that are known",
 		)
@@ -175,56 +175,59 @@ func (b *builder) plainScore() error {
 	return nil
 }
 
-// orderedValue makes the plan's one measure of the one value.
-func (b *builder) orderedValue() error {
+// measureValue decides the one value that rows are put in the order of.
+func measureValue(k *keyed) (*measured, error) {
+	b := newMeasuring(k)
 	x := b.tree.Items[0].Expr
 	e, err := b.Row(x)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if bind.IsUntypedNull(e) || e.Type == value.Boolean {
-		return bind.Refuse(x.Pos(), "", "a number is needed here")
+		return nil, bind.Refuse(x.Pos(), "", "a number is needed here")
 	}
 	if err := bind.Numeric(e, x.Pos()); err != nil {
-		return err
+		return nil, err
 	}
 	m, err := sumMeasure(e, false, x.Pos())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b.plan.setMeasures([]*Measure{m})
-	return nil
+	b.measures = []*unpricedMeasure{m}
+	return b.done(), nil
 }
+
+// capScore and capRows bound a unit under a mechanism that does not add noise to sums.
+func capScore(m *measured) (*capped, error) { return boundBy(m, (*bounding).scoreCaps) }
+func capRows(m *measured) (*capped, error)  { return boundBy(m, (*bounding).rowCaps) }
 
 // scoreCaps are the caps under which one unit moves a single cell least. A unit may count in every cell: how many it is in
 // plays no part, since the least and the greatest score are compared, not added.
-func (b *builder) scoreCaps() error {
-	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
+func (b *bounding) scoreCaps() error {
+	if err := b.unitColumn(); err != nil || b.unit == nil {
 		return err
 	}
 	unit := b.Table.Unit
-	b.plan.Caps = bounded.Caps{Rows: unit.RowsPerUnit}
-	if m := b.plan.Measures[0]; m.Kind == bounded.CountUnits ||
+	b.caps = bounded.Caps{Rows: unit.RowsPerUnit}
+	if m := b.measures[0]; m.Kind == bounded.CountUnits ||
 		m.Kind != bounded.CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
-		b.plan.Caps = bounded.Caps{Groups: int64(b.plan.Cells()), RowsPerGroup: unit.RowsPerGroup}
+		b.caps = bounded.Caps{Groups: int64(b.cells().Cells()), RowsPerGroup: unit.RowsPerGroup}
 	}
 	return nil
 }
 
 // rowCaps bounds a unit by rows.
-func (b *builder) rowCaps() error {
-	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
+func (b *bounding) rowCaps() error {
+	if err := b.unitColumn(); err != nil || b.unit == nil {
 		return err
 	}
-	b.plan.Caps = bounded.Caps{Rows: b.Table.Unit.RowsPerUnit}
+	b.caps = bounded.Caps{Rows: b.Table.Unit.RowsPerUnit}
 	return nil
 }
 
-// target fills in what any target has.
-func (b *builder) target(t *Target) {
-	b.located()
-	b.roundings()
-	t.Statement, t.Neighbours, t.Price, t.digest = b.plan.Statement, b.plan.Neighbours, b.plan.Price, b.plan.PolicyDigest
+// targetOf returns what all targets have.
+func targetOf(c *capped) *Target {
+	return &Target{Statement: c.statement(), Neighbours: c.neighbours(), Price: c.price, digest: c.policy.Digest()}
 }
 
 // Unconfined is a copy of t that reads the rows of all parts: for questions that are charged to everybody.

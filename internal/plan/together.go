@@ -9,24 +9,23 @@ import (
 )
 
 // together refuses what is proved for itself and not together.
-func (b *builder) together() error {
-	p := b.plan
+func (b *measuring) together() error {
 	if err := b.severalRows(); err != nil {
 		return err
 	}
-	ordered := len(p.Quantiles)+len(p.Modes) > 0
+	ordered := len(b.quantiles)+len(b.modes) > 0
 	at := b.tree.Items[0].Expr.Pos()
-	if p.Open() && ordered {
+	if b.open() && ordered {
 		return bind.Refuse(
 			at,
 			"ask for counts and sums of such groups; or group by what has declared values",
 			"quantiles and modes are for groups whose values are known beforehand",
 		)
 	}
-	if p.Sets == nil {
+	if b.sets == nil {
 		return nil
 	}
-	if p.Open() {
+	if b.open() {
 		return bind.Refuse(
 			b.setsAt,
 			b.setBySet(),
@@ -34,8 +33,8 @@ func (b *builder) together() error {
 			b.openKeys(),
 		)
 	}
-	if p.CellsClamped() {
-		b.note(
+	if b.cellsClamped() {
+		b.notes.add(
 			"Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.",
 		)
 	}
@@ -43,9 +42,9 @@ func (b *builder) together() error {
 }
 
 // setBySet says which questions to ask in place of one with grouping sets.
-func (b *builder) setBySet() string {
+func (b *measuring) setBySet() string {
 	var each []string
-	for _, set := range b.sets {
+	for _, set := range b.written {
 		var keys []string
 		for _, x := range set {
 			if text := query.Print(b.tree.GroupBy[x]); !slices.Contains(keys, text) {
@@ -74,11 +73,11 @@ func (b *builder) setBySet() string {
 const mostHinted = 4
 
 // openKeys names the keys that are not known.
-func (b *builder) openKeys() string {
+func (b *measuring) openKeys() string {
 	var names []string
-	for i := range b.plan.Keys {
-		if b.plan.Keys[i].Open {
-			names = append(names, b.plan.KeyText(i))
+	for i := range b.keys {
+		if b.keys[i].Open {
+			names = append(names, b.groupedBy[slices.Index(b.place, i)])
 		}
 	}
 	return strings.Join(names, ", ")
@@ -86,14 +85,14 @@ func (b *builder) openKeys() string {
 
 // severalRows refuses what takes a unit that is a row to have one row, where a relation makes several of it: no column tells such units
 // apart, so that neither the number of units in a group can be told, nor a bound enforced on what one of them does there.
-func (b *builder) severalRows() error {
+func (b *measuring) severalRows() error {
 	unit := b.Table.Unit
 	if b.Source == nil || !unit.IsRow() || unit.RowsPerUnit == 1 {
 		return nil
 	}
 	at, bounded := b.tree.Items[0].Expr.Pos(), func(n int64) bool { return n > 0 && n < unit.RowsPerUnit }
 	switch {
-	case b.plan.Open():
+	case b.open():
 		return bind.Refuse(
 			at,
 			"group by what has declared values; or join columns with rows_per_value: 1",
@@ -112,7 +111,7 @@ func (b *builder) severalRows() error {
 }
 
 // plainArguments refuses what named arguments say of a quantile or a mode, but for its share of the price and the bounds of its rows.
-func (b *builder) plainArguments(at query.Pos) error {
+func (b *measuring) plainArguments(at query.Pos) error {
 	switch {
 	case b.given.auto:
 		return bind.Refuse(

@@ -94,7 +94,7 @@ func (s *RowSearch) String() string {
 
 // rowsWanted makes a question that asks for it wait for its bound on rows. Till then it is planned with the policy's, and counts as one that was
 // given it: units are bounded by rows.
-func (b *builder) rowsWanted() error {
+func (b *bounding) rowsWanted() error {
 	if !b.request.AutoRows {
 		return nil
 	}
@@ -112,50 +112,21 @@ func (b *builder) rowsWanted() error {
 			"the bound on rows is found at a share of the price, and an aggregate has an epsilon of its own beside it",
 		)
 	}
-	s := &RowSearch{
-		Most:  unit.RowsPerUnit,
-		Rank:  b.request.RowsRank,
-		Found: b.foundRows,
-		Loss:  b.plan.Price.Share(1, rowsShare),
+	s := &unpricedRows{most: unit.RowsPerUnit, rank: b.request.RowsRank, found: b.job.found}
+	if s.rank == nil {
+		s.rank = defaultRowsRank()
 	}
-	if s.Rank == nil {
-		s.Rank = defaultRowsRank()
-	}
-	s.Sensitivity = big.NewRat(1, 1)
-	if b.plan.Neighbours == privacy.AddRemove {
-		if s.Sensitivity.Sub(s.Sensitivity, s.Rank); s.Sensitivity.Cmp(s.Rank) < 0 {
-			s.Sensitivity.Set(s.Rank)
+	s.sensitivity = big.NewRat(1, 1)
+	if b.neighbours() == privacy.AddRemove {
+		if s.sensitivity.Sub(s.sensitivity, s.rank); s.sensitivity.Cmp(s.rank) < 0 {
+			s.sensitivity.Set(s.rank)
 		}
 	}
-	b.maxRows = s.Most
-	if s.Found > 0 {
-		b.maxRows = s.Found
+	b.maxRows = s.most
+	if s.found > 0 {
+		b.maxRows = s.found
 	}
-	b.plan.Rows = s
-	return nil
-}
-
-// rowsLook completes the look, once the plan's own is, and refuses a search that nothing depends on.
-func (b *builder) rowsLook() error {
-	p := b.plan
-	if p.Rows == nil {
-		return nil
-	}
-	if p.Caps.Rows == 0 && p.Caps.Groups <= 1 && len(p.Quantiles)+len(p.Modes) == 0 && p.Rows.Found == 0 {
-		return bind.Refuse(
-			b.request.rowsAt,
-			"leave it out",
-			"nothing here depends on how many rows one %s has: each is counted once",
-			b.Table.Unit.Column,
-		)
-	}
-	look := p.Statement // the same rows: those whose keys are none of a group are not among them
-	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = inGroups(
-		&p.Statement,
-		nil,
-	), nil, bounded.Caps{}, true, false, nil
-	look.Measures = []*bounded.Measure{{Kind: bounded.UnitRows, Lo: 1, Hi: p.Rows.Most}}
-	p.Rows.Look = look
+	b.rows = s
 	return nil
 }
 
@@ -166,7 +137,7 @@ func (p *Plan) WithRows(rows int64) (*Plan, error) {
 	if p.Rows == nil || p.Rows.Found > 0 || rows < 1 || rows > p.Rows.Most {
 		return nil, errors.New("a bound on rows that was not to be found")
 	}
-	out, err := buildWithin(p.policy, p.request, rows)
+	out, err := build(job{policy: p.policy, original: p.request, unknownKeys: true, found: rows})
 	if err == nil &&
 		(len(out.Measures) != len(p.Measures) || out.Numbers() != p.Numbers() || out.Released() != p.Released()) {
 		err = errors.New("defect: another plan")

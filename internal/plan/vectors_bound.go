@@ -9,28 +9,35 @@ import (
 	"dither/privacy"
 )
 
-// boundVectors divides the price among the sums by their weights, fixes how far a unit moves each, and chooses its noise. The shares add up to the
-// price exactly, so that by basic composition the whole release costs the price.
-func (b *builder) boundVectors(r VectorRequest) error {
+// vectorSums divides the price among the sums by their weights, bounds how far a unit moves each, and chooses its noise.
+// The shares add up to the price exactly, so by basic composition the whole release costs the price.
+func (c *capped) vectorSums(b *bounded.Statement, r VectorRequest) ([]*VectorSum, error) {
 	total, weights := int64(0), make([]int64, len(r.Sums))
 	for i, s := range r.Sums {
 		w, err := weightOf(s)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		weights[i], total = w, total+w
 	}
-	for i, s := range b.sums {
-		s.Loss = b.plan.Price.Share(weights[i], total)
-		m := Measure{Loss: s.Loss}
-		_, pure := s.Loss.Pure()
-		m.L1, m.L2Squared = vectorSensitivity(&b.plan.Statement, &s.VectorSum, b.plan.Neighbours, !pure)
+	var out []*VectorSum
+	for i, s := range b.RowVectors.Sums {
+		m := Measure{Loss: c.price.Share(weights[i], total)}
+		_, pure := m.Loss.Pure()
+		m.L1, m.L2Squared = vectorSensitivity(b, s, c.neighbours(), !pure)
 		if err := m.choose(); err != nil {
-			return b.wrong("", "no noise can be chosen: %v", err)
+			return nil, c.wrong("", "no noise can be chosen: %v", err)
 		}
-		s.L1, s.L2Squared, s.Noise, s.Parameter = m.L1, m.L2Squared, m.Noise, m.Parameter
+		out = append(out, &VectorSum{
+			VectorSum: *s,
+			L1:        m.L1,
+			L2Squared: m.L2Squared,
+			Loss:      m.Loss,
+			Noise:     m.Noise,
+			Parameter: m.Parameter,
+		})
 	}
-	return nil
+	return out, nil
 }
 
 // entry bounds what one row adds to one entry of a sum: between lo ≤ 0 and hi ≥ 0. It counts weight times in the square of L2.

@@ -12,6 +12,7 @@ import (
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
+	"dither/internal/query"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -64,43 +65,42 @@ type Moments struct {
 // BuildMoments plans sums of rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY keys with known values. The SELECT list are the
 // coordinates; a row in which one is NULL does not count. Errors are as Build's.
 func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error) {
-	b, err := newBuilder(p, r)
+	q, err := read(job{policy: p, original: r})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.plainly(); err != nil {
-		return nil, err
-	}
-	if err := run(
-		b.where,
-		b.confine,
-		b.groupBy,
-		func() error { return b.vectors(v) },
-		b.severalRows,
-		b.rowCaps,
-	); err != nil {
-		return nil, err
-	}
-	b.located()
-	if err := b.boundVectors(v); err != nil {
+	k, err := bindPlainKeys(q, func(*query.Select) error { return nil })
+	m, err := next(func(k *keyed) (*measured, error) { return measureVectors(k, v) }, k, err)
+	c, err := next(capRows, m, err)
+	if err != nil {
 		return nil, err
 	}
 	out := &Moments{
-		Statement:  b.plan.Statement,
-		Sums:       b.sums,
-		Neighbours: b.plan.Neighbours,
-		Price:      b.plan.Price,
-		Grouped:    b.place,
-		digest:     b.plan.PolicyDigest,
+		Statement:  c.statement(),
+		Neighbours: c.neighbours(),
+		Price:      c.price,
+		Grouped:    c.place,
+		digest:     p.Digest(),
 	}
-	if err := b.unitWithin(&out.Statement); err != nil {
+	if out.Sums, err = c.vectorSums(&out.Statement, v); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return unless(out, c.unitWithin(&out.Statement, &out.Statement))
 }
 
-// vectors plans the coordinates, their blocks, and what is added up.
-func (b *builder) vectors(r VectorRequest) error {
+// measureVectors decides the coordinates, their blocks, and what is added up.
+func measureVectors(k *keyed, r VectorRequest) (*measured, error) {
+	b := newMeasuring(k)
+	if err := b.blocks(r); err != nil {
+		return nil, err
+	}
+	if err := b.severalRows(); err != nil {
+		return nil, err
+	}
+	return b.done(), nil
+}
+
+func (b *measuring) blocks(r VectorRequest) error {
 	v := &bounded.Vectors{}
 	coordinates, err := b.coordinates(r)
 	if err != nil {
@@ -113,33 +113,31 @@ func (b *builder) vectors(r VectorRequest) error {
 		if err != nil {
 			return err
 		}
-		b.plan.addMeasures(measures...)
+		b.measures = append(b.measures, measures...)
 		v.Blocks = append(v.Blocks, block)
 		first += k.Size
 	}
-	if b.sums, err = sumsOf(r); err != nil {
+	if v.Sums, err = sumsOf(r); err != nil {
 		return err
 	}
-	for _, s := range b.sums {
-		v.Sums = append(v.Sums, &s.VectorSum)
-	}
-	b.plan.RowVectors = v
+	b.vectors = v
 	if err := b.centres(r.Centres); err != nil {
 		return err
 	}
-	if n := b.plan.Width(); b.plan.Cells() > MaxNumbers/n {
+	cells := &bounded.Statement{Keys: b.keys, RowVectors: v}
+	if n := cells.Width(); cells.Cells() > MaxNumbers/n {
 		return b.wrong("ask for fewer coordinates, sums or groups", "the answer would hold more than %d numbers", MaxNumbers)
 	}
 	return nil
 }
 
 // wrong is a refusal of what is asked beside the question's text.
-func (b *builder) wrong(hint, format string, args ...any) error {
-	return bind.Refuse(b.tree.Items[0].Expr.Pos(), hint, format, args...)
+func (k *keyed) wrong(hint, format string, args ...any) error {
+	return bind.Refuse(k.first(), hint, format, args...)
 }
 
 // coordinates are the SELECT list's expressions.
-func (b *builder) coordinates(r VectorRequest) (out []*bounded.Expr, err error) {
+func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error) {
 	total := 0
 	for i, k := range r.Blocks {
 		if k.Size < 1 || k.Norm != bounded.NormL1 && k.Norm != bounded.NormL2 || k.Bound != nil && k.Bound.Sign() <= 0 {
@@ -195,7 +193,7 @@ func (b *builder) coordinates(r VectorRequest) (out []*bounded.Expr, err error) 
 }
 
 // block puts coordinates on one grid: fine enough for the smaller of the bound and of what their ranges give.
-func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded.Expr) ([]*Measure, error) {
+func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bounded.Expr) ([]*unpricedMeasure, error) {
 	at := b.tree.Items[k.First].Expr.Pos()
 	most := 0.0 // the norm that the ranges give, about
 	whole := true
@@ -217,7 +215,7 @@ func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded
 				at,
 				"a bound lies between 2^-110 and 2^110",
 				"the bound of block %d cannot be taken",
-				len(b.plan.Measures)+1,
+				len(b.measures)+1,
 			)
 		}
 		size = math.Min(size, bound)
@@ -233,7 +231,7 @@ func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded
 			"the bound is too small beside the coordinates' ranges",
 		)
 	}
-	var out []*Measure
+	var out []*unpricedMeasure
 	for i, e := range coordinates {
 		if k.Grid != 0 {
 			var err error
@@ -243,7 +241,7 @@ func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded
 		}
 		out = append(out, coordinate(e, k.Grid))
 	}
-	enforceBound(k, r.Bound, stated(out))
+	enforceBound(k, r.Bound, bare(out))
 	return out, nil
 }
 
@@ -257,8 +255,8 @@ func neverBelow(bound *big.Rat, most float64) bool {
 }
 
 // coordinate is a measure on a grid. Rounding is monotone, so what lies between Lo and Hi is what the range says, exactly.
-func coordinate(e *bounded.Expr, grid int) *Measure {
-	m := &Measure{Measure: bounded.Measure{Kind: bounded.Sum, X: e, Grid: grid}, Rounding: new(big.Int)}
+func coordinate(e *bounded.Expr, grid int) *unpricedMeasure {
+	m := &unpricedMeasure{Measure: bounded.Measure{Kind: bounded.Sum, X: e, Grid: grid}, rounding: new(big.Int)}
 	if e.Type == value.Integer {
 		m.Lo, m.Hi = e.Range.IntLo, e.Range.IntHi
 		return m
@@ -291,15 +289,15 @@ func enforceBound(k *bounded.Block, bound *big.Rat, coordinates []*bounded.Measu
 }
 
 // sumsOf reads what is to be added up.
-func sumsOf(r VectorRequest) (out []*VectorSum, err error) {
-	wrong := func(hint, format string, args ...any) ([]*VectorSum, error) {
+func sumsOf(r VectorRequest) (out []*bounded.VectorSum, err error) {
+	wrong := func(hint, format string, args ...any) ([]*bounded.VectorSum, error) {
 		return nil, &Error{Message: fmt.Sprintf(format, args...), Hint: hint}
 	}
 	if len(r.Sums) == 0 {
 		return wrong("ask for a count, the sum of a block, or products", "nothing is to be added up")
 	}
 	for _, s := range r.Sums {
-		sum := &VectorSum{VectorSum: bounded.VectorSum{Kind: s.Kind, I: s.I, J: s.J}}
+		sum := &bounded.VectorSum{Kind: s.Kind, I: s.I, J: s.J}
 		is := func(i int) bool { return i >= 0 && i < len(r.Blocks) }
 		switch {
 		case s.Kind == bounded.SumOne:
@@ -310,7 +308,7 @@ func sumsOf(r VectorRequest) (out []*VectorSum, err error) {
 		default:
 			return wrong("blocks are numbered from 0", "there is no such sum: %s of blocks %d and %d", s.Kind, s.I, s.J)
 		}
-		if slices.ContainsFunc(out, func(o *VectorSum) bool {
+		if slices.ContainsFunc(out, func(o *bounded.VectorSum) bool {
 			return o.Kind == sum.Kind && (o.I == sum.I && o.J == sum.J || o.I == sum.J && o.J == sum.I)
 		}) {
 			return wrong("leave one out", "the same sum is asked for twice: %s", sum.Name())
@@ -321,14 +319,14 @@ func sumsOf(r VectorRequest) (out []*VectorSum, err error) {
 }
 
 // centres puts centres on the first block's grid.
-func (b *builder) centres(of [][]float64) error {
-	v := b.plan.RowVectors
+func (b *measuring) centres(of [][]float64) error {
+	v := b.vectors
 	switch {
 	case len(of) == 0:
 		return nil
 	case len(of) > MaxCentres:
 		return b.wrong("ask for fewer", "more than %d centres", MaxCentres)
-	case len(b.plan.Keys) > 0:
+	case len(b.keys) > 0:
 		return b.wrong("leave one out", "a row's cell is its nearest centre, or its group: not both")
 	}
 	first := v.Blocks[0]

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"math/big"
 
 	"dither/internal/bind"
@@ -71,8 +70,7 @@ func (t terms) share() int64 {
 
 // divide pays the claims: first those with an ε of their own, then the others, in proportion to their weights, of what is left. If every
 // claim has an ε of its own, they are the price together. The shares add up to the price exactly.
-func (b *builder) divide() error {
-	p := b.plan
+func (b *sharing) divide() error {
 	var own privacy.Loss
 	weights, named := int64(0), (*claim)(nil)
 	for i := range b.claims {
@@ -81,16 +79,16 @@ func (b *builder) divide() error {
 			weights += c.terms.share()
 			continue
 		}
-		p.OwnEpsilons = true
+		b.ownEpsilons = true
 		own, named = own.Plus(b.policy.Budget.Price(c.terms.epsilon)), c
 	}
-	if named != nil && !own.Within(p.Price) && (weights > 0 || b.priced) {
+	if named != nil && !own.Within(b.whole) && (weights > 0 || !b.request.Price.IsZero()) {
 		return bind.Refuse(
 			named.terms.at,
 			"ask at a larger price, or give them less",
 			"the aggregates' own epsilons cost %s, more than the question's price, %s",
 			own,
-			p.Price,
+			b.whole,
 		)
 	}
 	if named != nil && weights == 0 {
@@ -98,11 +96,12 @@ func (b *builder) divide() error {
 		if err != nil {
 			return err
 		}
-		p.Price = price
+		b.whole = price
 	}
-	rest := p.Price
-	if p.Rows != nil { // beside which no claim has an ε of its own
-		rest = rest.Minus(p.Rows.Loss)
+	rest := b.whole
+	if b.rows != nil { // then no claim has an ε of its own
+		b.rowsShare = b.whole.Share(1, rowsShare)
+		rest = rest.Minus(b.rowsShare)
 	}
 	if named != nil {
 		rest = rest.Minus(own)
@@ -117,9 +116,9 @@ func (b *builder) divide() error {
 	known := shares{}
 	for _, c := range b.claims {
 		if c.terms.epsilon.IsZero() {
-			c.pay(known, rest, c.terms.share(), weights)
+			b.pay(known, c, rest, c.terms.share(), weights)
 		} else {
-			c.pay(known, b.policy.Budget.Price(c.terms.epsilon), 1, 1)
+			b.pay(known, c, b.policy.Budget.Price(c.terms.epsilon), 1, 1)
 		}
 	}
 	return nil
@@ -144,10 +143,10 @@ func (s shares) share(of privacy.Loss, num, den int64) privacy.Loss {
 }
 
 // pay divides num/den of a loss among the claim's parts: equally, but that a search for bounds has half of it.
-func (c claim) pay(known shares, of privacy.Loss, num, den int64) {
+func (b *sharing) pay(known shares, c claim, of privacy.Loss, num, den int64) {
 	others := int64(len(c.parts))
 	for _, x := range c.parts {
-		if _, ok := x.(*Search); ok {
+		if _, ok := x.(*unpricedSearch); ok {
 			others--
 		}
 	}
@@ -155,12 +154,11 @@ func (c claim) pay(known shares, of privacy.Loss, num, den int64) {
 		den *= 2
 	}
 	for _, x := range c.parts {
-		if _, ok := x.(*Search); ok {
-			x.pay(known.share(of, num, den))
+		own := x.share(&b.shares)
+		if _, ok := x.(*unpricedSearch); ok {
+			*own = own.Plus(known.share(of, num, den))
 		} else {
-			x.pay(known.share(of, num, den*others))
+			*own = own.Plus(known.share(of, num, den*others))
 		}
 	}
 }
-
-func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

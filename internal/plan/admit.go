@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"slices"
+
+	"dither/internal/bind"
+	"dither/internal/bounded"
+	"dither/internal/query"
+)
+
+// admit puts the plan together. It refuses a question that does not depend on the bound on rows that it wants found,
+// and one whose statements are too large or could take an engine too long.
+func admit(n *noisy) (*Plan, error) {
+	p := n.plan()
+	if s := p.Rows; s != nil && s.Found == 0 && p.Caps.Rows == 0 && p.Caps.Groups <= 1 && len(p.Quantiles)+len(p.Modes) == 0 {
+		return nil, bind.Refuse(
+			n.request.rowsAt,
+			"leave it out",
+			"nothing here depends on how many rows one %s has: each is counted once",
+			n.table().Unit.Column,
+		)
+	}
+	if err := n.inProportion(p); err != nil {
+		return nil, err
+	}
+	// A question whose bound on rows was found has spent already. To refuse it then would depend on its rows.
+	if n.job.found == 0 {
+		if err := n.unitWithin(&p.Statement, p.AllLooks()...); err != nil {
+			return nil, err
+		}
+	}
+	p.Weigh()
+	return p, nil
+}
+
+// plan puts the plan together from the results of all phases.
+func (n *noisy) plan() *Plan {
+	p := &Plan{
+		Statement:    n.main,
+		Neighbours:   n.neighbours(),
+		PolicyDigest: n.policy.Digest(),
+		Price:        n.cost,
+		Quantiles:    n.quantiles,
+		Modes:        n.modes,
+		OrderCaps:    n.orderCaps,
+		RowCaps:      n.rowCaps,
+		Selection:    n.selection,
+		Sets:         n.groupings,
+		Shown:        n.shown,
+		Aggregates:   n.aggregates,
+		Outputs:      n.outputs,
+		Having:       n.having,
+		Order:        n.order,
+		Limit:        n.tree.Limit,
+		Searches:     n.found,
+		Rows:         n.rowSearch,
+		TargetError:  n.request.TargetError,
+		OwnEpsilons:  n.ownEpsilons,
+		Priced:       !n.request.Price.IsZero(),
+		Asked:        bounded.Caps{Rows: n.request.MaxRows, Groups: n.request.MaxGroups},
+		Notes:        n.allNotes(),
+		Grouped:      n.place,
+		groupedBy:    n.groupedBy,
+		policy:       n.policy,
+		request:      n.original,
+		ordered:      n.ordered,
+	}
+	p.setMeasures(n.sums)
+	if n.tree.Offset != nil {
+		p.Offset = *n.tree.Offset
+	}
+	return p
+}
+
+// allNotes returns the notes of all phases.
+func (n *noisy) allNotes() []string {
+	return slices.Concat(n.keyed.notes, n.measured.notes, n.capped.notes)
+}
+
+// maxWritten bounds what a question over a relation is, written out: a name may stand for much, and stand in many places.
+const maxWritten = 20 * bounded.MaxWeight
+
+// inProportion refuses what is too large once names are replaced by what they stand for.
+func (q *question) inProportion(p *Plan) error {
+	if q.scope.Names == nil {
+		return nil
+	}
+	total := 0
+	add := func(e *bounded.Expr) {
+		if e != nil {
+			total += e.Weight()
+		}
+	}
+	add(p.Where)
+	for _, k := range p.Keys {
+		add(k.Expr)
+	}
+	for _, m := range append(p.OrderedValues(), p.Statement.Measures...) {
+		add(m.X)
+	}
+	for _, m := range p.Modes {
+		add(m.Of.Expr)
+	}
+	if p.Source != nil {
+		p.Source.Walk(func(s *bounded.Source) { s.Expressions(add) })
+	}
+	if total > maxWritten {
+		return bind.Refuse(query.Pos{}, "ask for less at once", "the question is too large once it is written out")
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"dither/internal/bind"
+	"dither/internal/bounded"
+	"dither/internal/query"
+)
+
+// MaxCells bounds the cells of one answer, and MaxNumbers its released numbers: cells times measures. A release must fit
+// into memory, and into one entry of the ledger.
+const (
+	MaxCells   = 100_000
+	MaxNumbers = 200_000
+)
+
+// keyed is a question of which it is decided which rows count and which cells there are. It is the result of the second
+// phase.
+type keyed struct {
+	*question
+	scope     bind.Scope    // the names, with the columns that conditions and keys read
+	tree      *query.Select // the question, with its grouping sets spread out: GROUP BY is a list of expressions
+	where     *bounded.Expr // nil for all rows
+	part      *bounded.Part // the parts to which the question is confined; nil for everything
+	keys      []bounded.Key // in canonical order, each once
+	grouped   []bounded.Key // the GROUP BY expressions, in the question's order
+	groupedBy []string      // the same as the question writes them
+	place     []int         // the index in keys of each GROUP BY expression
+	sets      [][]int       // the grouping sets, as lists of keys, in canonical order; nil if there are none
+	shown     []int         // the indices in sets of the sets that the question lists, in its order
+	written   [][]int       // the grouping sets as the question lists them, as lists of GROUP BY expressions; nil if there are none
+	setsAt    query.Pos     // the position of the grouping sets
+	notes     notes
+}
+
+// keying is the state of the second phase.
+type keying struct {
+	*keyed
+	bind.Scope
+}
+
+// bindKeys decides which rows count and which cell each is in: the conditions, the parts, the keys and the grouping
+// sets.
+func bindKeys(q *question) (*keyed, error) {
+	b := newKeying(q)
+	if err := run(b.spread, b.publicKeys, b.bindWhere, b.confine, b.groupBy, b.selectionOptions, b.groupSets); err != nil {
+		return nil, err
+	}
+	return b.done(), nil
+}
+
+// bindPlainKeys decides the same for a question that is no table of noisy numbers. It refuses what only tables have,
+// and then what suits refuses.
+func bindPlainKeys(q *question, suits func(*query.Select) error) (*keyed, error) {
+	b := newKeying(q)
+	suited := func() error { return suits(b.tree) }
+	if err := run(b.spread, b.plainly, b.publicKeys, suited, b.bindWhere, b.confine, b.groupBy); err != nil {
+		return nil, err
+	}
+	return b.done(), nil
+}
+
+func newKeying(q *question) *keying {
+	return &keying{keyed: &keyed{question: q, tree: q.parsed}, Scope: q.scope.Clone()}
+}
+
+func (b *keying) done() *keyed {
+	b.scope = b.Scope
+	return b.keyed
+}
+
+// open reports whether the groups are unknown: some key has no known values.
+func (k *keyed) open() bool {
+	return slices.ContainsFunc(k.keys, func(k bounded.Key) bool { return k.Open })
+}
+
+// cells returns a statement that has the keys alone.
+func (k *keyed) cells() *bounded.Statement { return &bounded.Statement{Keys: k.keys} }
+
+// first returns the position of the first item of the SELECT list.
+func (k *keyed) first() query.Pos { return k.tree.Items[0].Expr.Pos() }
+
+func (b *keying) bindWhere() (err error) {
+	if b.tree.Where != nil {
+		b.where, err = b.Condition(b.tree.Where)
+	}
+	if err == nil {
+		b.where = bind.Conjunction(b.within, b.where)
+	}
+	if err == nil && b.where != nil && b.where.Weight() > bounded.MaxWeight {
+		err = bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
+	}
+	return err
+}
+
+func (b *keying) groupBy() error {
+	cells := 1
+	for _, x := range b.tree.GroupBy {
+		meant := resolveAlias(&b.Scope, b.tree, x)
+		if err := bind.Placed(x, meant); err != nil {
+			return err
+		}
+		e, err := b.Row(meant)
+		if err != nil {
+			return err
+		}
+		if bind.IsUntypedNull(e) {
+			return bind.Refuse(x.Pos(), "", "NULL is not a group")
+		}
+		k, err := b.openKey(e, x.Pos())
+		if err != nil {
+			return err
+		}
+		b.grouped = append(b.grouped, k)
+		b.groupedBy = append(b.groupedBy, query.Print(meant))
+		if cells *= max(len(k.Values), 1); cells > MaxCells {
+			return bind.Refuse(
+				x.Pos(),
+				"group by fewer or coarser expressions",
+				"the answer would have more than %d cells",
+				MaxCells,
+			)
+		}
+	}
+	b.keys, b.place = sortKeys(b.grouped)
+	return nil
+}
+
+// publicKeys refuses keys that the join says nothing about, and a question that has none: rows that it drops would be in some group.
+func (b *keying) publicKeys() error {
+	if b.public == nil {
+		return nil
+	}
+	for _, x := range b.tree.GroupBy {
+		c, ok := resolveAlias(&b.Scope, b.tree, x).(*query.Column)
+		if ok {
+			n, err := b.Find(c)
+			if err != nil {
+				return err
+			}
+			ok = n.Group
+		}
+		if !ok {
+			return bind.Refuse(x.Pos(), b.public.Hint, "under PUBLIC_GROUPS everything in GROUP BY is the public table's column")
+		}
+	}
+	if len(b.tree.GroupBy) == 0 {
+		return bind.Refuse(
+			b.public.At,
+			b.public.Hint,
+			"a join for PUBLIC_GROUPS says nothing of a question that is not grouped by its column",
+		)
+	}
+	return nil
+}
+
+// selectionOptions refuses what would change which groups are shown, of a question whose groups are all known; and to be shown known groups alone,
+// of one whose groups are not.
+func (b *keying) selectionOptions() error {
+	switch open := b.open(); {
+	case open && b.request.GroupSelection == bind.PublicGroups:
+		return bind.Refuse(
+			query.Pos{},
+			"leave out group_selection_strategy; or declare the values of what it groups by",
+			"the groups are not known beforehand: they are no PUBLIC_GROUPS",
+		)
+	case b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) == 0:
+		return bind.Refuse(
+			query.Pos{},
+			"leave it out; HAVING COUNT(*) > 100 goes by a noisy number",
+			"a least number of units is for groups, and this question has none",
+		)
+	case !open && b.request.Unknown.MinUnits > 1:
+		return bind.Refuse(
+			query.Pos{},
+			"leave it out",
+			"a least number of units is for groups that are not known beforehand, and these are",
+		)
+	}
+	if r := b.request; !b.open() && len(b.tree.GroupBy) > 0 &&
+		(r.GroupSelection == bind.LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
+		b.notes.add("Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.")
+	}
+	return nil
+}
+
+// sortKeys puts keys in canonical order without repeats, and returns the place of each original one.
+func sortKeys(keys []bounded.Key) (sorted []bounded.Key, place []int) {
+	sorted = slices.Clone(keys)
+	slices.SortStableFunc(sorted, func(a, b bounded.Key) int { return cmp.Compare(a.Expr.String(), b.Expr.String()) })
+	sorted = slices.CompactFunc(sorted, func(a, b bounded.Key) bool { return a.Expr.Same(b.Expr) })
+	for _, k := range keys {
+		place = append(place, slices.IndexFunc(sorted, func(s bounded.Key) bool { return s.Expr.Same(k.Expr) }))
+	}
+	return sorted, place
+}

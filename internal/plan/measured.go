@@ -1,0 +1,180 @@
+package plan
+
+import (
+	"math/big"
+	"slices"
+
+	"dither/internal/bind"
+	"dither/internal/bounded"
+)
+
+// measured is a question of which it is decided what is released and what is computed from the releases. It is the
+// result of the third phase. Nothing in it has a price or noise yet.
+type measured struct {
+	*keyed
+	scope      bind.Scope // the names, with all columns that the question reads
+	aggregates []unpricedAggregate
+	measures   []*unpricedMeasure  // in canonical order
+	searches   []*unpricedSearch   // in canonical order
+	quantiles  []*unpricedQuantile // in canonical order
+	modes      []*unpricedMode     // in canonical order
+	claims     []claim             // in order of first use
+	clash      error               // the refusal of two claims on one aggregate; nil if there are none
+	outputs    []Output
+	having     *Post
+	order      []OrderBy
+	other      bool             // a group of all rows whose groups are not selected
+	vectors    *bounded.Vectors // for sums of vectors: the measures are its coordinates; else nil
+	present    *bounded.Expr    // for rows as vectors: WHERE, and that no coordinate is NULL; else nil
+	notes      notes
+}
+
+// measuring is the state of the third phase.
+type measuring struct {
+	*measured
+	bind.Scope
+	given   given                       // the named arguments of the aggregate in hand
+	known   map[string]*unpricedMeasure // the measures, by their texts
+	taken   map[string]bool             // the names of outputs
+	counted map[string]int              // for a repeated name, the last number that was appended to it
+}
+
+// measure decides which sums, order statistics and modes are released of each cell, what is computed from the released
+// numbers, and which aggregates claim a share of the price.
+func measure(k *keyed) (*measured, error) {
+	b := newMeasuring(k)
+	if k.open() {
+		b.claim(claim{parts: []part{selectionPart{}}})
+	}
+	if err := run(b.selectList, b.lowerHaving, b.lowerOrder, b.otherColumn, b.together); err != nil {
+		return nil, err
+	}
+	b.sort()
+	return b.done(), nil
+}
+
+func newMeasuring(k *keyed) *measuring {
+	return &measuring{measured: &measured{keyed: k}, Scope: k.scope.Clone()}
+}
+
+// sort puts the parts into canonical order, and numbers them.
+func (b *measuring) sort() {
+	sortByText(b.measures)
+	for i, m := range b.measures {
+		m.index = i
+	}
+	sortByText(b.searches)
+	for i, s := range b.searches {
+		s.index = i
+	}
+	sortByText(b.quantiles)
+	for i, q := range b.quantiles {
+		q.index = i
+	}
+	sortByText(b.modes)
+	for i, m := range b.modes {
+		m.index = i
+	}
+}
+
+func (b *measuring) done() *measured {
+	b.scope = b.Scope
+	return b.measured
+}
+
+// numbers returns how many numbers are released of each cell.
+func (m *measured) numbers() int { return len(m.measures) + 3*len(m.quantiles) + len(m.modes) }
+
+// cellsClamped reports whether some measure is bounded per unit and cell.
+func (m *measured) cellsClamped() bool {
+	return slices.ContainsFunc(m.measures, func(m *unpricedMeasure) bool { return m.Cells != nil })
+}
+
+// An unpriced part is decided by the question alone. The noise phase makes of it the part with the same name in Plan,
+// which has a share of the price, a sensitivity and noise.
+
+// unpricedMeasure is a Measure before it has a price.
+type unpricedMeasure struct {
+	bounded.Measure
+	rounding *big.Int        // rounding to the grid moves a cell of a table by at most so many grid units
+	search   *unpricedSearch // the search that finds the bounds of X; nil if they are known
+	centred  bool
+	text     string // String's result, if it was written when the measure was made
+	index    int    // the measure's place in measured.measures
+}
+
+// String returns the measure's canonical text.
+func (m *unpricedMeasure) String() string {
+	if m.text != "" {
+		return m.text
+	}
+	return measureText(&m.Measure, m.search != nil, m.centred)
+}
+
+// unpricedSearch is a Search before it has a price.
+type unpricedSearch struct {
+	x     *bounded.Expr
+	outer *bounded.Measure // x, within x's own bounds
+	index int              // the search's place in measured.searches
+}
+
+// String returns the search's canonical text.
+func (s *unpricedSearch) String() string { return searchText(s.outer) }
+
+// unpricedQuantile is a Quantile before it has a price.
+type unpricedQuantile struct {
+	value *bounded.Measure
+	rank  *big.Rat
+	of    string // value's text
+	index int    // the quantile's place in measured.quantiles
+}
+
+// String returns the quantile's canonical text.
+func (q *unpricedQuantile) String() string { return quantileText(q.rank, q.of) }
+
+// unpricedMode is a Mode before it has a price.
+type unpricedMode struct {
+	of    bounded.Key
+	text  string
+	index int // the mode's place in measured.modes
+}
+
+// String returns the mode's canonical text.
+func (m *unpricedMode) String() string { return m.text }
+
+// unpricedAggregate is an Aggregate over unpriced parts.
+type unpricedAggregate struct {
+	of         Func
+	sum, count *unpricedMeasure
+	lo, hi     float64
+	quantile   *unpricedQuantile
+	mode       *unpricedMode
+}
+
+// measure returns the one measure of a count or a sum.
+func (a unpricedAggregate) measure() *unpricedMeasure {
+	if a.of == SumFunc {
+		return a.sum
+	}
+	return a.count
+}
+
+// measures returns the aggregate's measures, the sum first; none for a quantile or a mode.
+func (a unpricedAggregate) measures() []*unpricedMeasure {
+	if a.of == Average {
+		return []*unpricedMeasure{a.sum, a.count}
+	}
+	if a.quantile != nil || a.mode != nil {
+		return nil
+	}
+	return []*unpricedMeasure{a.measure()}
+}
+
+// bare returns the measures as engines know them.
+func bare(all []*unpricedMeasure) []*bounded.Measure {
+	out := make([]*bounded.Measure, len(all))
+	for i, m := range all {
+		out[i] = &m.Measure
+	}
+	return out
+}

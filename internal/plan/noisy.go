@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"math/big"
+
+	"dither/internal/bind"
+	"dither/internal/bounded"
+	"dither/internal/query"
+	"dither/privacy"
+)
+
+// noisy is a question of which all is decided: every release has its share of the price, its sensitivity and its noise.
+// It is the result of the seventh phase.
+type noisy struct {
+	*priced
+	draws
+	cost       privacy.Loss // the price of the answer, with the δ of a selection of groups
+	sums       []*Measure   // in canonical order
+	found      []*Search    // the searches for bounds, in canonical order
+	rowSearch  *RowSearch   // the search for the bound on a unit's rows; nil if there is none
+	selection  *Selection   // the selection of groups; nil if they are known
+	groupings  []Grouping   // the grouping sets; nil if there are none
+	aggregates []Aggregate  // in order of first use
+}
+
+// noising is the state of the seventh phase.
+type noising struct{ *noisy }
+
+// chooseNoise chooses the noise of every release: the sensitivity that follows from the caps, and the noise that the
+// release's share of the price pays for.
+func chooseNoise(p *priced) (*noisy, error) {
+	b := &noising{&noisy{priced: p, cost: p.whole}}
+	if err := run(
+		b.chooseSums, b.chooseSets, b.chooseSelection, b.chooseOrders, b.chooseSetOrders, b.chooseSearches,
+	); err != nil {
+		return nil, err
+	}
+	b.aggregate()
+	return b.noisy, nil
+}
+
+// chooseSums chooses the noise of measures.
+func (b *noising) chooseSums() error {
+	for i, s := range b.searches {
+		b.found = append(b.found, &Search{
+			X: s.x, Look: b.searchLooks[i], FalsePositive: falsePositive, Loss: b.shares.searches[i],
+		})
+	}
+	var known chosen
+	cells := b.main.Cells()
+	if b.open() {
+		cells = 0 // unknown
+	}
+	if n := len(b.measures); n > 0 {
+		b.sums = make([]*Measure, n)
+	}
+	for i, u := range b.measures {
+		m := &Measure{
+			Measure:  u.Measure,
+			Loss:     b.shares.measures[i],
+			Rounding: b.rounding(u),
+			centred:  u.centred,
+			text:     u.text,
+		}
+		if u.search != nil {
+			m.Search = b.found[u.search.index]
+		}
+		m.bound(b.neighbours(), b.caps, len(b.keys) > 0)
+		m.boundFew(b.neighbours(), b.caps, cells)
+		if err := known.choose(m); err != nil {
+			return bind.Refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
+		}
+		b.sums[i] = m
+	}
+	return nil
+}
+
+// rounding returns how far rounding to the grid moves a cell of a measure, in grid units. A relation may have more rows
+// than a table: as many for each row as it makes of one unit.
+func (b *noising) rounding(u *unpricedMeasure) *big.Int {
+	if b.source() == nil {
+		return u.rounding
+	}
+	return new(big.Int).Mul(u.rounding, big.NewInt(b.table().Unit.RowsPerUnit))
+}
+
+// chooseSets chooses the noise of measures over each grouping set.
+func (b *noising) chooseSets() (err error) {
+	if b.sets == nil {
+		return nil
+	}
+	groupings, released := groupingsOf(b.sets, len(b.keys)), 0
+	for _, g := range groupings {
+		released += g.Cells(&b.main)
+	}
+	if released*len(b.sums) > MaxNumbers {
+		return bind.Refuse(
+			b.setsAt,
+			"ask for fewer sets, or group by less",
+			"the answer would hold more than %d numbers",
+			MaxNumbers,
+		)
+	}
+	if b.groupings, err = overSets(&b.main, b.neighbours(), b.sums, groupings); err != nil {
+		return bind.Refuse(b.setsAt, "", "no noise can be chosen: %v", err)
+	}
+	return nil
+}
+
+// chooseSearches chooses the noise of the searches.
+//
+// Claim: a search's histogram moves by at most m in L1 norm and m² in squared L2 norm under add/remove, and by at most
+// twice as much under change-one, where m is the number of rows of a unit that count. Proof: each row is in one bin
+// (quantile.Tree has the rest of the proof). ∎
+func (b *noising) chooseSearches() error {
+	for _, s := range b.found {
+		m := big.NewInt(s.Look.Caps.Rows)
+		h := &Measure{Measure: countMeasure(bounded.CountValue, s.X).Measure, Rounding: new(big.Int)}
+		h.L1, h.L2Squared, h.Loss = m, new(big.Int).Mul(m, m), s.Loss
+		if b.neighbours() == privacy.ChangeOne {
+			h.L1, h.L2Squared = new(big.Int).Lsh(h.L1, 1), h.L2Squared.Lsh(h.L2Squared, 1)
+		}
+		if err := h.choose(); err != nil {
+			return bind.Refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
+		}
+		s.Histogram = h
+	}
+	if s := b.rows; s != nil {
+		b.rowSearch = &RowSearch{
+			Look:        *b.rowsLook,
+			Most:        s.most,
+			Rank:        s.rank,
+			Sensitivity: s.sensitivity,
+			Loss:        b.rowsShare,
+			Found:       s.found,
+		}
+	}
+	return nil
+}
+
+// aggregate puts the aggregates together from their parts.
+func (b *noising) aggregate() {
+	if n := len(b.measured.aggregates); n > 0 {
+		b.aggregates = make([]Aggregate, n)
+	}
+	for i, u := range b.measured.aggregates {
+		a := Aggregate{Func: u.of, Lo: u.lo, Hi: u.hi}
+		if u.sum != nil {
+			a.Sum = b.sums[u.sum.index]
+		}
+		if u.count != nil {
+			a.Count = b.sums[u.count.index]
+		}
+		if u.quantile != nil {
+			a.Quantile = b.quantiles[u.quantile.index]
+		}
+		if u.mode != nil {
+			a.Mode = b.modes[u.mode.index]
+		}
+		b.aggregates[i] = a
+	}
+}

@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"fmt"
+
+	"dither/internal/bind"
+	"dither/internal/bounded"
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/privacy"
+)
+
+// job is the input of planning.
+type job struct {
+	policy      *policy.Policy
+	original    Request // as the caller wrote it
+	unknownKeys bool    // the question may group by keys without known values
+	found       int64   // the bound on a unit's rows that a search released; 0 if none
+}
+
+// question is a request that was read: its syntax, the relation that it selects from, and its price. It is the result
+// of the first phase.
+type question struct {
+	job
+	request Request          // with the options that the question's text has
+	parsed  *query.Select    // the question as it is written
+	scope   bind.Scope       // the names of the relation
+	within  *bounded.Expr    // the conditions of subqueries; nil for all rows
+	public  *bind.PublicJoin // the demands of a join that makes groups public; nil if there is none
+	price   privacy.Loss
+}
+
+// read parses a request, binds the relation of its FROM clause, and settles its options and its price.
+func read(j job) (*question, error) {
+	p, r := j.policy, j.original
+	tree, err := query.Parse(r.SQL)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := bind.RelationOf(p, tree)
+	if err != nil {
+		return nil, err
+	}
+	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
+		return nil, &Error{Message: fmt.Sprintf("max_groups is between 1 and %d", policy.MaxRowsPerUnit)}
+	}
+	if r.MaxRows < 0 || r.MaxRows > policy.MaxRowsPerUnit {
+		return nil, &Error{Message: fmt.Sprintf("max_rows is between 1 and %d, or auto", policy.MaxRowsPerUnit)}
+	}
+	if err := rows.UnitQualified(tree); err != nil {
+		return nil, err
+	}
+	if r, err = optioned(p, rows.Table, tree, r); err != nil {
+		return nil, err
+	}
+	price, err := priceOf(p, r.Price)
+	if err != nil {
+		return nil, err
+	}
+	return &question{
+		job:     j,
+		request: r,
+		parsed:  tree,
+		scope:   rows.Scope,
+		within:  rows.Where,
+		public:  rows.Keyed,
+		price:   price,
+	}, nil
+}
+
+// neighbours returns the relation between datasets that the policy protects.
+func (q *question) neighbours() privacy.Neighbours { return q.policy.Population.Neighbours }
+
+// table returns the table of the question; for a relation of several tables, a description of the relation.
+func (q *question) table() *policy.Table { return q.scope.Table }
+
+// source returns the relation that the question reads, or nil for one table.
+func (q *question) source() *bounded.Source { return q.scope.Source }
+
+func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
+	if asked.IsZero() {
+		return p.Price.Default, nil
+	}
+	if !p.Price.Minimum.Within(asked) {
+		return asked, &Error{
+			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
+			Hint:    "ask for a larger one, as the policy's default",
+		}
+	}
+	if !asked.Within(p.Price.Maximum) {
+		return asked, &Error{
+			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
+			Hint:    "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
+		}
+	}
+	return asked, nil
+}
