@@ -8,11 +8,13 @@ import (
 	"dither/internal/query"
 )
 
-// admit puts the plan together. It refuses a question that does not depend on the bound on rows that it wants found,
-// and one whose statements are too large or could take an engine too long.
+// admit puts the plan together. It refuses a question with an automatic bound on rows (max_rows_contributed = auto)
+// that does not depend on that bound. It also refuses a question whose statements are too large, or could take an
+// engine too long.
 func admit(n *noisy) (*Plan, error) {
 	p := n.plan()
-	if s := p.Rows; s != nil && s.Found == 0 && p.Caps.Rows == 0 && p.Caps.Groups <= 1 && len(p.Quantiles)+len(p.Modes) == 0 {
+	search, ordered := p.Rows, len(p.Quantiles)+len(p.Modes) > 0
+	if search != nil && search.Found == 0 && !ordered && p.Caps.Rows == 0 && p.Caps.Groups <= 1 {
 		return nil, bind.Refuse(
 			n.request.rowsAt,
 			"leave it out",
@@ -23,7 +25,7 @@ func admit(n *noisy) (*Plan, error) {
 	if err := n.inProportion(p); err != nil {
 		return nil, err
 	}
-	// A question whose bound on rows was found has spent already. To refuse it then would depend on its rows.
+	// A question whose bound on rows was found has already been charged. A refusal now would depend on its rows.
 	if n.job.found == 0 {
 		if err := n.unitWithin(&p.Statement, p.AllLooks()...); err != nil {
 			return nil, err
@@ -33,7 +35,7 @@ func admit(n *noisy) (*Plan, error) {
 	return p, nil
 }
 
-// plan puts the plan together from the results of all phases.
+// plan returns the plan of the question, from the results of all phases.
 func (n *noisy) plan() *Plan {
 	p := &Plan{
 		Statement:    n.main,
@@ -72,15 +74,16 @@ func (n *noisy) plan() *Plan {
 	return p
 }
 
-// allNotes returns the notes of all phases.
+// allNotes returns the notes for the analyst from all phases.
 func (n *noisy) allNotes() []string {
 	return slices.Concat(n.keyed.notes, n.measured.notes, n.capped.notes)
 }
 
-// maxWritten bounds what a question over a relation is, written out: a name may stand for much, and stand in many places.
+// maxWritten bounds the total weight of a question's expressions after each name is replaced by its expression. A
+// name may stand for a large expression, and may be used many times.
 const maxWritten = 20 * bounded.MaxWeight
 
-// inProportion refuses what is too large once names are replaced by what they stand for.
+// inProportion refuses a question over a relation if its expressions weigh more than maxWritten.
 func (q *question) inProportion(p *Plan) error {
 	if q.scope.Names == nil {
 		return nil
