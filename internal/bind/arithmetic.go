@@ -10,7 +10,7 @@ import (
 	"dither/internal/value"
 )
 
-// Literal lowers a constant. Decimal constants are doubles.
+// Literal lowers a constant. A decimal constant becomes a double.
 func Literal(x *query.Literal) (*bounded.Expr, error) {
 	switch x.Kind {
 	case query.NullLiteral:
@@ -96,7 +96,8 @@ func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 	return compute(op, args[0], args[1], x.At)
 }
 
-// compute builds a op b for numbers, proving that no cleaned row takes it out of range.
+// compute builds the expression a op b over numbers. It refuses the expression unless the ranges of a and b prove
+// that no cleaned row makes it overflow.
 func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	if IsUntypedNull(a) || IsUntypedNull(b) {
 		return nil, Refuse(at, "", "arithmetic with NULL is always NULL")
@@ -146,7 +147,7 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 	return e, nil
 }
 
-// Promote makes a Real of an Integer that is to be computed with, and so needs bounds.
+// Promote converts an Integer expression to Real, for arithmetic. It refuses an expression without bounds.
 func Promote(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	switch {
 	case e.Type != value.Integer:
@@ -157,7 +158,7 @@ func Promote(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	return toReal(e), nil
 }
 
-// caseWhen lowers CASE; the form with an operand becomes comparisons with it.
+// caseWhen lowers CASE. It turns the form with an operand into comparisons with the operand.
 func (l *Scope) caseWhen(x *query.Case) (*bounded.Expr, error) {
 	var conditions, results []*bounded.Expr
 	for _, w := range x.Whens {
@@ -187,7 +188,7 @@ func (l *Scope) caseWhen(x *query.Case) (*bounded.Expr, error) {
 	return Choose(conditions, append(results, otherwise), x.At)
 }
 
-// Choose builds a CASE: results has one more than conditions.
+// Choose builds a CASE. The slice results has one element more than conditions: the result of ELSE.
 func Choose(conditions, results []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	t, err := unify(results, at)
 	if err != nil {
@@ -201,7 +202,7 @@ func Choose(conditions, results []*bounded.Expr, at query.Pos) (*bounded.Expr, e
 	return e, nil
 }
 
-// unionOf is the range of a value that is one of args; NULL constants don't count.
+// unionOf returns the smallest range that contains the ranges of all args, except NULL constants.
 func unionOf(args []*bounded.Expr) bounded.Range {
 	var r bounded.Range
 	first := true

@@ -7,11 +7,13 @@ import (
 	"dither/internal/value"
 )
 
-// What the conditions of a CASE say of its results: CASE WHEN x > 100 THEN 100 ELSE x END is at most 100. Only the CASE
-// itself is the narrower for it, not the x inside, which an engine may compute before it asks for the condition.
+// The conditions of a CASE narrow the range of its results: CASE WHEN x > 100 THEN 100 ELSE x END is at most 100.
+// They narrow the range of the CASE only, and not of the x inside it, because an engine may compute x before it
+// evaluates the condition.
 
-// branches is the range of a CASE: what each result may be where the conditions before it are not true, and its own is. Results that
-// are NULL, or that no row can reach, don't count.
+// branches returns the range of a CASE: the union of the ranges of its results. The range of a result is narrowed
+// by its own condition, which is true, and by the conditions before it, which are not. Results that are NULL or
+// that no row can reach do not count.
 func branches(conditions, results []*bounded.Expr) bounded.Range {
 	var out bounded.Range
 	first := true
@@ -37,7 +39,8 @@ func branches(conditions, results []*bounded.Expr) bounded.Range {
 	return out
 }
 
-// rangeWhere is the range of e where the i-th condition is true and none before it is; false if that cannot be.
+// rangeWhere returns the range of e in rows where conditions[i] is true and no earlier condition is. The boolean is
+// false if there can be no such row. If i is past the end, all conditions are earlier ones (the ELSE of a CASE).
 func rangeWhere(e *bounded.Expr, conditions []*bounded.Expr, i int) (r bounded.Range, possible bool) {
 	of, possible := e, true
 	if e.Op == bounded.OpToReal {
@@ -64,13 +67,15 @@ func rangeWhere(e *bounded.Expr, conditions []*bounded.Expr, i int) (r bounded.R
 	return r, possible
 }
 
-// said calls f with comparisons with a constant that hold where c is true (or, unless holds, false), or where it is unknown. They
-// hold or are unknown themselves, and are unknown only where what they compare is NULL; so they hold of every value that it has.
+// said calls f with comparisons of an expression with a constant that follow from a condition c. With holds, it
+// assumes that c is true; otherwise, that c is false or unknown. Each comparison is then true or unknown, and
+// unknown only if the compared expression is NULL. So the comparison is true of every non-NULL value of the
+// expression.
 func said(c *bounded.Expr, holds bool, f func(x *bounded.Expr, op bounded.Op, v value.Value)) {
 	switch c.Op {
 	case bounded.OpNot:
 		said(c.Args[0], !holds, f)
-	case bounded.OpIs: // where it is false, its argument is false or unknown
+	case bounded.OpIs: // if IS TRUE is false, its argument is false or unknown
 		said(c.Args[0], holds, f)
 	case bounded.OpAnd, bounded.OpOr:
 		if holds == (c.Op == bounded.OpAnd) {
@@ -127,7 +132,8 @@ var (
 	}
 )
 
-// comparedRange is what is left of the range of values of type t that compare so with v; false if nothing is.
+// comparedRange returns the part of r, a range of values of type t, that satisfies the comparison op with v. The
+// boolean is false if no value does.
 func comparedRange(r bounded.Range, t value.Type, op bounded.Op, v value.Value) (bounded.Range, bool) {
 	up, down := op == bounded.OpGt || op == bounded.OpGe ||
 		op == bounded.OpEq, op == bounded.OpLt || op == bounded.OpLe ||
@@ -143,7 +149,8 @@ func comparedRange(r bounded.Range, t value.Type, op bounded.Op, v value.Value) 
 		return settledRange(r), r.Lo <= r.Hi
 	case t == value.Integer || t == value.Date:
 		lo, hi := v.Int, v.Int
-		if v.Type == value.Real { // of an integer as a double, which is exact below 2^53, and keeps the order beyond
+		// an integer is compared as a double, which is exact below 2^53 and keeps the order above it
+		if v.Type == value.Real {
 			if math.Abs(v.Real) >= 1<<53 {
 				return r, true
 			}

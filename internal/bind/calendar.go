@@ -10,7 +10,8 @@ import (
 	"dither/internal/value"
 )
 
-// calendar lowers EXTRACT(field FROM date), its other spelling date_part('field', date), and date_trunc('unit', date).
+// calendar lowers EXTRACT(field FROM date), date_part('field', date), which means the same, and date_trunc('unit',
+// date).
 func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	op, words := bounded.OpDatePart, value.DateFields
 	if x.Name == "date_trunc" {
@@ -52,7 +53,8 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	return out, nil
 }
 
-// calendarRange: a truncation and the year never fall as the day grows; the other parts are few.
+// calendarRange returns the range of a date function e over a date with range of. A truncation and the year are
+// monotone in the date, and the other fields have few values.
 func calendarRange(e *bounded.Expr, of bounded.Range) bounded.Range {
 	if e.Op == bounded.OpDateTrunc {
 		return bounded.Range{IntLo: value.DateTrunc(e.Text, of.IntLo), IntHi: value.DateTrunc(e.Text, of.IntHi)}
@@ -67,7 +69,8 @@ func calendarRange(e *bounded.Expr, of bounded.Range) bounded.Range {
 	return bounded.Range{IntLo: 1, IntHi: most[e.Text]}
 }
 
-// truncated lists what a truncation may give, from its range alone: the days at which a unit begins.
+// truncated lists all possible results of a date_trunc, which are the first days of units within its range. The
+// boolean is false if there are more than policy.MaxKeys.
 func truncated(e *bounded.Expr) ([]value.Value, bool) {
 	longest := map[string]int64{"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}[e.Text]
 	var out []value.Value

@@ -6,7 +6,7 @@ import (
 	"dither/internal/value"
 )
 
-// Comparisons are the operations of the comparison operators.
+// Comparisons maps each comparison operator to its operation.
 var Comparisons = map[query.BinaryOp]bounded.Op{
 	query.Eq: bounded.OpEq,
 	query.Ne: bounded.OpNe,
@@ -16,7 +16,7 @@ var Comparisons = map[query.BinaryOp]bounded.Op{
 	query.Ge: bounded.OpGe,
 }
 
-// compare builds a comparison of two values of one type. Booleans are only equal or not.
+// compare builds a comparison of two values of one type. Booleans can be compared with = and <> only.
 func compare(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	if IsUntypedNull(a) || IsUntypedNull(b) {
 		return nil, Refuse(at, "write IS NULL or IS NOT NULL", "a comparison with NULL is never true")
@@ -55,7 +55,7 @@ func negated(e *bounded.Expr, not bool) *bounded.Expr {
 	return e
 }
 
-// in lowers X IN (constants). A list with anything but constants becomes a disjunction.
+// in lowers X IN (constants). If the list has an element that is no constant, X IN (a, b) becomes X = a OR X = b.
 func (l *Scope) in(x *query.In) (*bounded.Expr, error) {
 	args, err := l.rows(append([]query.Expr{x.X}, x.List...))
 	if err != nil {
@@ -90,8 +90,8 @@ func (l *Scope) in(x *query.In) (*bounded.Expr, error) {
 	return negated(Logical(bounded.OpOr, or...), x.Not), nil
 }
 
-// maxPatternBytes bounds a pattern, and with it the cost of matching: engines match in time linear in the text for each byte
-// of the pattern.
+// maxPatternBytes bounds the length of a LIKE pattern, and with it the cost of a match. For each byte of the
+// pattern, an engine's time is linear in the text.
 const maxPatternBytes = 256
 
 func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {

@@ -6,10 +6,10 @@ import (
 	"dither/internal/query"
 )
 
-// Error is a refusal: the question is outside what the policy or the dialect allows. It is a function of the question and
+// Error is a refusal of a question that the policy or the dialect does not allow. It depends on the question and
 // the policy alone.
 type Error struct {
-	Pos     query.Pos // the zero Pos where no one place is to blame
+	Pos     query.Pos // zero if no single position is to blame
 	Message string
 	Hint    string
 }
@@ -21,7 +21,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Column, e.Message)
 }
 
-// Refuse makes a refusal, with what to write instead.
+// Refuse returns a refusal. The hint says what to write instead, and may be empty.
 func Refuse(at query.Pos, hint, format string, args ...any) *Error {
 	return &Error{Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint}
 }

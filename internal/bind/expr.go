@@ -5,17 +5,17 @@ import (
 	"dither/internal/value"
 )
 
-// Constant is an expression of one value.
+// Constant returns the expression of one value.
 func Constant(v value.Value) *bounded.Expr {
 	return &bounded.Expr{Op: bounded.OpConst, Type: v.Type, Const: v, Range: rangeOf(v), Nullable: v.Null}
 }
 
-// IsUntypedNull holds for the literal NULL before a context gave it a type.
+// IsUntypedNull reports whether e is the literal NULL that no context has given a type.
 func IsUntypedNull(e *bounded.Expr) bool {
 	return e.Op == bounded.OpConst && e.Const.Null && e.Type == 0
 }
 
-// AnyColumn reports whether an expression reads a column of which is holds.
+// AnyColumn reports whether e reads a column for which is returns true.
 func AnyColumn(e *bounded.Expr, is func(*bounded.Expr) bool) bool {
 	found := false
 	e.Walk(func(x *bounded.Expr) { found = found || x.Op == bounded.OpColumn && is(x) })

@@ -9,41 +9,44 @@ import (
 	"dither/internal/value"
 )
 
-// Relation is what a question, or a subquery, selects from, as it is put together: names that stand for expressions over the
-// columns of one table or of a source, with a condition that is still to be applied. Subqueries that only select and rename thus
-// leave no trace: the question is the one that could have been written without them, and replays it.
+// Relation is the result of a FROM clause, of a question or a subquery. It has names, which stand for expressions
+// over the columns of one table or of a Source, and a condition that is not applied yet. A subquery that only
+// selects and renames leaves no node in the Source. So a question with such a subquery has the same plan and the
+// same replay key as the question without it.
 type Relation struct {
 	Scope
-	unit     policy.Unit // whose rows these are, and how many of one there may be
-	unitType value.Type  // of the unit's column; 0 where rows are units
+	unit     policy.Unit // the unit that owns the rows, and the bounds on one unit's rows
+	unitType value.Type  // the type of the unit's column; 0 if each row is a unit
 	public   bool
-	main     string        // the first table of persons, or of public rows
+	main     string        // the first private table, or the first public table of a public relation
 	Where    *bounded.Expr // nil for all rows
 	Keyed    *PublicJoin
 }
 
-// Name is a name in a relation, and what is known of it.
+// Name is a name in a relation, with the facts that are known about its expression.
 type Name struct {
 	table, name string
 	e           *bounded.Expr
-	unit        bool   // it is the unit's column
-	merged      bool   // by USING: only with its table's name it is meant
-	of          origin // the table's column that it is, unchanged, if it is one
-	most        int64  // of public rows: so many at most have one value of it; 0 if nobody says
-	Group       bool   // it is the public column that says which groups there are
-	copies      int64  // so many rows at most of one unit stem from one row of the table of which it is a column
+	unit        bool   // whether the name is the unit's column
+	merged      bool   // whether USING merged the name: only a reference with the table's name means it
+	of          origin // the table's column that the name stands for unchanged; zero if there is none
+	// for a column of a public table, the declared largest number of rows with one value; 0 if none is declared
+	most   int64
+	Group  bool  // whether the name is the public column that lists the groups
+	copies int64 // the largest number of one unit's rows that stem from one row of the column's table
 }
 
-// origin is a column of a table.
+// origin identifies a column of a table of the policy.
 type origin struct {
 	table  *policy.Table
 	column string
 }
 
-// from puts relations together.
+// from binds FROM clauses under a policy.
 type from struct{ policy *policy.Policy }
 
-// RelationOf is what a question selects from.
+// RelationOf binds the FROM clause of a question. It moves conditions that join a comma-separated list of tables
+// from tree.Where into the joins. It refuses a relation that has public rows alone.
 func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 	if tree.From.Relation == nil {
 		table, err := tableOf(p, tree)
@@ -71,13 +74,13 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 			"this holds public rows alone, and nothing to protect",
 		)
 	}
-	if r.Source != nil { // what asks for a table's unit, finds the relation's
+	if r.Source != nil { // for callers, the table's unit is the relation's unit
 		r.Table = &policy.Table{Name: r.main, Unit: r.unit, MinUnits: leastUnits(p, r.Source)}
 	}
 	return r, nil
 }
 
-// leastUnits is the strictest of what the tables that a source reads ask of a group.
+// leastUnits returns the largest min_units of the tables that a source reads.
 func leastUnits(p *policy.Policy, s *bounded.Source) (least int64) {
 	s.Walk(func(s *bounded.Source) {
 		if s.Op == bounded.Scan {
@@ -87,7 +90,7 @@ func leastUnits(p *policy.Policy, s *bounded.Source) (least int64) {
 	return least
 }
 
-// selects is what a SELECT reads, and the conditions of its WHERE that are still to be applied.
+// selects returns the relation of a SELECT, and the part of its WHERE that is still to be applied.
 func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
 	if list, ok := s.From.Relation.(*query.List); ok {
 		return f.list(list, s.Where)
@@ -127,7 +130,7 @@ func (f from) table(r *query.Table) (*Relation, error) {
 	return f.whole(t, alias)
 }
 
-// whole is all of a table.
+// whole returns the relation of all rows of a table, under an alias.
 func (f from) whole(t *policy.Table, alias string) (*Relation, error) {
 	out := &Relation{
 		Scope:  Scope{Table: t, alias: alias, Resolved: map[*policy.Column]bool{}},
@@ -155,7 +158,8 @@ func (f from) whole(t *policy.Table, alias string) (*Relation, error) {
 	return out, f.owned(out)
 }
 
-// owned gives the rows of a table that has its unit through a reference to that unit: see Owned.
+// owned replaces the relation of a table that references its unit through another table. The new source,
+// bounded.Owned, gives each row to the unit of the row that it references.
 func (f from) owned(r *Relation) error {
 	t := r.Table
 	to := t.References[t.Unit.Through]
@@ -182,7 +186,7 @@ func (f from) owned(r *Relation) error {
 	return nil
 }
 
-// scan reads the one table, all its columns in its order.
+// scan returns a source of all columns of the relation's one table, in the table's order.
 func (r *Relation) scan() *bounded.Source {
 	out := &bounded.Source{Op: bounded.Scan, Table: r.Table.Name, Columns: r.Columns}
 	if r.unit.Column != "" && !r.public {
@@ -191,7 +195,8 @@ func (r *Relation) scan() *bounded.Source {
 	return out
 }
 
-// over makes the relation one over a source that gives its names in their order.
+// over makes s the relation's source. The columns of s are the relation's names, in order. There is no condition
+// left.
 func (r *Relation) over(s *bounded.Source) {
 	r.Scope = Scope{Names: r.Names, Source: s, Columns: s.Columns}
 	r.Where = nil
@@ -200,8 +205,8 @@ func (r *Relation) over(s *bounded.Source) {
 	}
 }
 
-// materialize makes a source of which each name is a column, and which the relation is over from then on. Where names are all that
-// a subquery gave, there is nothing to do.
+// materialize makes each name a column of the relation's source, and returns the source. It adds a node only if a
+// name stands for an expression or a condition is still to be applied.
 func (r *Relation) materialize() *bounded.Source {
 	base := r.base()
 	if r.Where != nil || slices.ContainsFunc(r.Names, func(n Name) bool { return n.e.Op != bounded.OpColumn }) {
@@ -211,7 +216,7 @@ func (r *Relation) materialize() *bounded.Source {
 	return base
 }
 
-// base is the source that names are over.
+// base returns the source of the columns that names refer to.
 func (r *Relation) base() *bounded.Source {
 	if r.Source == nil {
 		return r.scan()
@@ -219,7 +224,7 @@ func (r *Relation) base() *bounded.Source {
 	return r.Source
 }
 
-// project makes a source that gives the relation's names, in their order.
+// project makes the relation's names, in order, the columns of its source, and returns the source.
 func (r *Relation) project() *bounded.Source {
 	base := r.base()
 	same := r.Where == nil && len(r.Names) == len(base.Columns)
@@ -243,7 +248,7 @@ func (r *Relation) project() *bounded.Source {
 	return base
 }
 
-// restrict adds a condition.
+// restrict adds a condition to the relation.
 func (r *Relation) restrict(e *bounded.Expr, at query.Pos) error {
 	r.Where = Conjunction(r.Where, e)
 	if r.Where.Weight() > bounded.MaxWeight {
@@ -252,7 +257,7 @@ func (r *Relation) restrict(e *bounded.Expr, at query.Pos) error {
 	return nil
 }
 
-// subquery is a SELECT in FROM, or several under UNION ALL.
+// subquery binds a SELECT in FROM, or several SELECTs joined by UNION ALL.
 func (f from) subquery(q *query.Subquery) (*Relation, error) {
 	var out *Relation
 	for i, s := range q.Branches {
@@ -272,7 +277,7 @@ func (f from) subquery(q *query.Subquery) (*Relation, error) {
 	return out, nil
 }
 
-// selected is one SELECT in FROM.
+// selected binds one SELECT in FROM.
 func (f from) selected(s *query.Select) (*Relation, error) {
 	r, where, err := f.selects(s)
 	if err != nil {
@@ -321,7 +326,8 @@ func (r *Relation) list(items []query.Item) ([]Name, error) {
 	return out, nil
 }
 
-// maxColumns bounds what a subquery gives: a list of stars could double it again and again.
+// maxColumns bounds the columns of a subquery. Nested subqueries that select * twice would double their number at
+// each level.
 const maxColumns = 1000
 
 func (r *Relation) star(x *query.Star) ([]Name, error) {
@@ -337,7 +343,7 @@ func (r *Relation) star(x *query.Star) ([]Name, error) {
 	return out, nil
 }
 
-// item is one name that a SELECT list gives. A column keeps what is known of it.
+// item lowers one item of a SELECT list other than a star. A column keeps its known facts.
 func (r *Relation) item(item query.Item) (Name, error) {
 	e, err := r.Row(item.Expr)
 	if err != nil {

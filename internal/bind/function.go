@@ -10,13 +10,15 @@ import (
 	"dither/internal/value"
 )
 
-// scalar is a function over row values: how many arguments it takes and how it is built.
+// scalar is a function over the values of one row: its numbers of arguments, and a function that builds its
+// expression.
 type scalar struct {
 	least, most int
 	build       func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error)
 }
 
-// scalars is every function a row expression may call. Each is immutable, total, and of bounded cost.
+// scalars has every function that a row expression may call. Each function is immutable, total, and of bounded
+// cost.
 var scalars = map[string]scalar{
 	"abs":      {1, 1, number(absolute)},
 	"sign":     {1, 1, number(sign)},
@@ -33,7 +35,7 @@ var scalars = map[string]scalar{
 	"greatest": {1, 50, Extreme(bounded.OpGreatest)},
 }
 
-// scalarNames are the names of all functions of a row.
+// scalarNames returns the sorted names of all functions over the values of one row.
 func scalarNames() []string {
 	return slices.Sorted(
 		slices.Values(append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")),
@@ -74,7 +76,7 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 	return f.build(args, x.At)
 }
 
-// number adapts a function of one number.
+// number returns a builder for a function with one numeric argument.
 func number(
 	build func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error),
 ) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
@@ -113,7 +115,8 @@ func sign(e *bounded.Expr, _ query.Pos) (*bounded.Expr, error) {
 	}, nil
 }
 
-// rounding builds floor, ceil and round: from Real to Integer, and nothing to do for an Integer.
+// rounding returns a builder for floor, ceil or round. Each turns a Real into an Integer and leaves an Integer
+// unchanged.
 func rounding(op bounded.Op, f func(float64) float64) func(*bounded.Expr, query.Pos) (*bounded.Expr, error) {
 	return func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		if e.Type == value.Integer {
@@ -123,7 +126,8 @@ func rounding(op bounded.Op, f func(float64) float64) func(*bounded.Expr, query.
 	}
 }
 
-// toInteger applies a monotone rounding to the range's ends; a result beyond ±2^53 is refused.
+// toInteger builds a rounding of e whose function f is monotone, so that f maps the ends of the range of e to the
+// ends of the result's. It refuses a result beyond ±2^53.
 func toInteger(op bounded.Op, e *bounded.Expr, f func(float64) float64, at query.Pos) (*bounded.Expr, error) {
 	lo, hi := f(e.Range.Lo), f(e.Range.Hi)
 	if math.Max(math.Abs(lo), math.Abs(hi)) > 1<<53 {
@@ -150,8 +154,9 @@ func squareRoot(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	}, nil
 }
 
-// logarithm: over x > 0, where x ≥ 2^Tiny. A logarithm other than 0 is at least about 2^-53 away from it, the distance of
-// 1 to the nearest other double; 2^-55 leaves room for its rounding.
+// logarithm builds LN(x), which is NULL unless x > 0. Then x ≥ 2^Tiny. Claim: a logarithm other than 0 is at least
+// 2^-55 in magnitude. Proof: the nearest double other than 1 is about 2^-53 away from 1, so the logarithm is at
+// least about 2^-53, and 2^-55 leaves room for its rounding. ∎
 func logarithm(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	e, err := Promote(e, at)
 	if err != nil {
@@ -208,8 +213,8 @@ func nullIf(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	return Choose([]*bounded.Expr{eq}, []*bounded.Expr{Constant(value.NullOf(args[0].Type)), args[0]}, at)
 }
 
-// Extreme builds LEAST and GREATEST, which pass over NULLs: the result is bounded by every argument that cannot be NULL,
-// and lies between the extremes of all.
+// Extreme returns a builder for LEAST or GREATEST, which ignore NULLs. Each argument that cannot be NULL bounds the
+// result on one side. The result lies between the least and the greatest value of any argument.
 func Extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
 	return func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		t, err := unify(args, at)
@@ -235,7 +240,8 @@ func Extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, err
 	}
 }
 
-// cast lowers CAST: to integer (reals round half to even), to real, or to the type that the expression has.
+// cast lowers CAST. The target is integer (a real is rounded, halves to even), real, or the type that the
+// expression already has.
 func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 	e, err := l.Row(x.X)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"dither/internal/value"
 )
 
-// suggestion offers the column or table that name was probably meant to be, as a hint, or "".
+// suggestion returns a hint with the candidate that name most likely means, or with all candidates. It returns ""
+// if there is nothing to suggest.
 func suggestion(name string, candidates []string) string {
 	for _, c := range candidates {
 		if c == name || !strings.EqualFold(c, name) {
@@ -38,7 +39,7 @@ func suggestion(name string, candidates []string) string {
 	return "there is " + strings.Join(quotedNames(candidates), ", ")
 }
 
-// quotedNames writes names as SQL reads them.
+// quotedNames returns the names as SQL writes them, in double quotes where needed.
 func quotedNames(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -47,7 +48,8 @@ func quotedNames(names []string) []string {
 	return out
 }
 
-// noColumn is the hint where a table has no column of that name. Who writes "north" means a text now and then.
+// noColumn returns the hint for a column that does not exist. Analysts sometimes write a text in double quotes,
+// which SQL reads as a name.
 func noColumn(name string, columns []string) string {
 	hint := suggestion(name, columns)
 	if nearest.Name(name, columns) != "" {
@@ -59,7 +61,7 @@ func noColumn(name string, columns []string) string {
 	return hint + "a text is written in single quotes: " + quoted(value.OfText(name))
 }
 
-// otherFunctions are functions that people know from elsewhere, with what to write here.
+// otherFunctions maps functions of other dialects to a hint on what to write here.
 var otherFunctions = map[string]string{
 	"regr_sxx":          "it is REGR_COUNT(y, x) * VAR_POP(x)",
 	"regr_syy":          "it is REGR_COUNT(y, x) * VAR_POP(y)",
@@ -95,7 +97,7 @@ const (
 	quantile = "write MEDIAN(x), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)"
 )
 
-// FunctionHint offers what to write instead of a function that there is not.
+// FunctionHint returns a hint for a function that does not exist. The list known has the functions that exist.
 func FunctionHint(name string, known []string) string {
 	if hint, ok := otherFunctions[strings.ToLower(name)]; ok {
 		return hint
@@ -106,12 +108,12 @@ func FunctionHint(name string, known []string) string {
 	return "there is " + strings.Join(known, ", ")
 }
 
-// dontMix refuses two types where one is needed, and says how to write what was probably meant.
+// dontMix returns a refusal of two types where one is needed, with a hint on what to write.
 func dontMix(at query.Pos, t value.Type, a *bounded.Expr, args []*bounded.Expr) *Error {
 	return Refuse(at, MixHint(t, a.Type, append(slices.Clone(args), a)), "%s and %s don't mix here", t, a.Type)
 }
 
-// MixHint says how to make values of two types comparable.
+// MixHint returns a hint on how to compare values of two types.
 func MixHint(t, u value.Type, args []*bounded.Expr) string {
 	between := func(x, y value.Type) bool { return t == x && u == y || t == y && u == x }
 	constantOf := func(t value.Type) (value.Value, bool) {
@@ -144,7 +146,7 @@ func MixHint(t, u value.Type, args []*bounded.Expr) string {
 	return "CASE makes one type of both"
 }
 
-// arithmeticHint says what to write instead of arithmetic with dates, and with texts.
+// arithmeticHint returns a hint on what to write instead of arithmetic with dates or texts.
 func arithmeticHint(op bounded.Op, a, b *bounded.Expr) string {
 	date := func(e *bounded.Expr) bool { return e.Type == value.Date }
 	known := func(e *bounded.Expr) bool {
@@ -168,7 +170,8 @@ func arithmeticHint(op bounded.Op, a, b *bounded.Expr) string {
 	return "move the constant that it is compared with instead, as in day >= DATE '2025-01-31'; EXTRACT and date_trunc take dates"
 }
 
-// dated is a constant date some days later or earlier, or the days between two. Integers are no larger than 2⁶², so that nothing overflows.
+// dated evaluates arithmetic on constant dates: a date plus or minus a number of days, or the days between two
+// dates. Integers are at most 2⁶² in magnitude, so nothing overflows.
 func dated(op bounded.Op, a, b *bounded.Expr) (value.Value, bool) {
 	x, y := a.Const.Int, b.Const.Int
 	switch {
@@ -185,7 +188,7 @@ func dated(op bounded.Op, a, b *bounded.Expr) (value.Value, bool) {
 	return value.OfDay(x + y), true
 }
 
-// quoted is a value as a constant in SQL.
+// quoted returns a value as a constant in SQL.
 func quoted(v value.Value) string {
 	switch v.Type {
 	case value.Text:
@@ -198,8 +201,8 @@ func quoted(v value.Value) string {
 	return v.String()
 }
 
-// unlisted refuses to compare a column that has a list of values with a constant that is not among them: the list is public,
-// the condition could never be what was meant, and a price would be paid for it.
+// unlisted refuses to compare a column that has declared values with a constant that is not among them. The list is
+// public. Such a condition is most likely a mistake, and the analyst would pay for the answer.
 func (l *Scope) unlisted(e *bounded.Expr, at []query.Pos) error {
 	for i, a := range e.Args {
 		column := a
@@ -227,7 +230,8 @@ func (l *Scope) unlisted(e *bounded.Expr, at []query.Pos) error {
 	return nil
 }
 
-// among tells whether constants are among declared values: of many, by a set of them.
+// among returns a function that reports whether a constant is one of the declared values. For many values and
+// constants, the function uses a set.
 func among(values []value.Value, constants int) func(value.Value) bool {
 	if constants < 10 {
 		return func(c value.Value) bool {
@@ -244,7 +248,8 @@ func among(values []value.Value, constants int) func(value.Value) bool {
 	return func(c value.Value) bool { return all[c] || c.Type == value.Real && reals[c.Real] }
 }
 
-// same compares a declared value with a constant, which is a real where a real stands beside it.
+// same reports whether a declared value equals a constant. A declared integer equals a real constant of the same
+// number.
 func same(v, c value.Value) bool {
 	if v.Type == value.Integer && c.Type == value.Real {
 		return float64(v.Int) == c.Real
@@ -252,7 +257,8 @@ func same(v, c value.Value) bool {
 	return value.Compare(v, c) == 0
 }
 
-// valueHint offers the declared value that a constant was probably meant to be, or all, if they are few.
+// valueHint returns a hint with the declared value that the constant c most likely means, or with all declared
+// values if they are few.
 func valueHint(c value.Value, values []value.Value) string {
 	const few = 20
 	if c.Type == value.Text {
@@ -274,7 +280,7 @@ func valueHint(c value.Value, values []value.Value) string {
 	return "declared are " + strings.Join(all, ", ")
 }
 
-// BoundsNeeded refuses a sum of an expression without bounds, with the way to give them.
+// BoundsNeeded returns a refusal of a sum of an expression without bounds, with a hint on how to add them.
 func BoundsNeeded(x *bounded.Expr, at query.Pos) error {
 	if AnyColumn(x, IsUnbounded) {
 		e := tooWide(x, at)

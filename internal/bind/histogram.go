@@ -10,9 +10,10 @@ import (
 	"dither/internal/query"
 )
 
-// widthBucket lowers WIDTH_BUCKET(x, low, high, n): the number from 1 to n of the one of n equal parts of [low, high) that x is
-// in, 0 below and n + 1 from high on. It is CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 ELSE FLOOR((x − low) · n / (high −
-// low)) + 1 END, computed as that says; the part is held between 1 and n, whatever the division rounds to.
+// widthBucket lowers WIDTH_BUCKET(x, low, high, n). The interval [low, high) is divided into n equal parts,
+// numbered from 1. The result is the number of the part that has x, 0 if x < low, and n + 1 if x ≥ high. The
+// expression is CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 ELSE FLOOR((x − low) · n / (high − low)) + 1
+// END. Its ELSE is clamped to 1 … n, because the division may round.
 func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 4 {
 		return nil, Refuse(x.At, "", "width_bucket takes a number, the lowest bound, the highest, and how many buckets")
@@ -46,9 +47,9 @@ func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	width := binary(query.Sub, highest, lowest)
 	floor := call("floor", binary(query.Div, binary(query.Mul, binary(query.Sub, of, lowest), whole(count)), width))
 	part := binary(query.Add, call("least", call("greatest", floor, whole(0)), whole(count-1)), whole(1))
-	// NULL where x is: LEAST and GREATEST pass over it
+	// NULL if x is NULL, because LEAST and GREATEST ignore it
 	inside := binary(query.Add, part, binary(query.Mul, whole(0), floor))
-	var outside []query.When // those that x's bounds allow
+	var outside []query.When // the conditions that x's bounds leave possible
 	least, most := RangeFloats(e.Range, e.Type)
 	if least < floatOf(low) {
 		outside = append(outside, query.When{Cond: binary(query.Lt, of, lowest), Result: whole(0)})
@@ -62,7 +63,7 @@ func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	return l.Row(&query.Case{At: x.At, Whens: outside, Else: inside})
 }
 
-// NumberLiteral is a constant number, or nil.
+// NumberLiteral returns the value of a numeric constant, or nil if x is none.
 func NumberLiteral(x query.Expr) *big.Rat {
 	c, ok := x.(*query.Literal)
 	if !ok || c.Kind != query.IntegerLiteral && c.Kind != query.DecimalLiteral {

@@ -8,17 +8,19 @@ import (
 	"dither/internal/value"
 )
 
-// image lists the values other than NULL of an arithmetic operation whose arguments' values are known: the operation is done
-// on each of them, or, where there are two arguments, on each pair, or, where both are the same expression, on each value twice. FLOOR(age / 10) * 10 thus has the dozen values that it
-// can have, and not each integer between them.
+// image lists the possible values, other than NULL, of an arithmetic operation whose arguments have known values.
+// It applies the operation to each value, or to each pair of values of two arguments. If both arguments are the
+// same expression, it applies the operation to each value twice. For example, FLOOR(age / 10) * 10 has a dozen
+// values, and not every integer between them.
 //
-// It is sound: every value that an engine gives is in the list. By induction an argument's value is in its list, and Apply
-// computes from it what every engine does, to the last bit. Operations that engines round differently have no list.
+// Claim: the list has every value that an engine computes. Proof, by induction: each argument's value is in its
+// list, and Apply computes the same result as every engine, to the last bit. Operations that engines may round
+// differently are not [bounded.Op.Arithmetic], and have no list. ∎
 func (l *Scope) image(e *bounded.Expr) ([]value.Value, bool) {
 	if !e.Op.Arithmetic() {
 		return nil, false
 	}
-	twice := len(e.Args) == 2 && e.Args[0].Same(e.Args[1]) // as in a square, whose range is proved so
+	twice := len(e.Args) == 2 && e.Args[0].Same(e.Args[1]) // as in a square, whose range is not negative
 	args := e.Args
 	if twice {
 		args = args[:1]

@@ -10,17 +10,18 @@ import (
 	"dither/internal/value"
 )
 
-// join puts two relations beside each other. How many rows one unit then has is known beforehand:
+// join joins two relations. The number of rows that one unit has in the result is bounded beforehand:
 //
-//   - A public table's row is met by its columns' values; at most rows_per_value of them, as its owner declares it and every
-//     statement enforces, meet one row: each row becomes at most so many.
-//   - Two tables of persons meet where the person is the same, row by row: each row of the first becomes at most as many as the
-//     second has of one unit, which is enforced on the second before it is joined, so that no work grows with the product of what
-//     two tables hold.
-//   - A reference that the policy declares leads to at most one row of the same unit: each row stays one, or becomes as many as that
-//     row has become by what it was joined to before.
+//   - A join to a public table equates columns with the public table's. The owner declares rows_per_value, the
+//     largest number of public rows with one value, and every statement enforces it. So each row becomes at most
+//     that many rows.
+//   - Two private tables are joined where the unit is the same. Each row of the first becomes at most as many rows
+//     as one unit has in the second. That number is enforced on the second before the join, so the work does not
+//     grow with the product of the tables' sizes.
+//   - A reference that the policy declares leads to at most one row of the same unit. So each row stays one row, or
+//     becomes as many as earlier joins made of the row that it references.
 //
-// The bound on the relation's rows is their product, which is enforced last, as for one table.
+// The product bounds the relation's rows. It is enforced after all joins, as for one table.
 func (f from) join(j *query.Join) (*Relation, error) {
 	l, err := f.relation(j.L)
 	if err != nil {
@@ -33,7 +34,7 @@ func (f from) join(j *query.Join) (*Relation, error) {
 	return beside(l, r, j)
 }
 
-// beside is the join of two relations as j says.
+// beside returns the join of two relations.
 func beside(l, r *Relation, j *query.Join) (*Relation, error) {
 	if both := shared(l.tables(), r.tables()); both != "" {
 		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", both)
@@ -67,7 +68,8 @@ func beside(l, r *Relation, j *query.Join) (*Relation, error) {
 	if err := side.conditions(j); err != nil {
 		return nil, err
 	}
-	if !left && side.units && side.forward == nil && side.backward != nil { // the many beside the one that they refer to
+	// put the referencing side first, because each of its rows meets one row of the other side
+	if !left && side.units && side.forward == nil && side.backward != nil {
 		side.l, side.r, swapped = side.r, side.l, !swapped
 		if err := side.conditions(j); err != nil {
 			return nil, err
@@ -77,7 +79,7 @@ func beside(l, r *Relation, j *query.Join) (*Relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if swapped { // names in the order in which they were written, which stars and UNION ALL go by
+	if swapped { // restore the order in which the tables were written, for stars and UNION ALL
 		n := len(side.l.Names)
 		out.Names = append(slices.Clone(out.Names[n:]), out.Names[:n]...)
 	}
@@ -99,7 +101,8 @@ func shared(a, b []string) string {
 	return ""
 }
 
-// merge lets a name that USING joined stand for one side's column: for the one whose rows all stay.
+// merge marks the columns that USING merged, on the tables that are not in kept. A reference without a table's name
+// then means the column of a kept table.
 func merge(names []Name, using []string, kept []string) {
 	for i := range names {
 		if slices.Contains(using, names[i].name) && !slices.Contains(kept, names[i].table) {
@@ -108,21 +111,21 @@ func merge(names []Name, using []string, kept []string) {
 	}
 }
 
-// joining is a join under way: r is joined to l.
+// joining is the state of a join of r to l.
 type joining struct {
 	l, r  *Relation
-	left  bool // l's rows all stay
-	units bool // both have units
+	left  bool // whether all rows of l stay (an outer join)
+	units bool // whether both sides have units
 	at    query.Pos
 
-	both     Relation // the names of both, over the columns of both
+	both     Relation // the names of both sides, over the columns of both
 	pairs    []bounded.Pair
-	residual *bounded.Expr // an inner join's further conditions
-	onlyR    *bounded.Expr // a left join's conditions on r alone, over r's columns
-	together bool          // the condition says that the unit is the same
-	forward  []int         // r's columns that a declared reference of l leads to
-	backward []int         // l's columns that a declared reference of r leads to
-	partners int64         // so many of l's rows at most meet one of r's
+	residual *bounded.Expr // the further conditions of an inner join
+	onlyR    *bounded.Expr // the conditions of a left join on r alone, over r's columns
+	together bool          // whether the condition implies that the unit is the same
+	forward  []int         // the columns of r that a declared reference of l leads to
+	backward []int         // the columns of l that a declared reference of r leads to
+	partners int64         // the largest number of l's rows that meet one row of r
 }
 
 func (s *joining) sameUnits() error {
@@ -148,7 +151,7 @@ func (s *joining) sameUnits() error {
 	return nil
 }
 
-// conditions sorts what ON says.
+// conditions sorts the conditions of ON or USING into pairs, further conditions, and conditions on r alone.
 func (s *joining) conditions(j *query.Join) error {
 	s.l.materialize()
 	s.r.materialize()
@@ -190,7 +193,7 @@ func (s *joining) conditions(j *query.Join) error {
 	return nil
 }
 
-// beside are the names of both sides, over a source that gives l's columns and then r's.
+// beside returns the names of both sides, over a source that has l's columns and then r's.
 func (s *joining) beside(both *bounded.Source) []Name {
 	out := append(slices.Clone(s.l.Names), s.r.Names...)
 	for i := range out {
@@ -203,7 +206,7 @@ func (s *joining) beside(both *bounded.Source) []Name {
 	return out
 }
 
-// conjuncts are the conditions that ON puts together with AND, or the equalities that USING stands for.
+// conjuncts returns the operands of AND in ON, or the equalities that USING stands for.
 func (s *joining) conjuncts(j *query.Join) ([]query.Expr, error) {
 	if j.Using == nil {
 		return split(j.On), nil
@@ -234,8 +237,9 @@ func split(x query.Expr) []query.Expr {
 	return []query.Expr{x}
 }
 
-// pair takes an equality of something of l with a column of r; n is how many columns l has. Reals are no keys: −0 is 0, which
-// engines that look values up by their bits may not see.
+// pair records the condition e if it equates an expression over l with a column of r, and reports whether it does.
+// The number n is how many columns l has. Real columns are no join keys: −0 equals 0, and an engine that looks up
+// values by their bits may miss that.
 func (s *joining) pair(e *bounded.Expr, n int) bool {
 	if e.Op != bounded.OpEq || e.Args[0].Type == value.Real {
 		return false
@@ -254,9 +258,10 @@ func (s *joining) pair(e *bounded.Expr, n int) bool {
 	return false
 }
 
-// meet notes what an equality of two columns says of units: that they are one, if both are units' columns, or if one side has its
-// unit through the other. (Any other reference may well lead to a row of somebody else, as from a visit to the doctor: of such,
-// only those of the same unit would meet, and a question that does not ask for that means something else.)
+// meet records what an equality of two columns implies about units. The units are the same if both columns are unit
+// columns, or if one side has its unit through the other side. Any other reference may lead to another unit's row,
+// as from a visit to its doctor. Such a join would only keep rows of the same unit, so it needs an explicit
+// condition.
 func (s *joining) meet(l, r Name, inR, inL int) {
 	s.together = s.together || l.unit && r.unit
 	if refers(l.of, r.of) {
@@ -269,7 +274,7 @@ func (s *joining) meet(l, r Name, inR, inL int) {
 	}
 }
 
-// refers reports that the policy declares a reference from a to b.
+// refers reports whether the policy declares a reference from column a to column b.
 func refers(a, b origin) bool {
 	if a.table == nil || b.table == nil {
 		return false
@@ -278,7 +283,7 @@ func refers(a, b origin) bool {
 	return ok && to.Table == b.table.Name && to.Column == b.column
 }
 
-// reads reports that e reads some columns, all from the given one on and below the other.
+// reads reports whether e reads a column, and only columns from the index from up to, but not including, to.
 func reads(e *bounded.Expr, from, to int) bool {
 	some, all := false, true
 	e.Walk(func(x *bounded.Expr) {
@@ -289,7 +294,8 @@ func reads(e *bounded.Expr, from, to int) bool {
 	return some && all
 }
 
-// shifted is e over the columns of one side, which began at the n-th.
+// shifted returns e, an expression over both sides, as an expression over the columns of one side, whose first
+// column had index n.
 func shifted(e *bounded.Expr, n int, side *bounded.Source) *bounded.Expr {
 	if e.Op == bounded.OpColumn {
 		return side.Column(e.Column - n)
@@ -305,7 +311,7 @@ func shifted(e *bounded.Expr, n int, side *bounded.Source) *bounded.Expr {
 	return &out
 }
 
-// keep leaves the rows of a materialized relation in which e is true; columns keep their places.
+// keep restricts a materialized relation to the rows in which e is true. Columns keep their indices.
 func (r *Relation) keep(e *bounded.Expr) {
 	out := &bounded.Source{
 		Op:      bounded.Select,
@@ -325,7 +331,7 @@ func (r *Relation) keep(e *bounded.Expr) {
 	r.Scope = Scope{Names: names, Source: out, Columns: out.Columns}
 }
 
-// joined makes the source and its relation.
+// joined returns the relation of the join.
 func (s *joining) joined() (*Relation, error) {
 	if s.onlyR != nil {
 		s.r.keep(s.onlyR)
@@ -364,13 +370,13 @@ func (s *joining) joined() (*Relation, error) {
 		n.unit = n.unit && (i < len(s.l.Names) || !s.left && s.units)
 	}
 	out.Scope = Scope{Names: out.Names, Source: join, Columns: join.Columns}
-	if s.residual != nil { // columns keep their places: what was lowered over both is over the join
+	if s.residual != nil { // columns keep their indices, so the condition over both sides is a condition over the join
 		err = out.restrict(s.residual, s.at)
 	}
 	return out, err
 }
 
-// copies are how many rows at most hold one row that a reference leads to by these columns.
+// copies returns the largest number of rows that one row can be in, if a reference leads to it by these columns.
 func copies(names []Name, columns []int) int64 {
 	least := int64(policy.MaxRowsPerUnit)
 	for _, c := range columns {
@@ -379,7 +385,7 @@ func copies(names []Name, columns []int) int64 {
 	return max(least, 1)
 }
 
-// bound fixes how many rows of r a row of l may meet, and the unit's bounds.
+// bound sets how many rows of r a row of l may meet, and returns the bounds of a unit in the join.
 func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 	s.partners = max(s.l.unit.RowsPerUnit, 1)
 	switch {
@@ -420,8 +426,8 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 	case s.forward != nil:
 		join.Within, join.Most = s.forward, copies(s.r.Names, s.forward)
 		return times(s.l.unit, join.Most, s.at)
-	// a left join of those who refer: each of l's rows at least once, and each of r's as often as what it refers to
-	// is there
+	// In a left join to the referencing side, each row of l appears at least once. Each row of r appears once for
+	// each copy of the row that it references.
 	case s.backward != nil:
 		join.Most, s.partners = s.r.unit.RowsPerUnit, copies(s.l.Names, s.backward)
 		met, err := times(s.r.unit, s.partners, s.at)
@@ -434,7 +440,7 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 	return times(s.l.unit, join.Most, s.at)
 }
 
-// unitHint writes the condition that is missing.
+// unitHint returns the missing condition, that the units are the same, as a hint.
 func (s *joining) unitHint() string {
 	unit := func(r *Relation) string {
 		for _, n := range r.Names {

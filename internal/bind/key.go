@@ -10,10 +10,11 @@ import (
 	"dither/internal/value"
 )
 
-// Key finds the known values of a grouping expression, or refuses it.
+// Key returns the key of a grouping expression, with its known values. It refuses an expression whose values are
+// unknown.
 func (l *Scope) Key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	values, ok := l.Known(e)
-	if !ok || e.Type == value.Real { // reals are no names of groups: 0 and −0 would be one, and engines print them apart
+	if !ok || e.Type == value.Real { // A real is no key: 0 and −0 are one group, and engines print them differently.
 		return bounded.Key{}, Refuse(
 			at,
 			l.UnknownKeyHint(e),
@@ -27,7 +28,7 @@ func (l *Scope) Key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	return bounded.Key{Expr: e, Values: slices.Compact(values)}, nil
 }
 
-// UnknownKeyHint says what to write instead of a key whose values are not known.
+// UnknownKeyHint returns a hint on what to group by instead of an expression whose values are unknown.
 func (l *Scope) UnknownKeyHint(e *bounded.Expr) string {
 	if e.Op == bounded.OpColumn && l.Names != nil && e.Type != value.Real {
 		if of := nameOf(l.Names, e.Column).of; of.table != nil && of.table.Public {
@@ -49,7 +50,8 @@ func (l *Scope) UnknownKeyHint(e *bounded.Expr) string {
 	return "the owner can declare the column's values in the policy; or group by CASE WHEN … THEN 'label' … END"
 }
 
-// Known lists the values other than NULL that e may take, if they are few and public.
+// Known lists the values other than NULL that e may have. The boolean is false if the values are not public or are
+// too many.
 func (l *Scope) Known(e *bounded.Expr) ([]value.Value, bool) {
 	switch e.Op {
 	case bounded.OpConst:
@@ -84,7 +86,7 @@ func (l *Scope) Known(e *bounded.Expr) ([]value.Value, bool) {
 	return knownByType(e)
 }
 
-// outside reports a number or date that the range rules out: LEAST(age / 10, 9) is never 10, and neither is what is computed from it.
+// outside reports whether a number or date lies outside a range. For example, LEAST(age / 10, 9) is never 10.
 func outside(v value.Value, r bounded.Range) bool {
 	switch v.Type {
 	case value.Integer, value.Date:
@@ -95,14 +97,15 @@ func outside(v value.Value, r bounded.Range) bool {
 	return false
 }
 
-// knownByType lists the values of booleans, and of integers and dates with a small range.
+// knownByType lists the values of a boolean, and of an integer or date with a small range.
 func knownByType(e *bounded.Expr) ([]value.Value, bool) {
 	switch e.Type {
 	case value.Boolean:
 		return []value.Value{value.OfBool(false), value.OfBool(true)}, true
 	case value.Integer, value.Date:
 		lo, hi := e.Range.IntLo, e.Range.IntHi
-		if lo > hi || uint64(hi)-uint64(lo) >= policy.MaxKeys { // the difference modulo 2^64 is the difference: lo ≤ hi
+		// the difference modulo 2^64 is the difference, because lo ≤ hi
+		if lo > hi || uint64(hi)-uint64(lo) >= policy.MaxKeys {
 			return nil, false
 		}
 		out := make([]value.Value, hi-lo+1)
@@ -126,8 +129,9 @@ func (l *Scope) knownOfAll(es []*bounded.Expr) ([]value.Value, bool) {
 	return out, true
 }
 
-// NullGroup reports whether NULL is a group: where the owner declared a column nullable, or the expression itself makes
-// NULLs. A value that was cleaned to NULL in a column that is not nullable belongs to no group, and its row is dropped.
+// NullGroup reports whether NULL is a group of the key e. It is if the owner declared a column of e nullable, or if
+// the expression itself makes NULLs. A value that cleaning turned into NULL, in a column that is not nullable,
+// belongs to no group. Its row is dropped.
 func (l *Scope) NullGroup(e *bounded.Expr) bool {
 	found := false
 	e.Walk(func(x *bounded.Expr) {
@@ -143,7 +147,7 @@ func (l *Scope) NullGroup(e *bounded.Expr) bool {
 	return found && e.Nullable
 }
 
-// makesNull reports whether the operation itself gives NULL for some arguments that are not.
+// makesNull reports whether the operation itself returns NULL for some arguments that are not NULL.
 func makesNull(x *bounded.Expr) bool {
 	switch x.Op {
 	case bounded.OpDiv:

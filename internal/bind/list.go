@@ -7,8 +7,9 @@ import (
 	"dither/internal/query"
 )
 
-// list joins a, b, …: each to those before it, by the equalities in WHERE that speak of it and of them. It gives the conditions that
-// are left. The question is the one that JOIN … ON would have asked.
+// list joins the relations of a comma-separated FROM list, in order. The equalities in WHERE between a relation and
+// the ones before it are its join condition. The second result has the other conditions of WHERE. The question gets
+// the same plan as with JOIN … ON.
 func (f from) list(list *query.List, where query.Expr) (*Relation, query.Expr, error) {
 	var conditions []query.Expr
 	if where != nil {
@@ -49,7 +50,7 @@ func (f from) list(list *query.List, where query.Expr) (*Relation, query.Expr, e
 	return out, left, nil
 }
 
-// joins reports an equality of something of one with something of the other.
+// joins reports whether x equates an expression over one relation with an expression over the other.
 func joins(x query.Expr, one, other *Relation) bool {
 	eq, ok := x.(*query.Binary)
 	if !ok || eq.Op != query.Eq {
@@ -61,7 +62,7 @@ func joins(x query.Expr, one, other *Relation) bool {
 			return false
 		}
 		_, err = not.Row(x)
-		return err != nil // a name that both have says nothing, and is refused as ambiguous
+		return err != nil // a name that both relations have decides nothing, and is refused later as ambiguous
 	}
 	return of(eq.L, one, other) && of(eq.R, other, one) || of(eq.L, other, one) && of(eq.R, one, other)
 }

@@ -9,9 +9,10 @@ import (
 	"dither/internal/query"
 )
 
-// Names in a relation. A name that several columns have must be qualified; which one was meant is never guessed.
+// Names in a relation: a name that several columns have must be qualified with a table's name. dither never guesses
+// which column is meant.
 
-// Find is the name that a reference means.
+// Find returns the name that a reference means. It refuses a reference to no name or to several names.
 func (l *Scope) Find(c *query.Column) (*Name, error) {
 	var found *Name
 	known := c.Table == ""
@@ -53,7 +54,7 @@ func (l *Scope) Find(c *query.Column) (*Name, error) {
 	return found, nil
 }
 
-// tables are the names of a relation's tables.
+// tables returns the names or aliases of the relation's tables.
 func (l *Scope) tables() (out []string) {
 	for _, n := range l.Names {
 		if n.table != "" && !slices.Contains(out, n.table) {
@@ -63,7 +64,7 @@ func (l *Scope) tables() (out []string) {
 	return out
 }
 
-// resolve is the expression that a reference means.
+// resolve returns the expression that a reference means.
 func (l *Scope) resolve(c *query.Column) (*bounded.Expr, error) {
 	n, err := l.Find(c)
 	if err != nil {
@@ -73,7 +74,7 @@ func (l *Scope) resolve(c *query.Column) (*bounded.Expr, error) {
 	return n.e, n.unfilled(c.At)
 }
 
-// reads notes which columns an expression reads that a name stands for. Names are the one way from a question to columns.
+// reads marks the columns that an expression reads as resolved. A question reaches columns only through names.
 func (l *Scope) reads(e *bounded.Expr) {
 	e.Walk(func(x *bounded.Expr) {
 		if x.Op == bounded.OpColumn && l.Resolved != nil {
@@ -82,7 +83,7 @@ func (l *Scope) reads(e *bounded.Expr) {
 	})
 }
 
-// unfilled refuses a column whose values are those of a public table that tells none.
+// unfilled refuses a column that takes its values from a public table whose values are not known.
 func (n *Name) unfilled(at query.Pos) error {
 	if n.of.table == nil {
 		return nil
@@ -106,7 +107,7 @@ func unfilled(c *policy.Column, at query.Pos) error {
 	)
 }
 
-// nameOf is the first name of a column.
+// nameOf returns the first name that stands for the column with this index, or a zero Name if there is none.
 func nameOf(names []Name, column int) Name {
 	i := slices.IndexFunc(names, func(n Name) bool { return n.e.Op == bounded.OpColumn && n.e.Column == column })
 	if i < 0 {
@@ -115,7 +116,7 @@ func nameOf(names []Name, column int) Name {
 	return names[i]
 }
 
-// Declared is a column of the one table, which the engine cleans.
+// Declared returns the expression of a column of the one table, and makes the engine clean the column.
 func (l *Scope) Declared(c *policy.Column) *bounded.Expr {
 	index := slices.IndexFunc(l.Columns, func(o bounded.Column) bool { return o.Name == c.Name })
 	if index < 0 {
@@ -132,7 +133,7 @@ func (l *Scope) Declared(c *policy.Column) *bounded.Expr {
 	}
 }
 
-// Has reports that a name is a column's.
+// Has reports whether some column has this name.
 func (l *Scope) Has(name string) bool {
 	if l.Names == nil {
 		return l.Table.Column(name) != nil
@@ -140,7 +141,7 @@ func (l *Scope) Has(name string) bool {
 	return slices.ContainsFunc(l.Names, func(n Name) bool { return n.name == name })
 }
 
-// UnitStands reports that an expression is the unit's column itself.
+// UnitStands reports whether the column e is the unit's column.
 func (l *Scope) UnitStands(e *bounded.Expr) bool {
 	if l.Names == nil {
 		return e.Name == l.Table.Unit.Column
@@ -151,7 +152,7 @@ func (l *Scope) UnitStands(e *bounded.Expr) bool {
 	)
 }
 
-// IsUnit reports that a reference means the unit's column.
+// IsUnit reports whether a reference means the unit's column.
 func (l *Scope) IsUnit(c *query.Column) bool {
 	if l.Names == nil {
 		return c.Name == l.Table.Unit.Column
@@ -160,7 +161,9 @@ func (l *Scope) IsUnit(c *query.Column) bool {
 	return err == nil && n.unit
 }
 
-// Placed refuses an integer that stands for no item. PostgreSQL takes none for a constant there either, and what was meant would be left undone.
+// Placed refuses an integer x in GROUP BY or ORDER BY that refers to no item of the SELECT list, which is so if
+// resolved is still x. PostgreSQL does not take such an integer for a constant either, and ignoring it would leave
+// the intended grouping or order out.
 func Placed(x, resolved query.Expr) error {
 	if l, ok := x.(*query.Literal); ok && l.Kind == query.IntegerLiteral && resolved == x {
 		return Refuse(l.At, "write the expression itself, or its place in SELECT, from 1 on", "SELECT has no item %s", l.Text)

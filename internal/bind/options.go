@@ -7,13 +7,14 @@ import (
 	"dither/internal/query"
 )
 
-// How the groups of an answer come about, as OPTIONS(group_selection_strategy = …) asks for it.
+// The values of the option group_selection_strategy, which decides how the groups of an answer are found.
 const (
-	LaplaceThreshold = "laplace_threshold" // unknown groups are selected privately; known ones need no selection
-	PublicGroups     = "public_groups"     // every group is known beforehand
+	LaplaceThreshold = "laplace_threshold" // unknown groups are selected privately; known groups need no selection
+	PublicGroups     = "public_groups"     // every group must be known beforehand
 )
 
-// StrategyOption reads group_selection_strategy: LaplaceThreshold, PublicGroups, or a refusal.
+// StrategyOption returns the value of group_selection_strategy, LaplaceThreshold or PublicGroups. It refuses any
+// other value.
 func StrategyOption(o query.Option) (string, error) {
 	word := ""
 	switch x := o.Value.(type) {
@@ -28,7 +29,7 @@ func StrategyOption(o query.Option) (string, error) {
 	return word, nil
 }
 
-// UnitQualified refuses a privacy_unit_column that names a table which is not in the question.
+// UnitQualified refuses the option privacy_unit_column if it names a table that is not in the question.
 func (l *Scope) UnitQualified(tree *query.Select) error {
 	if tree.Options == nil {
 		return nil

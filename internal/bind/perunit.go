@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	innerSumBits     = 51 // a double holds 53
+	innerSumBits     = 51 // a double has 53 bits
 	innerAverageBits = 46
 	finestInner      = -500
 )
@@ -28,15 +28,16 @@ var innerFunctions = map[string]bounded.InnerFunc{
 	"every":    bounded.InnerAll,
 }
 
-// inside lowers the list of a SELECT whose rows are grouped by the unit.
+// inside is the scope of the SELECT list and HAVING of a subquery that is grouped by the unit.
 type inside struct {
-	input *Relation // materialized
+	input *Relation // the rows that are grouped, materialized
 	per   *bounded.Source
 	keys  []Name
 	rows  int64
 }
 
-// perUnit is SELECT unit, aggregates FROM … GROUP BY unit: one row for each unit, or for each unit and further keys.
+// perUnit binds SELECT …, aggregates FROM … GROUP BY unit, further keys: one row for each unit, or for each unit
+// and values of the further keys.
 func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 	at := s.Items[0].Expr.Pos()
 	switch {
@@ -97,7 +98,7 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 	return out, out.innerList(s)
 }
 
-// innerList lowers the list and HAVING, and gives the relation its names.
+// innerList lowers the SELECT list and HAVING of a grouped subquery, and sets the relation's names.
 func (r *Relation) innerList(s *query.Select) error {
 	var names []Name
 	for _, item := range s.Items {
@@ -120,7 +121,7 @@ func (r *Relation) innerList(s *query.Select) error {
 				func(k Name) bool { return k.unit },
 			); len(rest) <= 1 &&
 				!key.unit {
-				n.copies = 1 // a row for each value
+				n.copies = 1 // each value has one row
 			}
 			if n.name == "" {
 				n.name = key.name
@@ -155,16 +156,18 @@ func (r *Relation) unitName() string {
 	return ""
 }
 
-// groups is how many groups a unit may have with a further key: no more than its values, where they are few and known.
+// groups returns the largest number of groups of one unit after a further key e is added, where so is the number
+// without e. It is unlimited unless the values of e are few and known.
 func (r *Relation) groups(so int64, e *bounded.Expr) int64 {
 	values, ok := r.Known(e)
 	if !ok || so > math.MaxInt32 {
 		return math.MaxInt32
 	}
-	return so * int64(len(values)+1) // NULL
+	return so * int64(len(values)+1) // one more for NULL
 }
 
-// resolveItem gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
+// resolveItem returns the expression that GROUP BY 1 or GROUP BY alias stands for. A column takes precedence over
+// an alias of the same name.
 func resolveItem(x query.Expr, items []query.Item, r *Relation) query.Expr {
 	switch x := x.(type) {
 	case *query.Literal:
@@ -185,7 +188,7 @@ func resolveItem(x query.Expr, items []query.Item, r *Relation) query.Expr {
 	return x
 }
 
-// key recognises what is grouped by, by what it computes.
+// key returns the column of the key that computes the same as x. The boolean is false if there is none.
 func (in *inside) key(x query.Expr) (*bounded.Expr, bool) {
 	e, err := in.input.Row(x)
 	if err != nil {
@@ -199,7 +202,7 @@ func (in *inside) key(x query.Expr) (*bounded.Expr, bool) {
 	return nil, false
 }
 
-// innerCall is an aggregate over the unit's rows, as a column.
+// innerCall returns the column of an aggregate over one unit's rows, and adds the aggregate if it is new.
 func (l *Scope) innerCall(x *query.Call) (*bounded.Expr, error) {
 	in := l.inside
 	a, column, err := in.aggregate(x)
@@ -281,12 +284,12 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	return in.realSum(a, x)
 }
 
-// counted is the column of a count.
+// counted returns the column of a count, which lies between a.Lo and a.Hi.
 func (in *inside) counted(a bounded.Inner, name string) bounded.Column {
 	return in.column(a, name, bounded.Range{IntLo: a.Lo, IntHi: a.Hi})
 }
 
-// column is an aggregate's. It weighs what its argument does.
+// column returns the column of an aggregate with range r. Its weight is one more than its argument's.
 func (in *inside) column(a bounded.Inner, name string, r bounded.Range) bounded.Column {
 	e := &bounded.Expr{Op: bounded.OpConst, Type: a.Type, Const: value.NullOf(a.Type), Range: r, Nullable: true}
 	c := bounded.Column{Column: in.input.output(name, e).Column, Range: r, Weight: 1}
@@ -300,7 +303,7 @@ func (in *inside) column(a bounded.Inner, name string, r bounded.Range) bounded.
 	return c
 }
 
-// integerSum is exact: of 1 to rows values within [lo, hi].
+// integerSum returns an exact sum of integers: of 1 to in.rows values, each in the range of the argument.
 func (in *inside) integerSum(a bounded.Inner, x *query.Call) (bounded.Inner, bounded.Column, error) {
 	rows := big.NewInt(in.rows)
 	lo, hi := bigEnds(a.X.Range)
@@ -312,7 +315,7 @@ func (in *inside) integerSum(a bounded.Inner, x *query.Call) (bounded.Inner, bou
 	return a, in.column(a, x.Name, r), nil
 }
 
-// realSum is a sum or an average on a grid.
+// realSum returns a sum or an average that is computed on a grid.
 func (in *inside) realSum(a bounded.Inner, x *query.Call) (bounded.Inner, bounded.Column, error) {
 	if a.X.Type == value.Integer {
 		if IsUnbounded(a.X) {
@@ -336,7 +339,7 @@ func (in *inside) realSum(a bounded.Inner, x *query.Call) (bounded.Inner, bounde
 	return a, in.column(a, x.Name, r), nil
 }
 
-// grouped reports that a SELECT aggregates.
+// grouped reports whether a SELECT aggregates.
 func grouped(s *query.Select) bool {
 	if len(s.GroupBy) > 0 || s.Having != nil {
 		return true
@@ -344,7 +347,7 @@ func grouped(s *query.Select) bool {
 	return slices.ContainsFunc(s.Items, func(i query.Item) bool { return aggregates(i.Expr) })
 }
 
-// aggregates reports that an aggregate stands in x.
+// aggregates reports whether x contains an aggregate.
 func aggregates(x query.Expr) bool {
 	var parts []query.Expr
 	switch x := x.(type) {

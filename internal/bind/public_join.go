@@ -10,26 +10,30 @@ import (
 	"dither/internal/query"
 )
 
-// GoogleSQL says which groups are public by an outer join that keeps the rows of SELECT DISTINCT from a public table. Here the policy says it
-// (values_from), and the join leaves no trace: its groups are the key's known values. That is what the join means:
+// In GoogleSQL, an outer join that keeps the rows of SELECT DISTINCT from a public table says which groups are
+// public. Here the policy says it (values_from), and the join leaves no node in the relation: its groups are the
+// key's known values. This is what the join means:
 //
-//   - A group is shown for each value of the public column, whether any row has it or not, and no other group is. NULL is none, since
-//     it meets nothing.
-//   - A row of persons whose value is no such value, or NULL, meets nothing and is dropped; any other meets one public row, since those are
-//     distinct, and stays the one row that it is. So a unit's bounds stay, too.
-//   - A public row that meets nothing is nobody's, and counts nothing.
+//   - A group is shown for each value of the public column, even if no row has the value. No other group is shown.
+//     NULL is no group, because NULL equals nothing in a join.
+//   - A private row whose value is NULL or no value of the public column meets no public row, and is dropped. Any
+//     other private row meets exactly one public row, because these are distinct, and stays one row. So the bounds
+//     of a unit stay the same.
+//   - A public row that meets no private row belongs to no unit and adds nothing.
 //
-// Where the policy says it of the public table's own column, the other table's column is cleaned in this question as if it took its values
-// from there: that changes the value of rows alone that are dropped, so that whatever else the question evaluates means what it
-// meant. Both hold only where every row is grouped by the column itself, which the planner sees to: a row of another value would else be in some group.
+// If the public table's own column has the values in the policy, this question cleans the private column as if it
+// took its values from there. That changes only values of rows that are dropped, so all other expressions keep
+// their meaning. Both statements hold only if every row is grouped by the column itself, because otherwise a
+// dropped row would be in some group. The planner refuses other groupings.
 
-// PublicJoin is what a question must do that has such a join.
+// PublicJoin says what a question with such a join must group by.
 type PublicJoin struct {
 	At   query.Pos
-	Hint string // how to group by its column
+	Hint string // a hint on how to group by the column
 }
 
-// keepsPublic is the side of an outer join whose rows all stay, if it is a SELECT DISTINCT, and the other one.
+// keepsPublic returns the side of an outer join whose rows all stay, if that side is a SELECT DISTINCT, and the
+// other side. Otherwise both results are nil.
 func keepsPublic(j *query.Join) (public *query.Subquery, persons query.Relation) {
 	kept, other := j.R, j.L
 	if j.Kind == query.LeftJoin {
@@ -41,7 +45,7 @@ func keepsPublic(j *query.Join) (public *query.Subquery, persons query.Relation)
 	return nil, nil
 }
 
-// publicJoin is the relation of a question whose FROM is such a join; nil where it is none.
+// publicJoin binds a FROM clause that is such a join. It returns nil for any other FROM clause.
 func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	j, ok := tree.From.Relation.(*query.Join)
 	if !ok {
@@ -92,7 +96,7 @@ func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	persons.Keyed = &PublicJoin{At: j.At, Hint: "write GROUP BY " + public.String()}
 	if j.Using != nil {
 		persons.Keyed.Hint = "write GROUP BY " + query.QuoteName(public.name)
-		merge(persons.Names, j.Using, nil) // a name without a table is the public column's, whose rows all stay
+		merge(persons.Names, j.Using, nil) // a name without a table means the public column, whose rows all stay
 	}
 	public.e, public.Group = key.e, true
 	if key.of.table.Column(key.of.column).ValuesFrom != nil {
@@ -102,7 +106,8 @@ func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	return persons, nil
 }
 
-// asksPublicGroups reports the option that asks for such a join. What else the options say is for optioned to read.
+// asksPublicGroups reports whether the question has the option group_selection_strategy=PUBLIC_GROUPS. The planner
+// reads the other options.
 func asksPublicGroups(tree *query.Select) bool {
 	if tree.Options == nil {
 		return false
@@ -118,7 +123,7 @@ func asksPublicGroups(tree *query.Select) bool {
 	return false
 }
 
-// distinctPublic is the one column of a public table that SELECT DISTINCT takes; nil where the table is not public.
+// distinctPublic binds SELECT DISTINCT of one column of a public table. It returns nil if the table is not public.
 func (f from) distinctPublic(sub *query.Subquery) (*Relation, error) {
 	all := *sub.Branches[0]
 	all.Distinct = false
@@ -127,7 +132,7 @@ func (f from) distinctPublic(sub *query.Subquery) (*Relation, error) {
 		return nil, err
 	}
 	if !r.public {
-		return nil, nil // which is refused as any SELECT DISTINCT is
+		return nil, nil // the caller refuses it like any other SELECT DISTINCT
 	}
 	at := sub.Branches[0].DistinctAt
 	if r.Source != nil || r.Where != nil || len(r.Names) != 1 || r.Names[0].of.table == nil || len(all.GroupBy) > 0 ||
@@ -142,7 +147,7 @@ func (f from) distinctPublic(sub *query.Subquery) (*Relation, error) {
 	return r, nil
 }
 
-// joinedBy is the column of persons that the join equates with the public one.
+// joinedBy returns the private column that the join equates with the public column.
 func (r *Relation) joinedBy(public *Relation, j *query.Join) (*Name, error) {
 	n := public.Names[0]
 	no := func(at query.Pos) error {
@@ -192,7 +197,8 @@ func (r *Relation) joinedBy(public *Relation, j *query.Join) (*Name, error) {
 	return found, nil
 }
 
-// keyedBy makes the values of the public column the known ones of a column of persons, or says what the owner can declare.
+// keyedBy makes the values of the public column the known values of the private column key. If it cannot, the
+// refusal says what the owner can declare.
 func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	from := public.of.table.Column(public.of.column)
 	origin := public.of.table.Name + "." + public.of.column
@@ -252,7 +258,7 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	return nil
 }
 
-// distinct refuses SELECT DISTINCT anywhere else.
+// distinct returns the refusal of SELECT DISTINCT in any other place.
 func (r *Relation) distinct(s *query.Select) error {
 	no := func(hint string) error {
 		return Refuse(
@@ -288,7 +294,7 @@ func (r *Relation) distinct(s *query.Select) error {
 	return no("write SELECT " + list + " … GROUP BY " + list + ": each person's own are then there once")
 }
 
-// String is the name as SQL reads it.
+// String returns the name as SQL writes it.
 func (n Name) String() string {
 	if n.table == "" {
 		return query.QuoteName(n.name)

@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// RangeFloats are the ends of a number's range, rounded outward.
+// RangeFloats returns the ends of a number's range, rounded outward.
 func RangeFloats(r bounded.Range, t value.Type) (lo, hi float64) {
 	if t == value.Integer {
 		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
@@ -17,7 +17,7 @@ func RangeFloats(r bounded.Range, t value.Type) (lo, hi float64) {
 	return r.Lo, r.Hi
 }
 
-// Limits within which arithmetic is admitted. They leave room for the doubling and centring that measures add.
+// Limits on the ranges of arithmetic. They leave room for the doubling and centring of measures.
 const (
 	maxInteger  = 1 << 62
 	maxExponent = 900
@@ -36,7 +36,7 @@ func rangeOf(v value.Value) bounded.Range {
 	return bounded.Range{}
 }
 
-// ExponentBelow is the largest k with 2^k ≤ |x|, and 0 for 0.
+// ExponentBelow returns the largest k with 2^k ≤ |x|, or 0 if x is 0.
 func ExponentBelow(x float64) int {
 	if x == 0 {
 		return 0
@@ -45,7 +45,7 @@ func ExponentBelow(x float64) int {
 	return e - 1
 }
 
-// ExponentAbove is the smallest k with |x| ≤ 2^k found from the exponent alone, and 0 for 0.
+// ExponentAbove returns a k with |x| ≤ 2^k that it computes from the exponent of x alone, or 0 if x is 0.
 func ExponentAbove(x float64) int {
 	if x == 0 {
 		return 0
@@ -57,15 +57,15 @@ func ExponentAbove(x float64) int {
 	return e
 }
 
-// MaxAbs is the largest magnitude in a range of reals.
+// MaxAbs returns the largest magnitude in a range of reals.
 func MaxAbs(r bounded.Range) float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
 
-// soundRange reports whether a Real range stays clear of overflow and underflow.
+// soundRange reports whether no value in a range of reals can overflow or underflow.
 func soundRange(r bounded.Range) bool {
 	return MaxAbs(r) <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
 }
 
-// unionRange is the range of a value that lies in one of the two.
+// unionRange returns the smallest range that contains both ranges.
 func unionRange(r bounded.Range, s bounded.Range) bounded.Range {
 	return bounded.Range{
 		IntLo: min(r.IntLo, s.IntLo), IntHi: max(r.IntHi, s.IntHi),
@@ -73,7 +73,8 @@ func unionRange(r bounded.Range, s bounded.Range) bounded.Range {
 	}
 }
 
-// outward widens the bounds of a library function's result by a few units in the last place, where engines may differ.
+// outward widens the bounds of a library function's result by four units in the last place, because engines may
+// differ there.
 func outward(lo, hi float64) (float64, float64) {
 	for range 4 {
 		lo, hi = math.Nextafter(lo, math.Inf(-1)), math.Nextafter(hi, math.Inf(1))
@@ -81,10 +82,11 @@ func outward(lo, hi float64) (float64, float64) {
 	return lo, hi
 }
 
-// realRange builds a Real range from the values of an operation at the ends of its arguments' ranges.
+// realRange returns the Real range of an operation, given its values at the ends of its arguments' ranges.
 //
-// No widening is needed: + − × ÷ and the square root are correctly rounded in IEEE 754, on every engine as here, and
-// rounding is monotone. So the rounded result of any arguments lies between the rounded results at the ends.
+// Claim: the range needs no widening. Proof: + − × ÷ and the square root are correctly rounded in IEEE 754, in
+// every engine and here, and rounding is monotone. So the rounded result for any arguments lies between the rounded
+// results at the ends. ∎
 func realRange(tiny int, candidates ...float64) bounded.Range {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, c := range candidates {
@@ -93,8 +95,9 @@ func realRange(tiny int, candidates ...float64) bounded.Range {
 	return settledRange(bounded.Range{Lo: lo, Hi: hi, Tiny: tiny})
 }
 
-// settledRange moves an end that no value can take, being above 0 and below 2^Tiny in magnitude, outward to ±2^Tiny: ends are 0,
-// or as large as values are, so that a grid chosen from them is no finer than values are.
+// settledRange widens a range whose end is not 0 but smaller than 2^Tiny in magnitude. No value is that small. It
+// moves such an end outward, to 0 or to ±2^Tiny. So a grid that is chosen from the ends is no finer than the
+// values.
 func settledRange(r bounded.Range) bounded.Range {
 	least := math.Ldexp(1, r.Tiny)
 	if r.Lo != 0 && math.Abs(r.Lo) < least {
@@ -106,7 +109,8 @@ func settledRange(r bounded.Range) bounded.Range {
 	return r
 }
 
-// integerRange builds an Integer range from exact candidates, or reports that one is beyond ±2^62.
+// integerRange returns the smallest Integer range that contains all candidates. The boolean is false if a candidate
+// is beyond ±2^62.
 func integerRange(candidates ...*big.Int) (bounded.Range, bool) {
 	limit := big.NewInt(maxInteger)
 	lo, hi := candidates[0], candidates[0]
@@ -126,9 +130,11 @@ func integerRange(candidates ...*big.Int) (bounded.Range, bool) {
 
 func bigEnds(r bounded.Range) (lo, hi *big.Int) { return big.NewInt(r.IntLo), big.NewInt(r.IntHi) }
 
-// addRange is the range of l + r, or of l − r with minus.
+// addRange returns the range of l + r, or of l − r if minus is set. The boolean is false if the result could
+// overflow or underflow.
 //
-// A double of magnitude at least 2^t is a multiple of 2^(t−52), so a sum of two is 0 or at least 2^(min(t)−52).
+// A double of magnitude at least 2^t is a multiple of 2^(t−52). So a sum of two doubles is 0 or at least 2^(m−52),
+// where m is the smaller of their values of t.
 func addRange(t value.Type, l, r bounded.Range, minus bool) (bounded.Range, bool) {
 	if t == value.Integer {
 		llo, lhi := bigEnds(l)
@@ -161,7 +167,7 @@ func mulRange(t value.Type, l, r bounded.Range) (bounded.Range, bool) {
 	return s, soundRange(s)
 }
 
-// divRange is the range of l / r over divisors other than 0, whose magnitude is at least 2^r.Tiny.
+// divRange returns the range of l / r for divisors other than 0, which are at least 2^r.Tiny in magnitude.
 func divRange(l, r bounded.Range) (bounded.Range, bool) {
 	bound := MaxAbs(l) / math.Ldexp(1, r.Tiny)
 	lo, hi := -bound, bound
@@ -170,7 +176,7 @@ func divRange(l, r bounded.Range) (bounded.Range, bool) {
 	} else if l.Lo >= 0 && r.Hi <= 0 || l.Hi <= 0 && r.Lo >= 0 {
 		hi = 0
 	}
-	if r.Lo > 0 || r.Hi < 0 { // the divisor keeps away from 0
+	if r.Lo > 0 || r.Hi < 0 { // the divisor is never near 0
 		c := []float64{l.Lo / r.Lo, l.Lo / r.Hi, l.Hi / r.Lo, l.Hi / r.Hi}
 		lo, hi = math.Max(lo, min4(c)), math.Min(hi, max4(c))
 	}
@@ -182,14 +188,15 @@ func min4(c []float64) float64 { return math.Min(math.Min(c[0], c[1]), math.Min(
 
 func max4(c []float64) float64 { return math.Max(math.Max(c[0], c[1]), math.Max(c[2], c[3])) }
 
-// modRange is the range of l % r over divisors other than 0: the sign of l, smaller than both in magnitude or equal to l.
+// modRange returns the range of l % r for divisors other than 0. The result has the sign of l. It is smaller than r
+// in magnitude, and no larger than l.
 func modRange(l, r bounded.Range) bounded.Range {
 	m := max(AbsInt(r.IntLo), AbsInt(r.IntHi)) - 1
 	m = max(m, 0)
 	return bounded.Range{IntLo: max(min(l.IntLo, 0), -m), IntHi: min(max(l.IntHi, 0), m)}
 }
 
-// AbsInt saturates at the largest integer.
+// AbsInt returns |n|, or the largest integer if |n| has no int64.
 func AbsInt(n int64) int64 {
 	switch {
 	case n == math.MinInt64:

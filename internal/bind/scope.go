@@ -1,7 +1,7 @@
-// Package bind gives the names and expressions of a question their meaning. From SQL's tree and a policy it makes a
-// relation, whose rows belong to one unit each, and typed expressions over its rows, which are total: none overflows,
-// fails, or leaves a function's domain. It is the first phase of planning, and knows nothing of bounds on units, noise
-// or prices.
+// Package bind resolves the names and expressions of a question. From the syntax tree and a policy it makes a
+// relation, whose rows belong to one unit each, and typed expressions over its rows. The expressions are total:
+// none overflows, fails, or leaves a function's domain. Package plan builds its phases on it. Package bind knows
+// nothing of noise or prices.
 package bind
 
 import (
@@ -15,22 +15,23 @@ import (
 	"dither/internal/value"
 )
 
-// Scope is what names mean in one question. It turns the question's syntax into typed, total expressions over the rows
-// of one relation.
+// Scope resolves the names of one relation, and turns the question's syntax into typed, total expressions over the
+// relation's rows.
 type Scope struct {
 	Table    *policy.Table
 	alias    string
-	Resolved map[*policy.Column]bool // of one table: some name was resolved to what reads it
-	// the columns the question uses, in order of first use; of a source, those that it gives
+	Resolved map[*policy.Column]bool // for one table: the columns that the question reads
+	// The columns of the table that the question uses, in order of first use. With a Source, the columns of the
+	// source.
 	Columns []bounded.Column
 
-	// Where the question selects from more than one table's name:
-	Names  []Name          // what names stand for; nil for the table's own
+	// The following fields are set if the question selects from more than one table.
+	Names  []Name          // the names; nil for the columns of Table
 	Source *bounded.Source // nil for one table
-	inside *inside         // of a SELECT that is grouped by the unit, inside a subquery
+	inside *inside         // for a subquery that is grouped by the unit: its keys and aggregates
 }
 
-// Column resolves a reference and makes sure that the engine cleans it.
+// Column returns the expression of a reference to a column, and makes the engine clean that column.
 func (l *Scope) Column(c *query.Column) (*bounded.Expr, error) {
 	switch {
 	case l.inside != nil:
@@ -67,7 +68,7 @@ func columnNames(t *policy.Table) []string {
 	return names
 }
 
-// Row lowers an expression over one row.
+// Row lowers an expression over the values of one row.
 func (l *Scope) Row(x query.Expr) (*bounded.Expr, error) {
 	if l.inside != nil {
 		if e, ok := l.inside.key(x); ok {
@@ -109,7 +110,7 @@ func (l *Scope) dispatch(x query.Expr) (*bounded.Expr, error) {
 	return nil, Refuse(x.Pos(), "", "this expression is not supported here")
 }
 
-// rows lowers several expressions.
+// rows lowers several expressions over the values of one row.
 func (l *Scope) rows(xs []query.Expr) ([]*bounded.Expr, error) {
 	out := make([]*bounded.Expr, len(xs))
 	for i, x := range xs {
@@ -190,7 +191,7 @@ func anyNullable(args []*bounded.Expr) bool {
 	return false
 }
 
-// Is lowers IS NULL, IS TRUE and their like.
+// Is lowers IS [NOT] NULL, TRUE, FALSE and UNKNOWN.
 func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 	var e *bounded.Expr
 	var err error
@@ -216,7 +217,8 @@ func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 	return e, nil
 }
 
-// unify gives the branches of one value a common type: Integer and Real meet in Real, NULL takes the others' type.
+// unify converts the expressions args, in place, to a common type, and returns the type. Integer and Real become
+// Real, and NULL takes the type of the others.
 func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
 	for _, a := range args {
@@ -228,7 +230,7 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 			t = value.Real
 		case t == value.Date && a.Op == bounded.OpConst && a.Type == value.Text:
 		case a.Type == value.Date && t == value.Text:
-			t = value.Date // a text constant before it is read as a date below
+			t = value.Date // the conversion below reads the text constants before it as dates
 		default:
 			return 0, dontMix(at, t, a, args)
 		}
@@ -246,10 +248,11 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	return t, nil
 }
 
-// IsNumber reports a type to compute with.
+// IsNumber reports whether t is Integer or Real.
 func IsNumber(t value.Type) bool { return t == value.Integer || t == value.Real }
 
-// convert gives e the type t, where that loses nothing: Integer → Real, a text constant → Date, NULL → anything.
+// convert converts e to the type t if nothing is lost: Integer to Real, a text constant to Date, NULL to any type.
+// It refuses other conversions.
 func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error) {
 	switch {
 	case e.Type == t:
@@ -276,7 +279,7 @@ func toReal(e *bounded.Expr) *bounded.Expr {
 	return &bounded.Expr{Op: bounded.OpToReal, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}
 }
 
-// Numeric refuses an expression that is no number.
+// Numeric refuses an expression that is not a number.
 func Numeric(e *bounded.Expr, at query.Pos) error {
 	if !IsNumber(e.Type) {
 		return Refuse(at, "", "a number is needed here, and this is of type %s", e.Type)
@@ -284,7 +287,8 @@ func Numeric(e *bounded.Expr, at query.Pos) error {
 	return nil
 }
 
-// tooWide refuses arithmetic whose result could leave the numbers' range, and names the columns to blame.
+// tooWide returns the refusal of arithmetic that could overflow or underflow. The message names the columns without
+// declared bounds.
 func tooWide(e *bounded.Expr, at query.Pos) *Error {
 	var unbounded []string
 	e.Walk(func(x *bounded.Expr) {
@@ -303,7 +307,7 @@ func tooWide(e *bounded.Expr, at query.Pos) *Error {
 	)
 }
 
-// IsUnbounded reports a column whose values have no declared bounds.
+// IsUnbounded reports whether the values of x have no usable bounds.
 func IsUnbounded(x *bounded.Expr) bool {
 	if x.Type == value.Integer {
 		return x.Range.IntLo < -maxInteger || x.Range.IntHi > maxInteger
@@ -311,7 +315,7 @@ func IsUnbounded(x *bounded.Expr) bool {
 	return x.Type == value.Real && !soundRange(x.Range)
 }
 
-// Clone returns a copy of the scope that can resolve further names without a change to the scope itself.
+// Clone returns a copy of the scope. Names that the copy resolves do not change the original.
 func (l *Scope) Clone() Scope {
 	out := *l
 	out.Columns, out.Resolved = slices.Clone(l.Columns), maps.Clone(l.Resolved)

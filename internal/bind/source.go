@@ -6,8 +6,8 @@ import (
 	"dither/internal/query"
 )
 
-// output is a column that holds e, as its readers see it. It weighs what e does, so that no expression is large once
-// columns are replaced by what they stand for, as an engine may.
+// output returns a column that holds the value of e. Its weight is the weight of e, because an engine may replace
+// the column by its expression. So no expression over columns is larger than its weight says.
 func (l *Scope) output(name string, e *bounded.Expr) bounded.Column {
 	c := &policy.Column{Name: name, Type: e.Type, Nullable: l.NullGroup(e)}
 	if values, ok := l.Known(e); ok && e.Type != 0 {
@@ -21,7 +21,7 @@ func (l *Scope) output(name string, e *bounded.Expr) bounded.Column {
 	return bounded.Column{Column: c, Range: e.Range, Weight: e.Weight()}
 }
 
-// Conjunction is a AND b, where either may be nil.
+// Conjunction returns a AND b. Either may be nil, which means TRUE.
 func Conjunction(a, b *bounded.Expr) *bounded.Expr {
 	switch {
 	case a == nil:
@@ -32,13 +32,14 @@ func Conjunction(a, b *bounded.Expr) *bounded.Expr {
 	return Logical(bounded.OpAnd, a, b)
 }
 
-// times are the bounds of a unit where each of its rows becomes at most n.
+// times returns the bounds of a unit after each of its rows becomes at most n rows. It refuses bounds that are too
+// large.
 func times(u policy.Unit, n int64, at query.Pos) (policy.Unit, error) {
 	u.RowsPerUnit, u.MaxGroups, u.RowsPerGroup = u.RowsPerUnit*n, u.MaxGroups*n, u.RowsPerGroup*n
 	return u, fits(u, at)
 }
 
-// plus are the bounds of a unit that has what u and v bound.
+// plus returns the bounds of a unit that has the rows of u and the rows of v. It refuses bounds that are too large.
 func plus(u, v policy.Unit, at query.Pos) (policy.Unit, error) {
 	u.RowsPerUnit += v.RowsPerUnit
 	u.MaxGroups += v.MaxGroups

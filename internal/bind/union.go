@@ -8,7 +8,7 @@ import (
 	"dither/internal/value"
 )
 
-// unionAll is UNION ALL of two relations: what one unit has in both adds up.
+// unionAll returns the UNION ALL of two relations. The bounds of a unit add up.
 func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 	switch {
 	case a.public != b.public:
@@ -38,7 +38,8 @@ func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 		}
 	}
 	for i := range a.Names {
-		for _, n := range []Name{a.Names[i], b.Names[i]} { // whose origin is forgotten here
+		// unfilled must be called here, because the union's names have no origin
+		for _, n := range []Name{a.Names[i], b.Names[i]} {
 			if err := n.unfilled(at); err != nil {
 				return nil, err
 			}
@@ -59,7 +60,7 @@ func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 	return out, nil
 }
 
-// hull is a column that holds what either does.
+// hull returns a column that can hold the values of either column.
 func hull(a, b bounded.Column) bounded.Column {
 	c := *a.Column
 	c.Lower, c.Upper, c.ValuesFrom = nil, nil, nil

@@ -10,7 +10,8 @@ import (
 	"dither/internal/query"
 )
 
-// AllLooks are the Looks, and those that find bounds before them.
+// AllLooks returns the statements of all accesses to rows: those of [Plan.Looks], and those of the searches for
+// bounds that come before them.
 func (p *Plan) AllLooks() []*bounded.Statement {
 	out := p.Looks()
 	for _, s := range p.Searches {
@@ -22,7 +23,8 @@ func (p *Plan) AllLooks() []*bounded.Statement {
 	return out
 }
 
-// unitWithin refuses statements that could take an engine more steps for one unit than the policy's limit.
+// unitWithin refuses a question if its statements, the looks, could take an engine more steps for one unit than the
+// policy's limit. The statement main is the question's own, which the refusal's hint describes.
 func (k *keyed) unitWithin(main *bounded.Statement, looks ...*bounded.Statement) error {
 	work, limit := cost.Of(k.policy, looks...), k.policy.MostUnitCost()
 	if work.Steps <= limit {
@@ -44,7 +46,7 @@ func rowsInWords(n int64) string {
 	return "up to " + Thousands(n) + " rows"
 }
 
-// dear says what makes a question dear, and what to write instead.
+// dear returns the position of the most expensive part of a question, and a hint on what to write instead.
 func (k *keyed) dear(look *bounded.Statement, work cost.Cost) (query.Pos, string) {
 	stored := int64(1)
 	for _, name := range look.Tables() {
@@ -66,8 +68,9 @@ func (k *keyed) dear(look *bounded.Statement, work cost.Cost) (query.Pos, string
 	return query.Pos{}, "compute less in each row, or ask several questions" + owner
 }
 
-// longest is the table of which one unit counts with the most rows, if FROM does not begin with it. All stored rows of
-// the table that FROM begins with are joined, and of every other table as many as count: so it is best placed first.
+// longest returns the private table with the most counting rows of one unit, or "" if FROM begins with it. That
+// table is best placed first: all stored rows of the first table are joined, and of any other table only the rows
+// that count.
 func (k *keyed) longest() (name string) {
 	first, most := int64(0), int64(0)
 	k.source().Walk(func(s *bounded.Source) {
@@ -92,7 +95,7 @@ func (k *keyed) unitName() string {
 	return query.QuoteName(k.table().Unit.Column)
 }
 
-// patterns counts the LIKEs of the question.
+// patterns returns the number of LIKE operators in the question.
 func patterns(b *bounded.Statement) (n int) {
 	count := func(e *bounded.Expr) {
 		if e.Op == bounded.OpLike {
@@ -117,7 +120,7 @@ func patterns(b *bounded.Statement) (n int) {
 	return n
 }
 
-// Thousands writes a number with commas; the largest there is as "more than 9,000,000,000,000,000,000".
+// Thousands writes a number with commas. It writes the largest int64 as "more than 9,000,000,000,000,000,000".
 func Thousands(n int64) string {
 	if n == math.MaxInt64 {
 		return "more than 9,000,000,000,000,000,000"

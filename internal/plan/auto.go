@@ -12,34 +12,38 @@ import (
 	"dither/privacy"
 )
 
-// Search finds bounds for a value by looking at rows: bounds => auto. It is the first of two looks of one answer: a noisy histogram
-// of the value's magnitudes, of which quantile.AutomaticBounds tells the bounds, and then the sums within these bounds.
+// Search finds bounds for a value from the rows: bounds => auto. It is the first of two accesses for one answer. It
+// measures a noisy histogram of the value's magnitudes, from which quantile.AutomaticBounds computes bounds. The
+// second access sums the values within these bounds.
 //
-// Privacy: the search is private at its Loss, by AutomaticBounds' proof, since no unit has more than Rows rows in it. Whatever bounds
-// it finds, within the value's own, each of the measures is private at its own share, with the sensitivity of those bounds
-// (Found). A mechanism that is chosen with a view of what another released composes with it as if it had been fixed: the losses add
-// up, as pure ε [Dwork & Roth 2014, Theorem 3.16] and as ρ [Bun & Steinke 2016, Lemma 2.3]. So the answer costs what its
-// parts cost together, the price.
+// Claim: an answer with searches costs its price. Proof. A search is private at its Loss, by the proof of
+// AutomaticBounds, because no unit has more than Caps.Rows rows in it. For any bounds that it finds, each measure
+// is private at its own share, with the sensitivity of these bounds ([Plan.Found]). A mechanism that is chosen from
+// an earlier release composes with it like a fixed mechanism: the losses add up, as pure ε [Dwork & Roth 2014,
+// Theorem 3.16] and as ρ [Bun & Steinke 2016, Lemma 2.3]. So the answer costs the sum of its parts' losses, which
+// is the price. ∎
 type Search struct {
 	X             *bounded.Expr
-	Look          bounded.Statement // X's values in order, at its own bounds
-	FalsePositive float64           // the probability of bounds beyond all values
+	Look          bounded.Statement // the values of X in order, within the bounds that X has without a search
+	FalsePositive float64           // the probability that found bounds are wider than all values
 	Loss          privacy.Loss
-	Histogram     *Measure // the noisy histogram's sensitivities, noise and loss: how many rows have each magnitude
+	// the noisy histogram, which counts the rows with each magnitude: its sensitivities, noise and loss
+	Histogram *Measure
 }
 
-// falsePositive is how often noise alone makes found bounds wider than they need to be. That spoils an answer, never its privacy.
+// falsePositive is the probability that noise alone makes found bounds wider than needed. Wider bounds make an
+// answer less accurate, and never less private.
 const falsePositive = 1e-6
 
-// Outer is the one measure of the look: what X's rows lie between by themselves.
+// Outer returns the one measure of the search's access: X within the bounds that it has without a search.
 func (s *Search) Outer() *bounded.Measure { return s.Look.Measures[0] }
 
-// String is the search's canonical text, without its share of the price.
+// String returns the search's canonical text, without its share of the price.
 func (s *Search) String() string { return searchText(s.Outer()) }
 
 func searchText(outer *bounded.Measure) string { return "bounds of " + outer.String() }
 
-// found plans bounds => auto for a call's one argument.
+// found reads bounds => auto in a call of SUM or AVG. It refuses the argument in other calls.
 func (b *measuring) found(x *query.Call, a *query.Argument) error {
 	if x.Name != "sum" && x.Name != "avg" || len(x.Args) != 1 || x.Distinct {
 		return bind.Refuse(
@@ -52,7 +56,8 @@ func (b *measuring) found(x *query.Call, a *query.Argument) error {
 	return nil
 }
 
-// searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
+// searched returns an aggregate of e whose bounds are to be found. Until then, the aggregate is planned with the
+// bounds of e itself.
 func (b *measuring) searched(name string, e *bounded.Expr, at query.Pos) (unpricedAggregate, error) {
 	if bind.AnyColumn(e, bind.IsUnbounded) && bind.IsUnbounded(e) {
 		return unpricedAggregate{}, bind.Refuse(
@@ -96,8 +101,10 @@ func (b *measuring) searched(name string, e *bounded.Expr, at query.Pos) (unpric
 	return average(sum.X, sum, countMeasure(bounded.CountValue, e)), nil
 }
 
-// within is the sum of X within bounds in the look's grid units. They are held within X's own, whatever they are; and those of a
-// plain sum reach to 0, or as near to it as X's own do: what is nearer to 0 costs no noise, and need not be moved.
+// sumWithin returns the sum of an expression, clamped to bounds. The bounds lo and hi are in the grid units of
+// outer, the expression's own measure, and are first clamped to its range. Unless centred is set, the bounds are
+// widened to contain 0, or as nearly as the expression's own range allows. That costs no noise, because the
+// sensitivity of a sum depends on the largest magnitude.
 func sumWithin(of *bounded.Expr, outer *bounded.Measure, lo, hi *big.Int, centred bool) (*unpricedMeasure, error) {
 	clamp := func(n *big.Int) int64 {
 		switch {
@@ -119,7 +126,7 @@ func sumWithin(of *bounded.Expr, outer *bounded.Measure, lo, hi *big.Int, centre
 		if of.Type == value.Integer {
 			return bind.Constant(value.OfInt(n))
 		}
-		// exact: at most 2^60 units, of 46 bits or fewer where they are real bounds
+		// exact: at most 2^60 units, and 46 bits or fewer for bounds of reals
 		x, _ := outer.Units(big.NewInt(n)).Float64()
 		return bind.Constant(value.OfReal(min(max(x, of.Range.Lo), of.Range.Hi)))
 	}
@@ -144,8 +151,9 @@ func sumWithin(of *bounded.Expr, outer *bounded.Measure, lo, hi *big.Int, centre
 	return m, nil
 }
 
-// Within are the bounds that an output's values were held within by a search, with the searches: found ones, or in a plan the values'
-// own. ok is false where nothing was searched.
+// Within returns the bounds of a searched output's values, and the search. In a plan whose bounds have been found
+// ([Plan.Found]), they are the found bounds, and otherwise the values' own bounds. The boolean is false if the
+// output has no search.
 func (p *Plan) Within(o Output) (lo, hi float64, of *Search, ok bool) {
 	if o.Post == nil {
 		return 0, 0, nil, false
@@ -161,9 +169,10 @@ func (p *Plan) Within(o Output) (lo, hi float64, of *Search, ok bool) {
 	return lo, hi, of, ok
 }
 
-// Found is the plan within found bounds: of each measure the least and the most that a row adds, in its search's grid units, of which
-// those that have no search are not read. Over grouping sets each set's vectors follow too, as splitSets divides the price among them. Price, shares, caps and order are the plan's own; noise follows from the bounds,
-// as ever, for the same share of the price.
+// Found returns the plan within found bounds. The slices have an element for each measure: the smallest and the
+// largest value that one row adds, in the grid units of the measure's search. Found ignores the elements of
+// measures without a search. With grouping sets, each set's measures follow as in overSets. Price, shares, caps and
+// order stay the same. The noise follows from the new bounds, at the same shares.
 func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 	out := *p
 	if len(lower) != len(p.Measures) || len(upper) != len(p.Measures) {
@@ -182,7 +191,8 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		}
 		found := &Measure{Measure: sum.Measure, Search: m.Search, centred: m.centred, Loss: m.Loss}
 		found.text = found.String()
-		found.Rounding = m.Rounding // which bounds any sum of the value on a grid of its own
+		// it bounds the rounding of any sum of the value, because each such sum has a grid of its own
+		found.Rounding = m.Rounding
 		found.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
 		if err := found.choose(); err != nil {
 			return nil, err

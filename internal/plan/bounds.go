@@ -8,35 +8,36 @@ import (
 	"dither/internal/bounded"
 )
 
-// capped is a question of which it is decided how much of one unit counts. It is the result of the fourth phase.
+// capped is the result of the fourth phase, boundUnits. It holds how much of one unit counts.
 type capped struct {
 	*measured
 	columns []bounded.Column // all columns that the question reads
-	unit    *bounded.Column  // the column that identifies a unit, one of columns if there is one table; nil if each row is a unit
+	unit    *bounded.Column  // the column that identifies a unit; nil if each row is a unit
 	caps    bounded.Caps
-	maxRows int64         // the bound on a unit's rows that the question asks for, or that a search found; 0 for the policy's
+	maxRows int64         // the bound on a unit's rows that the question requests or a search found; 0 for the policy's
 	rows    *unpricedRows // the search for that bound; nil if there is none
 	notes   notes
 }
 
-// unpricedRows is a RowSearch before it has a price.
+// unpricedRows is a RowSearch before it has a share of the price.
 type unpricedRows struct {
 	most, found       int64
 	rank, sensitivity *big.Rat
 }
 
-// bounding is the state of the fourth phase.
+// bounding is the working state of the fourth phase.
 type bounding struct {
 	*capped
 	bind.Scope
 }
 
-// boundUnits decides how much of one unit counts: the unit's column, and the caps on its rows and groups.
+// boundUnits decides how much of one unit counts: the column that identifies the unit, and the caps on its rows and
+// groups.
 func boundUnits(m *measured) (*capped, error) {
 	return boundBy(m, (*bounding).rowsWanted, (*bounding).chooseCaps)
 }
 
-// boundBy decides how much of one unit counts, by the given steps.
+// boundBy runs the given steps, which decide how much of one unit counts.
 func boundBy(m *measured, steps ...func(*bounding) error) (*capped, error) {
 	b := &bounding{capped: &capped{measured: m, maxRows: m.request.MaxRows}, Scope: m.scope.Clone()}
 	for _, step := range steps {
@@ -47,7 +48,7 @@ func boundBy(m *measured, steps ...func(*bounding) error) (*capped, error) {
 	return b.capped, nil
 }
 
-// statement returns the request for the question's measures.
+// statement returns the statement for the question's measures.
 func (c *capped) statement() bounded.Statement {
 	return bounded.Statement{
 		Table:      c.table().Name,
@@ -65,7 +66,7 @@ func (c *capped) statement() bounded.Statement {
 	}
 }
 
-// conditions returns what a row must satisfy to count; nil for all rows.
+// conditions returns the condition for a row to count, or nil for all rows.
 func (c *capped) conditions() *bounded.Expr {
 	if c.present != nil {
 		return c.present
@@ -82,17 +83,17 @@ func (c *capped) rowCap() int64 {
 	return c.table().Unit.RowsPerUnit
 }
 
-// rowsOnly returns the caps for modes and for searches for bounds: a number of rows of a unit, in all cells together.
-// They are the same whatever caps the sums of the answer have.
+// rowsOnly returns the caps for modes and for searches for bounds: a number of rows of one unit, over all cells.
+// They do not depend on the caps of the answer's sums.
 func (c *capped) rowsOnly() bounded.Caps {
-	if c.table().Unit.IsRow() { // one row, or for a relation the number of rows that it makes of one
+	if c.table().Unit.IsRow() { // one row, or in a relation the number of rows that it makes of one row
 		return bounded.Caps{Rows: c.table().Unit.RowsPerUnit}
 	}
 	return bounded.Caps{Rows: c.rowCap()}
 }
 
-// orderedCaps returns the caps for quantiles over a number of cells: by groups if then fewer rows of a unit count, else
-// by rows.
+// orderedCaps returns the caps for quantiles over the given number of cells. It caps groups if then fewer rows of
+// one unit count, and rows otherwise.
 func (c *capped) orderedCaps(cells int) bounded.Caps {
 	unit, rows := c.table().Unit, c.rowsOnly()
 	if unit.IsRow() {
@@ -109,7 +110,7 @@ func (c *capped) orderedCaps(cells int) bounded.Caps {
 	return rows
 }
 
-// readColumns decides which columns the question reads. After it no further name is resolved.
+// readColumns records which columns the question reads. No phase resolves a further name after it.
 func (b *bounding) readColumns() {
 	b.columns = slices.Clone(b.Columns)
 	for i := range b.columns {

@@ -11,9 +11,10 @@ import (
 	"dither/privacy"
 )
 
-// Canonical is a text such that two plans with one text release the same: the meaning of bounded aggregates, the bounded aggregate with its bounds, its
-// noise and its price, the policy, and the published versions of the sealed tables, in the order of Tables. What is computed from the released
-// numbers afterwards (names, order, HAVING, confidence, format) is no part of it. Nothing parses it.
+// Canonical returns a text that determines what the plan releases: two plans with the same text release the same.
+// It has the version of the statements' semantics, the statement with its bounds, noise and price, the digest of
+// the policy, and the published versions of the sealed tables. The versions are in the order of Tables.
+// Post-processing (names, order, HAVING, confidence, format) is not part of the text. No code parses it.
 func (p *Plan) Canonical(versions ...int) string {
 	var b strings.Builder
 	describeStatement(&p.Statement, &b, p.PolicyDigest, versions, p.Neighbours, p.Price)
@@ -36,13 +37,13 @@ func (p *Plan) Canonical(versions ...int) string {
 	return b.String()
 }
 
-// Key is the replay key: the digest of Canonical.
+// Key returns the replay key, which is the digest of Canonical.
 func (p *Plan) Key(versions ...int) string {
 	digest := sha256.Sum256([]byte(p.Canonical(versions...)))
 	return hex.EncodeToString(digest[:])
 }
 
-// measureWriter writes the lines of measures. Numbers that many of them share are put into words once.
+// measureWriter writes the lines of measures. It keeps the texts of numbers and losses, which many measures share.
 type measureWriter struct {
 	numbers map[*big.Rat]string
 	losses  map[privacy.Loss]string
@@ -67,11 +68,11 @@ func (w *measureWriter) write(b *strings.Builder, m *Measure) {
 	}
 }
 
-// semantics is the version of what a bounded.Statement means: of cleaning, of expressions, of which rows and cells a unit keeps. When
-// any of it changes, no earlier release is a replay.
+// semantics is the version of the meaning of a bounded.Statement: of cleaning, of expressions, and of which rows
+// and cells of a unit count. After a change of that meaning, earlier releases are no replays.
 const semantics = 1
 
-// describeStatement writes what any release depends on, but for its measures and their mechanisms.
+// describeStatement writes everything that a release depends on, except measures and mechanisms.
 func describeStatement(
 	b *bounded.Statement,
 	w *strings.Builder,
@@ -86,7 +87,7 @@ func describeStatement(
 	}
 	fmt.Fprintf(w, "neighbours %s\n", n)
 	if b.Unranked && b.Unit != nil {
-		fmt.Fprintln(w, "unranked") // in the order of Reads
+		fmt.Fprintln(w, "unranked") // the rows of a unit are ordered by the columns of Reads
 	}
 	if b.Source != nil {
 		fmt.Fprintf(w, "from %s\n", b.Source)
@@ -109,7 +110,8 @@ func describeStatement(
 	}
 }
 
-// describeValues writes of which version the known values of columns are: of a Source, of all that its tables have.
+// describeValues writes, for each column whose known values come from a public table, the version of that table.
+// For a Source, it covers all columns of all tables.
 func describeValues(b *bounded.Statement, w *strings.Builder) {
 	from := func(name string, c bounded.Column) {
 		if o := c.ValuesFrom; o != nil {

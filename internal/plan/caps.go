@@ -12,12 +12,12 @@ import (
 	"dither/privacy"
 )
 
-// caps fixes what one unit may contribute, and the unit's column.
+// chooseCaps sets the caps on one unit, and the column that identifies it.
 //
-// A unit is bounded in one of two ways, whichever gives the measures less noise, and by rows where they are equal: that cuts
-// off no value, and needs no grouping by unit. So does an average: clamping a unit's sum and its count apart would move their
-// quotient. Where units alone are counted there is nothing to cap but groups. The choice does not look at data, so it says
-// nothing.
+// A unit is bounded by rows or by groups, whichever gives the measures less noise. If both give the same noise, the
+// bound is by rows, because that clamps no value and needs no grouping by unit. An average is always bounded by
+// rows, because clamping a unit's sum and its count separately would bias their quotient. If all measures count
+// units, only a cap on groups is needed. The choice does not depend on data, so it reveals nothing.
 func (b *bounding) chooseCaps() error {
 	unit := b.Table.Unit
 	if unit.IsRow() && b.request.MaxGroups > 0 {
@@ -43,13 +43,13 @@ func (b *bounding) chooseCaps() error {
 	}
 	byRows, byGroups := bounded.Caps{Rows: rows}, bounded.Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
 	if b.open() {
-		byRows.Groups = min(groups, rows) // selection counts units
+		byRows.Groups = min(groups, rows) // the selection of groups counts units
 	}
 	onlyUnits := len(b.measures) > 0
 	averages := slices.ContainsFunc(b.aggregates, func(a unpricedAggregate) bool { return a.of == Average })
 	distinct := slices.ContainsFunc(b.aggregates, unpricedAggregate.distinct)
 	for _, m := range b.measures {
-		if m.Kind == bounded.CountUnits { // who is in a cell is known by grouping alone
+		if m.Kind == bounded.CountUnits { // a unit is in a cell or not, and its number of rows there does not matter
 			byRows.Groups = min(groups, rows)
 		} else {
 			onlyUnits = false
@@ -68,8 +68,8 @@ func (b *bounding) chooseCaps() error {
 	return nil
 }
 
-// cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums, and distinct
-// values need a bound on rows.
+// cellCaps bounds units by groups, as bounds per group require. It refuses an average, which clamped sums of units
+// would bias, and a count of distinct values, which needs a cap on rows.
 func (b *bounding) cellCaps(byGroups bounded.Caps, averages, distinct bool) error {
 	at := b.first()
 	switch {
@@ -92,8 +92,8 @@ func (b *bounding) cellCaps(byGroups bounded.Caps, averages, distinct bool) erro
 	return nil
 }
 
-// unitColumn makes the column that identifies a unit the plan's, which then has no caps yet. Where each row is a unit there is
-// none, and one row counts (in a relation, as many as it makes of one).
+// unitColumn sets the column that identifies a unit. If each row is a unit, there is no such column, and unitColumn
+// sets the caps: one row counts, or in a relation the number of rows that it makes of one row.
 func (b *bounding) unitColumn() error {
 	unit := b.Table.Unit
 	switch {
@@ -121,18 +121,19 @@ func (b *bounding) unitColumn() error {
 	return nil
 }
 
-// noiseUnder compares caps: the sum of the measures' squared L2 sensitivities, or of their L1 sensitivities' squares under
-// a pure budget, to which the noise's variance is proportional. (But for CountUnits all measures change by one factor, so that
-// neither shares of the price nor units play a part; beside it, this is a rule of thumb.)
+// noiseUnder returns a number to which the total variance of the measures' noise under caps is proportional. It is
+// the sum of the squared L1 sensitivities under a pure budget, and of the squared L2 sensitivities otherwise.
+// Except for CountUnits, other caps change all measures by one factor, so shares of the price and units do not
+// matter. With CountUnits among the measures, the number is a rule of thumb.
 func (b *bounding) noiseUnder(c bounded.Caps) float64 {
-	type over struct { // what a measure's sensitivity over a grouping depends on
+	type over struct { // everything about a grouping that a measure's sensitivity depends on
 		grouped bool
 		parts   int64
 	}
 	var groupings []over
 	for _, g := range groupingsOf(b.sets, len(b.keys)) {
 		of := over{len(g.Keys) > 0, 1}
-		if c.Rows == 0 { // else boundOver asks for no parts
+		if c.Rows == 0 { // boundOver ignores parts if rows are capped
 			of.parts = g.Parts(b.cells())
 		}
 		groupings = append(groupings, of)
@@ -150,7 +151,8 @@ func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 				if pure {
 					x = new(big.Int).Mul(try.L1, try.L1)
 				}
-				inUnits := new(big.Float).SetInt(x) // exactly; and so times the square of the unit, a power of two
+				// exact, and so is the product with the squared grid unit, a power of two
+				inUnits := new(big.Float).SetInt(x)
 				f, _ = inUnits.SetMantExp(inUnits, 2*try.Grid).Float64()
 				found[g] = f
 			}
@@ -160,25 +162,33 @@ func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 	return total
 }
 
-// bound fixes how far the measure's vector of cells can move between neighbours, in grid units: L1, and the square of L2.
+// bound sets L1 and L2Squared: how far the measure's vector of cells can move between neighbouring datasets, in
+// grid units. The vector has one cell unless grouped is set.
 //
-// Proof. Let c be a unit's contribution to the vector. Other units' contributions do not depend on it: which rows and cells
-// a unit keeps is decided by its own rows alone. Each kept row is an integer in [Lo, Hi] put in one cell; let
-// M = max(|Lo|, |Hi|).
-//   - Row cap: c is a sum of at most Rows rows, so ‖c‖₂ ≤ ‖c‖₁ ≤ R := Rows·M, both attained with all rows in one cell; Q := R².
-//   - Groups: c has at most Groups cells that are not 0, each within CellBounds, so at most G in size, the larger of their ends:
-//     ‖c‖₁ ≤ R := Groups·G, and ‖c‖₂² ≤ Q := Groups·G². G is RowsPerGroup·M, or less where Cells says so. (Cells may leave 0
-//     out: then what a unit adds to a cell is 0, where it has none of it, or within CellBounds.)
-//   - CountUnits is at most 1 in each of at most Groups cells: R := Q := Groups.
+// Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //
-// Add/remove: the vectors differ by c. Change-one: by c − c′, so in L1 by at most ‖c‖₁ + ‖c′‖₁ ≤ 2R, and
-// ‖c − c′‖₂² = ‖c‖₂² + ‖c′‖₂² − 2c·c′, at most 4Q in general, and 2Q where contributions have one sign, since then c·c′ ≥ 0. With
-// one cell, c and c′ both lie between as many rows' least and most, 0 included, so they differ by at most that length.
-// What a unit keeps is decided by its own rows alone in whichever form an engine writes a statement: its forms give one
-// answer, so that taking one by what was recorded of the file (engine.Sealed) changes no contribution.
-// At least 1 is taken: a sum that is 0 by its bounds gets noise all the same. ∎
+// Proof. Let c be the contribution of one unit to the vector. Contributions of other units do not depend on the
+// unit, because a unit's own rows alone decide which of its rows and cells count. Each counting row adds an integer
+// in [Lo, Hi] to one cell. Let M = max(|Lo|, |Hi|).
+//   - If rows are capped, c is a sum of at most Rows rows. So ‖c‖₂ ≤ ‖c‖₁ ≤ R := Rows·M. Both are attained with all
+//     rows in one cell. Let Q := R².
+//   - If groups are capped, c has at most Groups nonzero cells. Each lies within CellBounds, so its magnitude is at
+//     most G, the larger magnitude of these bounds. So ‖c‖₁ ≤ R := Groups·G, and ‖c‖₂² ≤ Q := Groups·G². G is
+//     RowsPerGroup·M, or less if Cells is set. (The bounds in Cells may exclude 0. Then a cell of c is 0 if the
+//     unit has no row in it, and otherwise within CellBounds.)
+//   - CountUnits adds at most 1 to each of at most Groups cells: R := Q := Groups.
+//
+// Under add/remove, the vectors differ by c. Under change-one, they differ by c − c′, where c′ is the contribution
+// of the changed unit. So the L1 distance is at most ‖c‖₁ + ‖c′‖₁ ≤ 2R. The squared L2 distance ‖c − c′‖₂² = ‖c‖₂²
+// + ‖c′‖₂² − 2c·c′ is at most 4Q. It is at most 2Q if all contributions have one sign, because then c·c′ ≥ 0. With
+// one cell, c and c′ both lie between the least and the largest sum of the counting rows, which include 0, so they
+// differ by at most the length of that interval.
+//
+// An engine may write a statement in several forms, depending on facts recorded about the file (engine.Sealed). All
+// forms give one answer, so the choice of a form changes no contribution. Both sensitivities are at least 1, so a
+// sum that is 0 by its bounds gets noise too. ∎
 func (m *Measure) bound(n privacy.Neighbours, caps bounded.Caps, grouped bool) {
-	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what is added to one cell
+	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what one row adds to its cell
 	cells := int64(1)
 	switch {
 	case m.Kind == bounded.CountUnits:
@@ -193,7 +203,7 @@ func (m *Measure) bound(n privacy.Neighbours, caps bounded.Caps, grouped bool) {
 		lo, hi = m.CellBounds(caps)
 		lo, hi = exact.Smaller(lo, zero), exact.Larger(hi, zero)
 	}
-	cell := new(big.Int).Neg(lo) // how much a cell moves by
+	cell := new(big.Int).Neg(lo) // the largest change of one cell
 	switch {
 	case n == privacy.ChangeOne && !grouped:
 		cell.Add(cell, hi)

@@ -7,7 +7,8 @@ import (
 	"dither/internal/bounded"
 )
 
-// clampCells puts contribution_bounds_per_group on an aggregate's measure: ⌊low/grid⌋ and ⌈high/grid⌉.
+// clampCells sets the bounds on one unit's contribution to a cell, from contribution_bounds_per_group. In grid
+// units, they are ⌊low/grid⌋ and ⌈high/grid⌉.
 func (b *measuring) clampCells(a unpricedAggregate) error {
 	s := b.given.cells
 	if s == nil {
@@ -27,7 +28,8 @@ func (b *measuring) clampCells(a unpricedAggregate) error {
 			b.Table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	if floor.Cmp(least) < 0 || ceil.Cmp(most) > 0 {
-		m.Cells = m.Cells.Within(least, most) // as CellBounds does: however far they reach, it is one question
+		// as CellBounds clamps them, so that bounds that reach further give the same question
+		m.Cells = m.Cells.Within(least, most)
 		b.notes.add("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
 			plural(b.Table.Unit.RowsPerGroup, "row"), b.Table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}

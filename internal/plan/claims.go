@@ -8,25 +8,27 @@ import (
 	"dither/privacy"
 )
 
-// claim is what the price is divided among: an aggregate as the question writes it, with the parts that it is computed from.
-// Two that are computed from the same, as a variance and its root, are one.
+// claim is an aggregate's right to a share of the price, with the parts that the aggregate is computed from. Two
+// aggregates with the same parts, such as a variance and its square root, have one claim.
 type claim struct {
 	parts []part
 	terms terms
 }
 
-// part is a release that has a price of its own: an unpriced measure, search, quantile or mode, or the selection of groups.
+// part is a release with a share of the price of its own: an unpriced measure, search, quantile or mode, or the
+// selection of groups.
 type part interface {
-	String() string                    // its canonical text
-	share(s *partShares) *privacy.Loss // its share among those of all parts
+	String() string                    // returns the part's canonical text
+	share(s *partShares) *privacy.Loss // returns a pointer to the part's share in s
 }
 
-// selectionPart is the part that selects groups.
+// selectionPart is the part that selects groups. A question has at most one.
 type selectionPart struct{}
 
 func (selectionPart) String() string { return "selection" }
 
-// partShares are the shares of the price that parts have: of the measures in the order of measured.measures, and so on.
+// partShares are the shares of the price of all parts: of the measures in the order of measured.measures, and so
+// on.
 type partShares struct {
 	measures, searches, quantiles, modes []privacy.Loss
 	selection                            privacy.Loss
@@ -38,7 +40,7 @@ func (q *unpricedQuantile) share(s *partShares) *privacy.Loss { return &s.quanti
 func (m *unpricedMode) share(s *partShares) *privacy.Loss     { return &s.modes[m.index] }
 func (selectionPart) share(s *partShares) *privacy.Loss       { return &s.selection }
 
-// claimed notes that the question writes an aggregate that is computed from p's measures.
+// claimed adds the claim of an aggregate whose value is p.
 func (b *measuring) claimed(p *Post) {
 	var c claim
 	p.Walk(func(q *Post) {
@@ -57,7 +59,8 @@ func (b *measuring) claimed(p *Post) {
 	b.claim(c)
 }
 
-// claim adds a claim that is not there yet, on the terms of the aggregate at hand.
+// claim adds a claim with the terms of the current aggregate (b.given). If there is a claim with the same parts, it
+// merges the terms.
 func (b *measuring) claim(c claim) {
 	if len(c.parts) > 1 {
 		sortByText(c.parts)
@@ -74,7 +77,7 @@ func (b *measuring) claim(c claim) {
 	}
 }
 
-// sortByText sorts by canonical texts, which are written once of each.
+// sortByText sorts all by canonical text. It writes the text of each element once.
 func sortByText[T fmt.Stringer](all []T) {
 	type written struct {
 		text string

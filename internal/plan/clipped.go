@@ -9,10 +9,10 @@ import (
 	"dither/internal/value"
 )
 
-// clipped is CLIPPED(x, bounds => (low, high)): how many rows bounds move, as a COUNT with a price of its own. A column means its
-// cleaned value, in which those beyond the declared bounds stand at the bound: so at an end that is x's own, or beyond it, the
-// rows that are counted are those at that end, among which are all that were moved; else those strictly beyond. CLIPPED(x) asks
-// for x's own at both ends.
+// clipped rewrites CLIPPED(x, bounds => (low, high)), the number of rows that the bounds clamp, as a COUNT.
+// CLIPPED(x) means the declared bounds of x. A column's value is already clamped to its declared bounds. So if a
+// bound is not inside the declared ones, the COUNT includes the rows whose value is at the declared bound, which
+// contain all rows that cleaning clamped. Otherwise it counts the rows strictly beyond the bound.
 func (b *measuring) clipped(x *query.Call) (*query.Call, error) {
 	s := b.given.outside
 	if x.Star || x.Distinct || len(x.Args) != 1 || b.given.auto {
@@ -61,7 +61,7 @@ func (b *measuring) clipped(x *query.Call) (*query.Call, error) {
 	}, nil
 }
 
-// ratLiteral is a number as a constant of a type.
+// ratLiteral returns a number as a constant of type t.
 func ratLiteral(r *big.Rat, t value.Type, at query.Pos) *query.Literal {
 	if t == value.Integer && r.IsInt() {
 		return &query.Literal{At: at, Kind: query.IntegerLiteral, Text: r.Num().String()}

@@ -12,7 +12,7 @@ import (
 	"dither/privacy"
 )
 
-// countsUnits reports COUNT(DISTINCT unit), which counts units.
+// countsUnits reports whether the call is COUNT(DISTINCT unit), which counts units.
 func (b *measuring) countsUnits(x *query.Call) bool {
 	if x.Name != "count" || !x.Distinct || len(x.Args) != 1 || b.Table.Unit.IsRow() {
 		return false
@@ -21,14 +21,17 @@ func (b *measuring) countsUnits(x *query.Call) bool {
 	return ok && b.IsUnit(c)
 }
 
-// countDistinct counts the units, where the unit's own column is counted, and else the distinct values of an expression.
+// countDistinct plans COUNT(DISTINCT x). If x is the unit's column, it counts units, and otherwise distinct values.
 //
-// A value may be shared by many units, so a distinct count is no sum of units' contributions; it moves as if it were. Proof. A
-// unit is bounded by rows (caps), so that it has a set P of at most Rows pairs of a cell and a value, of its first rows, by its own
-// rows alone. The count of a cell is the number of pairs of that cell in the union of all units' sets. Let c be the cells'
-// numbers of P's pairs that are in no other unit's set: 0 ≤ c, ‖c‖₁ ≤ |P| ≤ Rows. Add/remove: the counts differ by c. Change-one:
-// with c and c′ of the two sets, both over the same union of the others, they differ by c − c′. These are the bounds from
-// which bound's proof goes on, with one sign and M = 1. ∎
+// Claim: the sensitivity of a count of distinct values is that of a count of at most Rows rows of one sign. It
+// needs a proof, because units share values, so the count is no sum of units' contributions.
+//
+// Proof. A unit is bounded by rows (chooseCaps). So the unit's own rows determine a set P of at most Rows pairs of
+// a cell and a value. The count of a cell is the number of its pairs in the union of all units' sets. Let c have,
+// for each cell, the number of pairs of P that are in no other unit's set. Then c ≥ 0 and ‖c‖₁ ≤ |P| ≤ Rows. Under
+// add/remove, the counts differ by c. Under change-one, the two sets P and P′ have such vectors c and c′, both
+// relative to the same union of the other units' sets, and the counts differ by c − c′. These are the bounds from
+// which the proof at [Measure.bound] continues, with one sign and M = 1. ∎
 func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 	if b.countsUnits(x) {
 		if c, ok := x.Args[0].(*query.Column); ok {
@@ -61,12 +64,13 @@ func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 	return unpricedAggregate{of: CountFunc, count: m}, nil
 }
 
-// mostListed is how many values a statement holds an expression to.
+// mostListed is the largest number of values that listed enforces in a statement.
 const mostListed = 64
 
-// listed is e with how many values other than NULL it can have, at least 1; 0 where that is not known, as of reals, or many. A sensitivity rests on that number, so the
-// statement sees to it: a column's values are those that cleaning leaves, and any other expression is NULL where it is none of the
-// known ones, should what is said of its values ever be wrong.
+// listed returns an expression with the values of e, and a number: how many values other than NULL it can have, at
+// least 1. The number is 0 if it is unknown, as for reals, or too large. A sensitivity rests on this number, so the
+// statement enforces it: cleaning enforces the values of a column, and any other expression becomes NULL if its
+// value is not in the list.
 func (b *measuring) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr, few int64, err error) {
 	values, ok := b.Known(e)
 	if !ok || e.Type == value.Real {
@@ -89,18 +93,22 @@ func (b *measuring) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr,
 	return listed, few, err
 }
 
-// boundFew lowers what bound found of a count of distinct values to what few values leave of it; cells is how many the vector has, 0 where that
-// is not known beforehand.
+// boundFew lowers the sensitivities that bound computed for a count of distinct values, if the number of values is
+// known. The vector has the given number of cells, or 0 if that number is unknown.
 //
-// Proof. Let c and c′ be as at countDistinct, K the number of Values, R the cap on rows, and C the number of cells. A cell counts distinct values, of
-// which there are K, so that 0 ≤ cᵢ ≤ K; and Σcᵢ ≤ R. So ‖c‖₁ ≤ S := min(R, K·C). ‖c‖₂² is convex, and so greatest at a corner of what these allow, at as
-// many cells of K as there can be and one with the rest: with x = qK + r, 0 ≤ r < K, let Q(x) := qK² + r²; then ‖c‖₂² ≤ Q(S).
-// Add/remove: the counts differ by c.
-// Change-one: they differ by d = c − c′. ‖d‖₁ ≤ ‖c‖₁ + ‖c′‖₁ ≤ 2S, and each |dᵢ| ≤ max(cᵢ, c′ᵢ) ≤ K, so that ‖d‖₁ ≤ T := min(2S, K·C), and as before ‖d‖₂² ≤ Q(T); also
-// ‖d‖₂² ≤ ‖c‖₂² + ‖c′‖₂² ≤ 2Q(S), since c·c′ ≥ 0. With one cell |d| ≤ max(c, c′) ≤ S. ∎
+// Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //
-// It is the same whichever rows a cap or a key drops, and for one grouping as for another: all that is asked of P is its size and what it is made of. A set of
-// groupings is several vectors, each with its own. Rows that are units are R = 1.
+// Proof. Let c and c′ be as in the proof at countDistinct. Let K be the number of Values, R the cap on rows, and C
+// the number of cells. A cell counts distinct values, of which there are K, so 0 ≤ cᵢ ≤ K. Also Σcᵢ ≤ R. So ‖c‖₁ ≤
+// S := min(R, K·C). ‖c‖₂² is convex, so it is largest at a corner of the allowed set: as many cells as possible are
+// K, and one cell has the rest. For x = qK + r with 0 ≤ r < K, let Q(x) := qK² + r². Then ‖c‖₂² ≤ Q(S).
+//
+// Under add/remove, the counts differ by c. Under change-one, they differ by d = c − c′. Now ‖d‖₁ ≤ ‖c‖₁ + ‖c′‖₁ ≤
+// 2S, and each |dᵢ| ≤ max(cᵢ, c′ᵢ) ≤ K. So ‖d‖₁ ≤ T := min(2S, K·C), and as before ‖d‖₂² ≤ Q(T). Also ‖d‖₂² ≤ ‖c‖₂²
+// + ‖c′‖₂² ≤ 2Q(S), because c·c′ ≥ 0. With one cell, |d| ≤ max(c, c′) ≤ S. ∎
+//
+// The proof uses the size of P and its number of values only. So it holds for any grouping, and for any rows that a
+// cap or a key drops. Grouping sets have a vector each. If each row is a unit, R = 1.
 func (m *Measure) boundFew(n privacy.Neighbours, caps bounded.Caps, cells int) {
 	if m.Kind != bounded.CountDistinct || m.Values == 0 || caps.Rows == 0 {
 		return
@@ -127,10 +135,10 @@ func (m *Measure) boundFew(n privacy.Neighbours, caps bounded.Caps, cells int) {
 	)
 }
 
-// corner is the greatest sum of squares of numbers from 0 to k that add up to at most x.
+// corner returns the largest sum of squares of numbers from 0 to k whose sum is at most x.
 func corner(x, k int64) int64 { return x/k*k*k + x%k*(x%k) }
 
-// distinct reports an aggregate that counts distinct values.
+// distinct reports whether the aggregate counts distinct values.
 func (a unpricedAggregate) distinct() bool {
 	return slices.ContainsFunc(a.measures(), func(m *unpricedMeasure) bool { return m.Kind == bounded.CountDistinct })
 }

@@ -6,7 +6,7 @@ import (
 	"dither/internal/bind"
 )
 
-// Error is a refusal of the planner, in whichever phase.
+// Error is a refusal of a question by any phase of planning.
 type Error = bind.Error
 
 func plural(n int64, what string) string {

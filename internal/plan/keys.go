@@ -9,15 +9,14 @@ import (
 	"dither/internal/query"
 )
 
-// MaxCells bounds the cells of one answer, and MaxNumbers its released numbers: cells times measures. A release must fit
-// into memory, and into one entry of the ledger.
+// MaxCells is the largest number of cells of one answer. MaxNumbers is the largest number of released numbers:
+// cells times measures. A release must fit into memory, and into one entry of the ledger.
 const (
 	MaxCells   = 100_000
 	MaxNumbers = 200_000
 )
 
-// keyed is a question of which it is decided which rows count and which cells there are. It is the result of the second
-// phase.
+// keyed is the result of the second phase, bindKeys. It holds which rows count and which cells there are.
 type keyed struct {
 	*question
 	scope     bind.Scope    // the names, with the columns that conditions and keys read
@@ -26,23 +25,24 @@ type keyed struct {
 	part      *bounded.Part // the parts to which the question is confined; nil for everything
 	keys      []bounded.Key // in canonical order, each once
 	grouped   []bounded.Key // the GROUP BY expressions, in the question's order
-	groupedBy []string      // the same as the question writes them
+	groupedBy []string      // the same expressions, as the question writes them
 	place     []int         // the index in keys of each GROUP BY expression
 	sets      [][]int       // the grouping sets, as lists of keys, in canonical order; nil if there are none
 	shown     []int         // the indices in sets of the sets that the question lists, in its order
-	written   [][]int       // the grouping sets as the question lists them, as lists of GROUP BY expressions; nil if there are none
-	setsAt    query.Pos     // the position of the grouping sets
-	notes     notes
+	// the grouping sets as the question lists them, as lists of GROUP BY expressions; nil if none
+	written [][]int
+	setsAt  query.Pos // the position of the grouping sets
+	notes   notes
 }
 
-// keying is the state of the second phase.
+// keying is the working state of the second phase.
 type keying struct {
 	*keyed
 	bind.Scope
 }
 
-// bindKeys decides which rows count and which cell each is in: the conditions, the parts, the keys and the grouping
-// sets.
+// bindKeys decides which rows count and which cell each row is in. It lowers the conditions, the parts, the keys
+// and the grouping sets.
 func bindKeys(q *question) (*keyed, error) {
 	b := newKeying(q)
 	if err := run(b.spread, b.publicKeys, b.bindWhere, b.confine, b.groupBy, b.selectionOptions, b.groupSets); err != nil {
@@ -51,8 +51,8 @@ func bindKeys(q *question) (*keyed, error) {
 	return b.done(), nil
 }
 
-// bindPlainKeys decides the same for a question that is no table of noisy numbers. It refuses what only tables have,
-// and then what suits refuses.
+// bindPlainKeys does the same for a question whose answer is no table of noisy numbers, such as a selection. It
+// refuses clauses that only such tables have. Then it calls suits, which may refuse the question.
 func bindPlainKeys(q *question, suits func(*query.Select) error) (*keyed, error) {
 	b := newKeying(q)
 	suited := func() error { return suits(b.tree) }
@@ -71,12 +71,12 @@ func (b *keying) done() *keyed {
 	return b.keyed
 }
 
-// open reports whether the groups are unknown: some key has no known values.
+// open reports whether the groups are unknown, because some key has no known values.
 func (k *keyed) open() bool {
 	return slices.ContainsFunc(k.keys, func(k bounded.Key) bool { return k.Open })
 }
 
-// cells returns a statement that has the keys alone.
+// cells returns a statement with the question's keys alone, to compute its number of cells.
 func (k *keyed) cells() *bounded.Statement { return &bounded.Statement{Keys: k.keys} }
 
 // first returns the position of the first item of the SELECT list.
@@ -128,7 +128,8 @@ func (b *keying) groupBy() error {
 	return nil
 }
 
-// publicKeys refuses keys that the join says nothing about, and a question that has none: rows that it drops would be in some group.
+// publicKeys checks a question with a join that makes groups public (bind.PublicJoin). Each key must be the join's
+// public column, and there must be a key. Otherwise rows that the join drops would be in some group.
 func (b *keying) publicKeys() error {
 	if b.public == nil {
 		return nil
@@ -156,8 +157,8 @@ func (b *keying) publicKeys() error {
 	return nil
 }
 
-// selectionOptions refuses what would change which groups are shown, of a question whose groups are all known; and to be shown known groups alone,
-// of one whose groups are not.
+// selectionOptions refuses options on the selection of groups if all groups are known. It refuses PUBLIC_GROUPS if
+// the groups are unknown.
 func (b *keying) selectionOptions() error {
 	switch open := b.open(); {
 	case open && b.request.GroupSelection == bind.PublicGroups:
@@ -186,7 +187,7 @@ func (b *keying) selectionOptions() error {
 	return nil
 }
 
-// sortKeys puts keys in canonical order without repeats, and returns the place of each original one.
+// sortKeys returns the keys in canonical order without repeats, and the index in them of each original key.
 func sortKeys(keys []bounded.Key) (sorted []bounded.Key, place []int) {
 	sorted = slices.Clone(keys)
 	slices.SortStableFunc(sorted, func(a, b bounded.Key) int { return cmp.Compare(a.Expr.String(), b.Expr.String()) })

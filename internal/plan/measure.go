@@ -11,23 +11,24 @@ import (
 	"dither/privacy"
 )
 
-// Measure is a bounded measure with its share of the price, its sensitivity, and the noise that these give.
+// Measure is a measure of a statement with its share of the price, its sensitivity and its noise.
 type Measure struct {
 	bounded.Measure
 
-	L1        *big.Int     // the sensitivity over all cells, in grid units
-	L2Squared *big.Int     // the square of the L2 sensitivity
-	Loss      privacy.Loss // its share of the price
-	Noise     Noise        // on each cell
-	// of the noise, in grid units: the scale L1/ε of Laplace, σ² = L2Squared/(2ρ) of Gaussian noise
+	L1        *big.Int     // the L1 sensitivity over all cells, in grid units
+	L2Squared *big.Int     // the square of the L2 sensitivity over all cells, in squared grid units
+	Loss      privacy.Loss // the measure's share of the price
+	Noise     Noise        // the kind of noise on each cell
+	// the noise's parameter, in grid units: the scale L1/ε of Laplace noise, or the variance σ² = L2Squared/(2ρ) of
+	// Gaussian noise
 	Parameter *big.Rat
-	Rounding  *big.Int // rounding to the grid moves a cell by at most so many grid units
-	Search    *Search  // which finds the bounds of X before they are added up; nil where they are known
+	Rounding  *big.Int // the largest error of a cell that rounding to the grid causes, in grid units
+	Search    *Search  // the search that finds the bounds of X; nil if they are known
 	centred   bool
-	text      string // String's, where it was written when the measure was made
+	text      string // the result of String, if it was written when the measure was made
 }
 
-// withoutNoise returns the measures as engines know them.
+// withoutNoise returns the measures as statements have them.
 func withoutNoise(all []*Measure) []*bounded.Measure {
 	out := make([]*bounded.Measure, len(all))
 	for i, m := range all {
@@ -36,31 +37,33 @@ func withoutNoise(all []*Measure) []*bounded.Measure {
 	return out
 }
 
-// setMeasures sets what the plan measures: with its noise, and for the engine. Both lists always have the same order.
+// setMeasures sets the plan's measures, with their noise and in the statement. Both lists have the same order.
 func (p *Plan) setMeasures(all []*Measure) { p.Measures, p.Statement.Measures = all, withoutNoise(all) }
 
-// MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
+// MaxRows is the largest number of rows of a sealed table. With it, no sum of 62-bit integers overflows 128 bits.
 const MaxRows = 1 << 32
 
 const (
-	// gridBits: a Real sum's largest contribution is between 2^(gridBits-1) and 2^gridBits grid units. With MaxRows rows
-	// rounded by half a unit each, rounding stays below 2^(31-gridBits+1) of the noise's scale at ε = 1. A centred average over
-	// a narrow range far from 0 has a coarser grid (maxGridded): its rounding is at most half a unit of the average.
+	// gridBits sets the grid of sums of reals: the largest contribution of a row is between 2^(gridBits-1) and
+	// 2^gridBits grid units. For MaxRows rows, each rounded by at most half a unit, rounding stays below
+	// 2^(31-gridBits+1) of the noise's scale at ε = 1. A centred average over a narrow range far from 0 has a
+	// coarser grid (maxGridded). Its rounding is at most half a unit of the average.
 	gridBits = 46
-	// maxGridded bounds |X| in grid units, so that the engine's 64-bit integers hold it doubled and centred.
+	// maxGridded bounds the bits of |X| in grid units, so that an engine's 64-bit integers can hold X after it is
+	// doubled and centred.
 	maxGridded = 60
-	// finestGrid keeps 2^-Grid a finite double.
+	// finestGrid is the smallest exponent of a grid, so that 2^-Grid is a finite double.
 	finestGrid = -1000
 )
 
-// countMeasure counts rows, values or units.
+// countMeasure returns a measure that counts rows, values or units.
 func countMeasure(kind bounded.Kind, x *bounded.Expr) *unpricedMeasure {
 	return &unpricedMeasure{Measure: bounded.Measure{Kind: kind, X: x, Lo: 0, Hi: 1}, rounding: new(big.Int)}
 }
 
-// sumMeasure sums X, centred about the middle of its range on request.
+// sumMeasure returns a measure that sums x. With centred, it sums x minus the middle of its range.
 func sumMeasure(x *bounded.Expr, centred bool, at query.Pos) (*unpricedMeasure, error) {
-	of, rounding := realSum, int64(1)<<31 // MaxRows rows, half a unit each
+	of, rounding := realSum, int64(1)<<31 // MaxRows rows, each rounded by at most half a unit
 	if x.Type == value.Integer {
 		of, rounding = integerSum, 0
 	}
@@ -71,7 +74,8 @@ func sumMeasure(x *bounded.Expr, centred bool, at query.Pos) (*unpricedMeasure, 
 	return &unpricedMeasure{Measure: *m, rounding: big.NewInt(rounding)}, nil
 }
 
-// integerSum is exact. Where the middle of the range is a half, the grid is halves.
+// integerSum returns an exact sum of integers. If the middle of the range is a half-integer, the grid unit is one
+// half.
 func integerSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, error) {
 	lo, hi := x.Range.IntLo, x.Range.IntHi
 	if max(bind.AbsInt(lo), bind.AbsInt(hi)) >= 1<<(maxGridded-1) {
@@ -89,7 +93,8 @@ func integerSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, 
 	return m, nil
 }
 
-// realSum rounds each row to a grid so fine that rounding stays far below the noise.
+// realSum returns a sum that rounds each row to a grid. The grid is so fine that rounding stays far below the
+// noise.
 func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, error) {
 	lo, hi := x.Range.Lo, x.Range.Hi
 	if bind.MaxAbs(x.Range) > math.Ldexp(1, 100) {
@@ -102,7 +107,8 @@ func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, err
 	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
 	m := &bounded.Measure{Kind: bounded.Sum, X: x}
 	m.Grid = max(bind.ExponentAbove(reach)-gridBits, bind.ExponentAbove(bind.MaxAbs(x.Range))-maxGridded, finestGrid)
-	// The grid is a power of two: the divisions are exact but for results below the smallest double, which round to 0.
+	// The grid unit is a power of two, so the divisions are exact, except for results below the smallest double,
+	// which become 0.
 	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))
 	m.Lo = int64(math.Floor(math.Ldexp(lo, -m.Grid))) - m.Centre
 	m.Hi = int64(math.Ceil(math.Ldexp(hi, -m.Grid))) - m.Centre

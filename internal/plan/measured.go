@@ -8,8 +8,8 @@ import (
 	"dither/internal/bounded"
 )
 
-// measured is a question of which it is decided what is released and what is computed from the releases. It is the
-// result of the third phase. Nothing in it has a price or noise yet.
+// measured is the result of the third phase, measure. It holds what is released of each cell, and what is computed
+// from the releases. None of its parts has a share of the price or noise.
 type measured struct {
 	*keyed
 	scope      bind.Scope // the names, with all columns that the question reads
@@ -19,27 +19,28 @@ type measured struct {
 	quantiles  []*unpricedQuantile // in canonical order
 	modes      []*unpricedMode     // in canonical order
 	claims     []claim             // in order of first use
-	clash      error               // the refusal of two claims on one aggregate; nil if there are none
+	clash      error               // the refusal of two different shares for one aggregate; nil if there is none
 	outputs    []Output
 	having     *Post
 	order      []OrderBy
-	other      bool             // a group of all rows whose groups are not selected
-	vectors    *bounded.Vectors // for sums of vectors: the measures are its coordinates; else nil
-	present    *bounded.Expr    // for rows as vectors: WHERE, and that no coordinate is NULL; else nil
-	notes      notes
+	other      bool             // whether the answer has a group of all rows whose groups are not selected
+	vectors    *bounded.Vectors // for sums of vectors: the measures are the coordinates; nil otherwise
+	// for rows as vectors: the condition that no coordinate is NULL, and WHERE; nil otherwise
+	present *bounded.Expr
+	notes   notes
 }
 
-// measuring is the state of the third phase.
+// measuring is the working state of the third phase.
 type measuring struct {
 	*measured
 	bind.Scope
-	given   given                       // the named arguments of the aggregate in hand
-	known   map[string]*unpricedMeasure // the measures, by their texts
-	taken   map[string]bool             // the names of outputs
+	given   given                       // the named arguments of the current aggregate
+	known   map[string]*unpricedMeasure // the measures by canonical text
+	taken   map[string]bool             // the names of outputs that are in use
 	counted map[string]int              // for a repeated name, the last number that was appended to it
 }
 
-// measure decides which sums, order statistics and modes are released of each cell, what is computed from the released
+// measure decides which sums, quantiles and modes are released of each cell, what is computed from the released
 // numbers, and which aggregates claim a share of the price.
 func measure(k *keyed) (*measured, error) {
 	b := newMeasuring(k)
@@ -57,7 +58,7 @@ func newMeasuring(k *keyed) *measuring {
 	return &measuring{measured: &measured{keyed: k}, Scope: k.scope.Clone()}
 }
 
-// sort puts the parts into canonical order, and numbers them.
+// sort puts the parts into canonical order, and sets their indices.
 func (b *measuring) sort() {
 	sortByText(b.measures)
 	for i, m := range b.measures {
@@ -90,16 +91,16 @@ func (m *measured) cellsClamped() bool {
 	return slices.ContainsFunc(m.measures, func(m *unpricedMeasure) bool { return m.Cells != nil })
 }
 
-// An unpriced part is decided by the question alone. The noise phase makes of it the part with the same name in Plan,
-// which has a share of the price, a sensitivity and noise.
+// The types below are parts of an answer before they have a share of the price. The phase chooseNoise turns each
+// into the type of the same name without "unpriced", which has a share, a sensitivity and noise.
 
-// unpricedMeasure is a Measure before it has a price.
+// unpricedMeasure is a Measure before it has a share of the price.
 type unpricedMeasure struct {
 	bounded.Measure
-	rounding *big.Int        // rounding to the grid moves a cell of a table by at most so many grid units
+	rounding *big.Int        // the largest error of a cell of a table that rounding to the grid causes, in grid units
 	search   *unpricedSearch // the search that finds the bounds of X; nil if they are known
 	centred  bool
-	text     string // String's result, if it was written when the measure was made
+	text     string // the result of String, if it was written when the measure was made
 	index    int    // the measure's place in measured.measures
 }
 
@@ -111,7 +112,7 @@ func (m *unpricedMeasure) String() string {
 	return measureText(&m.Measure, m.search != nil, m.centred)
 }
 
-// unpricedSearch is a Search before it has a price.
+// unpricedSearch is a Search before it has a share of the price.
 type unpricedSearch struct {
 	x     *bounded.Expr
 	outer *bounded.Measure // x, within x's own bounds
@@ -121,18 +122,18 @@ type unpricedSearch struct {
 // String returns the search's canonical text.
 func (s *unpricedSearch) String() string { return searchText(s.outer) }
 
-// unpricedQuantile is a Quantile before it has a price.
+// unpricedQuantile is a Quantile before it has a share of the price.
 type unpricedQuantile struct {
 	value *bounded.Measure
 	rank  *big.Rat
-	of    string // value's text
+	of    string // the canonical text of value
 	index int    // the quantile's place in measured.quantiles
 }
 
 // String returns the quantile's canonical text.
 func (q *unpricedQuantile) String() string { return quantileText(q.rank, q.of) }
 
-// unpricedMode is a Mode before it has a price.
+// unpricedMode is a Mode before it has a share of the price.
 type unpricedMode struct {
 	of    bounded.Key
 	text  string
@@ -142,7 +143,7 @@ type unpricedMode struct {
 // String returns the mode's canonical text.
 func (m *unpricedMode) String() string { return m.text }
 
-// unpricedAggregate is an Aggregate over unpriced parts.
+// unpricedAggregate is an Aggregate whose parts have no share of the price yet.
 type unpricedAggregate struct {
 	of         Func
 	sum, count *unpricedMeasure
@@ -170,7 +171,7 @@ func (a unpricedAggregate) measures() []*unpricedMeasure {
 	return []*unpricedMeasure{a.measure()}
 }
 
-// bare returns the measures as engines know them.
+// bare returns the measures as statements have them.
 func bare(all []*unpricedMeasure) []*bounded.Measure {
 	out := make([]*bounded.Measure, len(all))
 	for i, m := range all {

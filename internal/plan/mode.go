@@ -13,25 +13,28 @@ import (
 	"dither/privacy"
 )
 
-// Mode is the most frequent of a value's known values, chosen in every cell at once. NULL is none of them. A value's score is how many
-// rows of the cell have it, and one value is chosen in each cell, by permute and flip, or under zCDP by the exponential mechanism
-// (selection.PermuteAndFlip, selection.Exponential), with the probability of each growing as exp(c·score): c = ε/R under add/remove
-// and ε/(2R) under change-one, R the rows that count of one unit, in all cells together.
+// Mode is the most frequent of a value's known values, chosen in every cell. NULL is not a candidate. A candidate's
+// score is the number of the cell's rows that have it. One candidate is chosen in each cell, by permute and flip,
+// or under zCDP by the exponential mechanism (selection.PermuteAndFlip, selection.Exponential). Both use the weight
+// exp(c·score), where c = ε/R under add/remove and c = ε/(2R) under change-one. R is the number of rows of one unit
+// that count, over all cells.
 //
-// It costs ε for all cells together. Proof: let a unit have c_k rows in cell k, Σ c_k ≤ R. Under add/remove the scores of cell k all move one
-// way, by at most c_k. What either mechanism loses is c times the length of an interval that holds all moves of its scores (the proofs there):
-// ε·c_k/R. Under change-one r_k rows leave the cell and s_k come, so that interval has a length of at most r_k + s_k, and Σ (r_k + s_k) ≤
-// 2R: the cell's loss is ε·(r_k + s_k)/(2R). Choices in several cells are independent given the data, and the losses ε_k add up to ε
-// at most. Under zCDP the exponential mechanism's are bounded ranges, of cost Σ ε_k²/8 ≤ (Σ ε_k)²/8 ≤ ε²/8. ∎
+// Claim: the choices in all cells together cost ε. Proof. Let a unit have c_k rows in cell k, so Σ c_k ≤ R. Under
+// add/remove, the scores of cell k all move in one direction, by at most c_k. Either mechanism loses c times the
+// length of an interval that contains all moves of its scores (see the proofs there), which is ε·c_k/R. Under
+// change-one, r_k rows leave cell k and s_k rows enter it. So that interval has length at most r_k + s_k, and Σ
+// (r_k + s_k) ≤ 2R. The loss of the cell is ε·(r_k + s_k)/(2R). The choices in different cells are independent
+// given the data, so the losses ε_k add up to at most ε. Under zCDP, the losses of the exponential mechanism are
+// bounded ranges, of cost Σ ε_k²/8 ≤ (Σ ε_k)²/8 ≤ ε²/8. ∎
 type Mode struct {
 	Of   bounded.Key // the value, with its known values
-	Rows int64       // R
+	Rows int64       // R, the largest number of rows of one unit that count, over all cells
 	Loss privacy.Loss
 
-	text string // what String writes: thousands of values perhaps
+	text string // the result of String, which may have thousands of values
 }
 
-// mode finds or adds a mode, and is the value that it chooses.
+// mode returns the released value of a mode, and adds the mode if it is new.
 func (b *measuring) mode(x query.Expr) (*Post, error) {
 	e, err := b.Row(x)
 	if err != nil {
@@ -66,10 +69,11 @@ func (b *measuring) mode(x query.Expr) (*Post, error) {
 	return &Post{Op: PostAggregate, Type: e.Type, Index: len(b.aggregates) - 1}, nil
 }
 
-// String is the mode's canonical text, without its share of the price.
+// String returns the mode's canonical text, without its share of the price.
 func (m *Mode) String() string { return m.text }
 
-// Epsilon is the ε of the choice in one cell, which is that of all: its loss, or under zCDP √(8ρ), of bounded range.
+// Epsilon returns the ε of the choice in one cell, which is also the ε of all cells. It is the loss of a pure mode,
+// and √(8ρ) under zCDP, by bounded range.
 func (m *Mode) Epsilon() privacy.Epsilon {
 	if e, pure := m.Loss.Pure(); pure {
 		return e
@@ -78,8 +82,9 @@ func (m *Mode) Epsilon() privacy.Epsilon {
 	return rho.Pure().Times(2)
 }
 
-// Shortfall bounds how many rows fewer the chosen value has than the most frequent one, in one cell, but with probability alpha:
-// (ln n + ln(1/α))/c for n values, rounded up (selection.Exponential.Shortfall).
+// Shortfall returns a bound on how many rows fewer the chosen value has than the most frequent one, in one cell.
+// The bound fails with probability at most alpha. It is (ln n + ln(1/α))/c for n values, rounded up
+// (selection.Exponential.Shortfall).
 func (m *Mode) Shortfall(n privacy.Neighbours, alpha float64) float64 {
 	reach := m.Rows
 	if n == privacy.ChangeOne {

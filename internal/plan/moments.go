@@ -12,7 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// build computes one of them. In PostgreSQL's order the dependent variable comes first.
+// build returns the expression of an aggregate: a variance, covariance, correlation or regression coefficient. As
+// in PostgreSQL, the dependent variable is the first argument.
 func (m *momentsOf) build(name string) *Post {
 	const y, x = 0, 1
 	switch name {
@@ -45,11 +46,12 @@ func (m *momentsOf) build(name string) *Post {
 	return m.n() // regr_count
 }
 
-// momentsOf are the averages behind one such aggregate of one variable or of two. All have one count, of the rows in which no
-// variable is NULL.
+// momentsOf holds the averages of an aggregate of one or two variables. All averages have one count, of the rows in
+// which no variable is NULL.
 //
-// Let d = x − c, c the middle of x's range. The variance is E d² − (E x − c)², and a covariance E d·d′ − (E x − c)(E x′ − c′):
-// centred, since the noise on a sum grows with the largest value that may be added. (Of integers c is a middle that is one.)
+// Let d = x − c, where c is the middle of the range of x, rounded to an integer for integers. The variance is E d²
+// − (E x − c)², and the covariance is E d·d′ − (E x − c)(E x′ − c′). They are centred, because the noise on a sum
+// grows with the largest value that a row may add.
 type momentsOf struct {
 	b       *measuring
 	at      query.Pos
@@ -60,7 +62,7 @@ type momentsOf struct {
 	err     error
 }
 
-// variable is one argument.
+// variable is an argument of an aggregate.
 type variable struct {
 	x, d   query.Expr    // d = x − centre
 	expr   *bounded.Expr // x
@@ -68,7 +70,7 @@ type variable struct {
 	centre float64
 }
 
-// moment plans such an aggregate.
+// moment plans a variance, covariance, correlation or regression coefficient.
 func (b *measuring) moment(x *query.Call) (*Post, error) {
 	switch {
 	case x.Star || len(x.Args) != bind.Moments[x.Name]:
@@ -78,7 +80,7 @@ func (b *measuring) moment(x *query.Call) (*Post, error) {
 	}
 	m := &momentsOf{b: b, at: x.At, squares: map[[2]int]*Post{}, means: map[int]*Post{}}
 	for i, arg := range x.Args {
-		if len(x.Args) == 2 { // a pair of which one is NULL is skipped
+		if len(x.Args) == 2 { // a pair with a NULL is skipped
 			other := &query.Is{At: x.At, X: x.Args[1-i], What: query.IsNull, Not: true}
 			arg = &query.Case{At: x.At, Whens: []query.When{{Cond: other, Result: arg}}}
 		}
@@ -128,7 +130,7 @@ func (b *measuring) variable(call *query.Call, x query.Expr) (variable, error) {
 		v.centre, centre.Text = float64(middle), strconv.FormatInt(middle, 10)
 	} else {
 		v.centre = e.Range.Lo + (e.Range.Hi-e.Range.Lo)/2
-		if bind.ExponentBelow(v.centre) < bounded.TinyColumn { // such a constant counts as 0
+		if bind.ExponentBelow(v.centre) < bounded.TinyColumn { // engines treat a constant this small as 0
 			v.centre = 0
 		}
 		centre.Kind, centre.Text = query.DecimalLiteral, strconv.FormatFloat(v.centre, 'e', -1, 64)
@@ -138,7 +140,7 @@ func (b *measuring) variable(call *query.Call, x query.Expr) (variable, error) {
 	return v, nil
 }
 
-// mean is E x.
+// mean returns the expression E x.
 func (m *momentsOf) mean(i int) *Post {
 	if m.means[i] == nil {
 		m.means[i] = m.average(m.x[i].expr)
@@ -146,9 +148,9 @@ func (m *momentsOf) mean(i int) *Post {
 	return m.means[i]
 }
 
-// product is E (x − c)(x′ − c′).
+// product returns the expression E (x − c)(x′ − c′).
 func (m *momentsOf) product(i, j int) *Post {
-	if m.x[i].expr.String() > m.x[j].expr.String() { // one product of a pair, in whichever order it is named
+	if m.x[i].expr.String() > m.x[j].expr.String() { // one product for each pair, in either order
 		i, j = j, i
 	}
 	if m.squares[[2]int{i, j}] == nil {
@@ -173,15 +175,15 @@ func (m *momentsOf) average(e *bounded.Expr) *Post {
 
 func (m *momentsOf) n() *Post { return m.b.use(unpricedAggregate{of: CountFunc, count: m.count}) }
 
-// offset is E x − c.
+// offset returns the expression E x − c.
 func (m *momentsOf) offset(i int) *Post { return sub(m.mean(i), constantOf(m.x[i].centre)) }
 
-// spread bounds a covariance in magnitude: by the product of the half ranges [Popoviciu 1935, with Cauchy–Schwarz].
+// spread bounds a covariance in magnitude, by the product of half the ranges [Popoviciu 1935, with Cauchy–Schwarz].
 func (m *momentsOf) spread(i, j int) float64 {
 	return (m.x[i].hi - m.x[i].lo) * (m.x[j].hi - m.x[j].lo) / 4 * (1 + 0x1p-50)
 }
 
-// covariance of two variables, or of one with itself: its variance.
+// covariance returns the covariance of two variables, or the variance if i = j.
 func (m *momentsOf) covariance(i, j int) *Post {
 	most := m.spread(i, j)
 	least := -most
@@ -189,14 +191,14 @@ func (m *momentsOf) covariance(i, j int) *Post {
 		least = 0
 	}
 	a := m.offset(i)
-	b := a // the same, so that it is a square, which is not negative
+	b := a // the same expression, so that the product is a square, which is not negative
 	if i != j {
 		b = m.offset(j)
 	}
 	return within(sub(m.product(i, j), mul(a, b)), least, most)
 }
 
-// sample is the covariance times n/(n − 1), which is at most 2, since a sample has two rows or more.
+// sample returns the covariance times n/(n − 1). The factor is at most 2, because a sample has at least two rows.
 func (m *momentsOf) sample(i, j int) *Post {
 	factor := add(constantOf(1), div(constantOf(1), sub(m.n(), constantOf(1))))
 	most := 2 * m.spread(i, j)
@@ -207,12 +209,12 @@ func (m *momentsOf) sample(i, j int) *Post {
 	return within(mul(m.covariance(i, j), within(factor, 1, 2)), least, most)
 }
 
-// deviation is the root of a variance that is at most so many times the population's.
+// deviation returns the square root of a variance that is at most times the largest population variance.
 func (m *momentsOf) deviation(variance *Post, times float64) *Post {
 	return within(root(variance), 0, math.Sqrt(times*m.spread(0, 0))*(1+0x1p-50))
 }
 
-// correlation and slope of variable 0 on variable 1.
+// correlation returns the correlation of variables 0 and 1.
 func (m *momentsOf) correlation() *Post {
 	return within(div(m.covariance(0, 1), root(mul(m.covariance(0, 0), m.covariance(1, 1)))), -1, 1)
 }
@@ -228,7 +230,7 @@ func mul(a, b *Post) *Post { return &Post{Op: PostMul, Type: value.Real, Args: [
 func div(a, b *Post) *Post { return &Post{Op: PostDiv, Type: value.Real, Args: []*Post{a, b}} }
 func root(a *Post) *Post   { return &Post{Op: PostSqrt, Type: value.Real, Args: []*Post{a}} }
 
-// within clamps.
+// within returns x clamped to [lo, hi].
 func within(x *Post, lo, hi float64) *Post {
 	return &Post{
 		Op:   PostGreatest,

@@ -13,21 +13,21 @@ import (
 	"dither/internal/value"
 )
 
-// given is what an aggregate's named arguments say.
+// given has the named arguments of an aggregate.
 type given struct {
 	terms
 	auto    bool      // bounds => auto
-	cells   *cellSpan // contribution_bounds_per_group
-	outside *cellSpan // what CLIPPED counts the rows outside of
+	cells   *cellSpan // contribution_bounds_per_group; nil if not given
+	outside *cellSpan // the bounds of CLIPPED, which counts the rows outside of them; nil if not given
 }
 
-// cellSpan bounds what one unit adds to one group.
+// cellSpan is a pair of bounds on a value, or on one unit's contribution to a group.
 type cellSpan struct {
 	at     query.Pos
 	lo, hi *big.Rat
 }
 
-// argumentNames are the named arguments of aggregates.
+// argumentNames are the names of the named arguments of aggregates.
 var argumentNames = []string{
 	"weight",
 	"epsilon",
@@ -36,7 +36,7 @@ var argumentNames = []string{
 	"contribution_bounds_per_group",
 }
 
-// otherArguments are GoogleSQL's that mean nothing here, with the reason.
+// otherArguments maps GoogleSQL's arguments that are not supported to the reason and a hint.
 var otherArguments = map[string][2]string{
 	"report_format": {
 		"a report is no number",
@@ -49,8 +49,9 @@ var otherArguments = map[string][2]string{
 	},
 }
 
-// arguments takes the named arguments off an aggregate's call: those on its price are kept in b.given for its claim, and bounds are put
-// around its argument. Beside bounds => auto, those of rows are the outer ones.
+// arguments returns the call without its named arguments. It stores the arguments about the price in b.given, and
+// wraps the aggregate's argument in its bounds. With bounds => auto, bounds of rows are the outer bounds of the
+// search.
 func (b *measuring) arguments(x *query.Call) (*query.Call, error) {
 	b.given = given{}
 	out := *x
@@ -100,7 +101,7 @@ func (b *measuring) arguments(x *query.Call) (*query.Call, error) {
 	return &out, nil
 }
 
-// span reads (low, high).
+// span reads a pair (low, high).
 func span(a *query.Argument) (lo, hi *big.Rat, err error) {
 	low, high, ok := a.Pair()
 	if ok {
@@ -119,8 +120,8 @@ func span(a *query.Argument) (lo, hi *big.Rat, err error) {
 	return lo, hi, nil
 }
 
-// perRow clamps each row's value: x becomes CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, low), high) END, so that what is proved of
-// expressions holds for it. Of bounds that reach beyond what x can be, x's own are taken.
+// perRow clamps the value of each row: x becomes CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, low), high) END. So
+// everything that is proved of expressions holds for it. Bounds beyond the range of x have no effect.
 func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 	lo, hi, err := span(a)
 	if err != nil {
@@ -137,7 +138,7 @@ func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 	if err != nil {
 		return err
 	}
-	if !bind.IsNumber(e.Type) { // refused where it is added up
+	if !bind.IsNumber(e.Type) { // refused when the measure is made
 		return nil
 	}
 	if e.Type == value.Integer && (!lo.IsInt() || !hi.IsInt()) {
@@ -170,7 +171,7 @@ func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 	return nil
 }
 
-// rats are the ends of a number's range.
+// rangeRats returns the ends of a number's range as rationals.
 func rangeRats(r bounded.Range, t value.Type) (lo, hi *big.Rat) {
 	if t == value.Integer {
 		return new(big.Rat).SetInt64(r.IntLo), new(big.Rat).SetInt64(r.IntHi)
@@ -178,7 +179,7 @@ func rangeRats(r bounded.Range, t value.Type) (lo, hi *big.Rat) {
 	return new(big.Rat).SetFloat64(r.Lo), new(big.Rat).SetFloat64(r.Hi)
 }
 
-// short writes a bound for people.
+// short writes a bound for a message.
 func short(r *big.Rat) string {
 	if r.IsInt() && r.Num().BitLen() < 64 {
 		return r.Num().String()
@@ -187,7 +188,8 @@ func short(r *big.Rat) string {
 	return value.OfReal(f).String()
 }
 
-// perGroup bounds what one unit adds to one group. Where each row is a unit, that is the row's own value, or 1.
+// perGroup reads the bounds on one unit's contribution to one group. If each row is a unit, that contribution is
+// the value of the row, or 1.
 func (b *measuring) perGroup(x *query.Call, a *query.Argument) error {
 	lo, hi, err := span(a)
 	if err != nil {
@@ -228,7 +230,7 @@ func (b *measuring) perGroup(x *query.Call, a *query.Argument) error {
 	return nil
 }
 
-// notes are sentences for the analyst about how the question was understood.
+// notes are sentences for the analyst on how dither read the question.
 type notes []string
 
 func (n *notes) add(format string, args ...any) {

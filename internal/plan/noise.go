@@ -8,11 +8,12 @@ import (
 	"dither/privacy"
 )
 
-// chosen are measures whose noise was chosen. One of the same share and the same sensitivities as an earlier one has the very same numbers, which
-// are nobody's to change: a question of hundreds of aggregates has few of them.
+// chosen are measures whose noise is chosen. A measure with the same share and sensitivities as one of them gets
+// pointers to the same numbers, which nobody changes. A question with hundreds of aggregates has few different
+// ones.
 type chosen []*Measure
 
-// mostChosen bounds how many are compared.
+// mostChosen bounds the number of measures that are compared.
 const mostChosen = 64
 
 func (c *chosen) choose(m *Measure) error {
@@ -31,17 +32,17 @@ func (c *chosen) choose(m *Measure) error {
 	return nil
 }
 
-// Noise is what is added to each cell of a measure.
+// Noise is the kind of noise on each cell of a measure.
 type Noise string
 
-// The kinds of noise, by the field's names.
+// The kinds of noise.
 const (
 	Laplace  Noise = "discrete laplace"
 	Gaussian Noise = "discrete gaussian"
 )
 
-// Distribution is the noise of this kind with a parameter: a scale, or a variance. The error is that of the parameter, or
-// of a kind that is none.
+// Distribution returns the noise of this kind with a parameter: the scale of Laplace noise, or the variance of
+// Gaussian noise. It returns an error for an invalid parameter or an unknown kind.
 func (n Noise) Distribution(parameter *big.Rat) (noise.Distribution, error) {
 	switch n {
 	case Laplace:
@@ -52,7 +53,7 @@ func (n Noise) Distribution(parameter *big.Rat) (noise.Distribution, error) {
 	return nil, fmt.Errorf("%q is no kind of noise", string(n))
 }
 
-// Calibrated is the sensitivity that noise of this kind is calibrated to.
+// Calibrated returns the sensitivity to which noise of this kind is calibrated.
 func (n Noise) Calibrated(l1, l2Squared *big.Int) *big.Int {
 	if n == Gaussian {
 		return l2Squared
@@ -60,10 +61,11 @@ func (n Noise) Calibrated(l1, l2Squared *big.Int) *big.Int {
 	return l1
 }
 
-// choose takes the noise of least variance that the share of the price pays for. Under a pure ε only Laplace noise has a loss.
-// Under ρ, Gaussian noise has variance L2²/(2ρ) a cell, and Laplace noise of scale L1/√(2ρ), charged ε²/2 = ρ, about 2·L1²/(2ρ);
-// L1 ≥ L2, so at no usual price is it the better one. (Charged less than ε²/2, as zCDP of large ε would allow, it could be.) The
-// analytic calibration of a continuous Gaussian certifies no discrete one, and is not used.
+// choose sets the noise of least variance that the share of the price pays for. Under a pure ε, only Laplace noise
+// has a finite loss. Under ρ, Gaussian noise has variance L2²/(2ρ) a cell. Laplace noise of scale L1/√(2ρ), which
+// costs ε²/2 = ρ, has variance of about 2·L1²/(2ρ). L1 ≥ L2, so Gaussian noise is better at all usual prices.
+// (Laplace noise could be better at a tighter zCDP bound for large ε.) The analytic calibration of the continuous
+// Gaussian mechanism proves nothing about discrete noise, and is not used.
 func (m *Measure) choose() (err error) {
 	if e, pure := m.Loss.Pure(); pure {
 		m.Noise = Laplace

@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// noisy is a question of which all is decided: every release has its share of the price, its sensitivity and its noise.
-// It is the result of the seventh phase.
+// noisy is the result of the seventh phase, chooseNoise. Every release has its share of the price, its sensitivity
+// and its noise.
 type noisy struct {
 	*priced
 	draws
@@ -23,11 +23,11 @@ type noisy struct {
 	aggregates []Aggregate  // in order of first use
 }
 
-// noising is the state of the seventh phase.
+// noising is the working state of the seventh phase.
 type noising struct{ *noisy }
 
-// chooseNoise chooses the noise of every release: the sensitivity that follows from the caps, and the noise that the
-// release's share of the price pays for.
+// chooseNoise chooses the noise of every release. The sensitivity follows from the caps, and the noise from the
+// sensitivity and the release's share of the price.
 func chooseNoise(p *priced) (*noisy, error) {
 	b := &noising{&noisy{priced: p, cost: p.whole}}
 	if err := run(
@@ -39,7 +39,7 @@ func chooseNoise(p *priced) (*noisy, error) {
 	return b.noisy, nil
 }
 
-// chooseSums chooses the noise of measures.
+// chooseSums chooses the noise of the measures.
 func (b *noising) chooseSums() error {
 	for i, s := range b.searches {
 		b.found = append(b.found, &Search{
@@ -75,8 +75,8 @@ func (b *noising) chooseSums() error {
 	return nil
 }
 
-// rounding returns how far rounding to the grid moves a cell of a measure, in grid units. A relation may have more rows
-// than a table: as many for each row as it makes of one unit.
+// rounding returns the largest error of a cell that rounding to the grid causes, in grid units. The cell of a
+// relation may have more rows than a table: as many for each of them as the relation has for one unit.
 func (b *noising) rounding(u *unpricedMeasure) *big.Int {
 	if b.source() == nil {
 		return u.rounding
@@ -84,7 +84,7 @@ func (b *noising) rounding(u *unpricedMeasure) *big.Int {
 	return new(big.Int).Mul(u.rounding, big.NewInt(b.table().Unit.RowsPerUnit))
 }
 
-// chooseSets chooses the noise of measures over each grouping set.
+// chooseSets chooses the noise of the measures over each grouping set.
 func (b *noising) chooseSets() (err error) {
 	if b.sets == nil {
 		return nil
@@ -109,9 +109,9 @@ func (b *noising) chooseSets() (err error) {
 
 // chooseSearches chooses the noise of the searches.
 //
-// Claim: a search's histogram moves by at most m in L1 norm and m² in squared L2 norm under add/remove, and by at most
-// twice as much under change-one, where m is the number of rows of a unit that count. Proof: each row is in one bin
-// (quantile.Tree has the rest of the proof). ∎
+// Claim: let m be the number of rows of one unit that count. Then a search's histogram moves by at most m in L1
+// norm and m² in squared L2 norm under add/remove, and by at most twice as much under change-one. Proof: each row
+// is in one bin, and quantile.Tree has the rest of the proof. ∎
 func (b *noising) chooseSearches() error {
 	for _, s := range b.found {
 		m := big.NewInt(s.Look.Caps.Rows)
@@ -138,7 +138,7 @@ func (b *noising) chooseSearches() error {
 	return nil
 }
 
-// aggregate puts the aggregates together from their parts.
+// aggregate makes the aggregates from their parts.
 func (b *noising) aggregate() {
 	if n := len(b.measured.aggregates); n > 0 {
 		b.aggregates = make([]Aggregate, n)

@@ -13,18 +13,20 @@ import (
 	"dither/privacy"
 )
 
-// Unknown is what a question asks of groups whose keys are not known beforehand.
+// Unknown has the request's options for groups that are not known beforehand.
 type Unknown struct {
-	Delta privacy.Delta // of their selection; zero: the policy's default
-	// a group of so many units or fewer is released with a probability of at most Delta; 0: the policy's, which is
-	// the least there can be. Refused where groups are known
+	Delta privacy.Delta // the δ of their selection; zero for the policy's default
+	// A group of at most MinUnits units is released with probability at most Delta. 0 means the policy's number,
+	// which is also the least possible. The option is refused if the groups are known.
 	MinUnits int64
-	Other    bool // one group more, of all rows whose group was not selected
+	Other    bool // adds one group, of all rows whose group is not selected
 }
 
-// openKey finds the known values of a grouping expression, or leaves them open, where the question and the budget admit that.
+// openKey returns the key of a grouping expression. If the values are unknown and the question and the budget admit
+// unknown groups, the key is Open.
 //
-// Groups are then those of all keys together, of which each is selected, or not, as a whole, whichever of its keys are known.
+// The groups are then the combinations of values of all keys. Each combination is selected or not as a whole, even
+// if some of its keys are known.
 func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	k, err := b.Key(e, at)
 	if err == nil || !b.unknownKeys || e.Type == value.Real {
@@ -43,7 +45,7 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
 }
 
-// admits refuses open keys under a budget that has no δ for them.
+// admits refuses unknown groups under a budget that has no δ for their selection.
 func (q *question) admits(hint string, at query.Pos) error {
 	p, asked := q.policy, q.request.Unknown
 	_, kept := p.Budget.Loss.ZCDP()
@@ -68,10 +70,11 @@ func (q *question) admits(hint string, at query.Pos) error {
 	return nil
 }
 
-// OtherName is the column that tells the group of all that was not selected from one whose keys are NULL.
+// OtherName is the output column that distinguishes the group of all rows that were not selected from a group whose
+// keys are NULL.
 const OtherName = "other"
 
-// otherColumn adds that column.
+// otherColumn adds the column OtherName if the request asks for such a group.
 func (b *measuring) otherColumn() error {
 	if !b.unknownKeys || !b.request.Unknown.Other {
 		return nil
@@ -88,7 +91,8 @@ func (b *measuring) otherColumn() error {
 	return nil
 }
 
-// Choose is the plan once its groups are released, in the order of their keys: from here on they are public.
+// Choose returns the plan with its released groups, in the order of their keys. After their release, groups are
+// public.
 func (p *Plan) Choose(groups [][]value.Value) *Plan {
 	out := *p
 	out.Chosen = groups

@@ -16,43 +16,47 @@ import (
 	"dither/privacy"
 )
 
-// Strategy is a mechanism that selects groups.
+// Strategy is a kind of mechanism that selects groups.
 type Strategy string
 
-// The strategies, both by the number of units that count in a group.
+// The strategies. Both depend on the number of units that count in a group.
 const (
-	// released where it is above a threshold with noise: partition.ThresholdGaussian
+	// releases a group if its noisy number of units exceeds a threshold: partition.ThresholdGaussian
 	Thresholded Strategy = "gaussian threshold"
-	Optimal     Strategy = "partition selection" // released with the largest probability: partition.Selection
+	// releases a group with the largest possible probability: partition.Selection
+	Optimal Strategy = "partition selection"
 )
 
-// Selection decides which groups are released, where they are not known beforehand: one selection for all aggregates of a
-// question, before them, at a share of the price and a δ of its own.
+// Selection decides which unknown groups are released. A question has one selection for all its aggregates, before
+// them, at a share of the price and with a δ of its own.
 //
-// It is δ-approximately ρ-zCDP, with ρ and δ those of Loss. Proof. Of groups there are those in which at least one unit counts
-// (engine.Groups drops the others). A unit counts in at most Groups of them, by a choice that reads its own rows alone, and adds 1 to
-// each: the numbers of units of neighbours differ by 1 in at most Groups groups under add/remove, and in at most 2·Groups under
-// change-one, with a square of the L2 distance of at most Groups and, all contributions being ≥ 0, 2·Groups. That is what
-// the mechanisms are given: Optimal the number of groups that differ, 2·Groups under change-one, and Thresholded the squared L2
-// distance and how many groups of one data set the other may lack, Groups under both relations (the proof at
-// partition.Threshold: each side drops its own).
+// Claim: the selection is δ-approximately ρ-zCDP, with the ρ and δ of Loss. Proof. The groups are those in which at
+// least one unit counts; engine.Groups drops the others. A unit counts in at most Groups of them, by a choice that
+// reads its own rows alone, and adds 1 to each. So the numbers of units differ by 1 between neighbours, in at most
+// Groups groups under add/remove and in at most 2·Groups under change-one. All contributions are ≥ 0, so the
+// squared L2 distance is at most Groups or 2·Groups. The mechanisms get these numbers. Optimal gets the number of
+// groups that differ, which is 2·Groups under change-one. Thresholded gets the squared L2 distance, and the number
+// of groups of one dataset that the other may lack. That is Groups under both relations, because each side drops
+// its own (see the proof at partition.Threshold).
 //
-// What is measured afterwards is a function of the groups that were released: for each fixed set of groups, of this table or not, the
-// vector of the sums over their rows that count, whose sensitivity is at most that of all groups together (bound), since it is a part of it. So
-// the losses add up [Dwork & Roth 2014, Section 3.5, for adaptive composition; Bun & Steinke 2016, Lemma 8.2]. That vector is what an engine gives
-// for every set that can be released of its table. For one with a group in which no unit counts the engine would give 0, where rows may
-// count whose units count elsewhere (of a unit so many rows count, and the unit in fewer groups): but no such set is ever released. ∎
+// The measures afterwards are a function of the released groups. For each fixed set of groups, of this table or
+// not, they measure the vector of sums over the groups' counting rows. Its sensitivity is at most that of all
+// groups together ([Measure.bound]), because it is a part of that vector. So the losses add up [Dwork & Roth 2014,
+// Section 3.5, for adaptive composition; Bun & Steinke 2016, Lemma 8.2]. An engine returns that vector for every
+// set that can be released of its table. The engine would differ only for a set with a group in which no unit
+// counts. It would return 0 there, although rows may count whose units count in other groups, because a unit has
+// different caps on its rows and its groups. No such set is ever released. ∎
 type Selection struct {
 	Strategy Strategy
-	Groups   int64 // in which a unit counts, at most
-	// a group of so many units or fewer is released with a probability of at most δ; at least 1
+	Groups   int64 // the largest number of groups in which one unit counts
+	// a group of at most MinUnits units is released with probability at most δ; at least 1
 	MinUnits int64
-	Loss     privacy.Loss         // ρ, and the δ
-	Optimal  partition.Parameters // of either strategy the parameters
+	Loss     privacy.Loss         // the ρ and the δ of the selection
+	Optimal  partition.Parameters // the parameters of both strategies
 	Gaussian partition.ThresholdGaussian
 }
 
-// String is the selection's canonical text.
+// String returns the selection's canonical text.
 func (s *Selection) String() string {
 	return fmt.Sprintf("%s groups=%d least=%d %s", s.Strategy, s.Groups, s.MinUnits, s.Loss)
 }
@@ -85,7 +89,7 @@ func (b *noising) chooseSelection() error {
 	return nil
 }
 
-// choose takes the strategy that keeps a group with 95 % probability from the fewer units on.
+// choose sets the strategy that releases groups with 95 % probability from a smaller number of units on.
 func (s *Selection) choose(n privacy.Neighbours) error {
 	rho, delta := s.Loss.ZCDP()
 	differ := s.Groups
@@ -93,7 +97,7 @@ func (s *Selection) choose(n privacy.Neighbours) error {
 		differ *= 2
 	}
 	s.Optimal = partition.Parameters{
-		// K groups at ε/K each cost K·(ε/K)²/2: at ε/K = √(2ρ/K), ρ
+		// K groups at ε/K each cost K·(ε/K)²/2, which is ρ for ε/K = √(2ρ/K)
 		Epsilon: rho.Share(1, differ).Pure().Times(differ),
 		Delta:   delta, Keys: differ, MinUnits: s.MinUnits,
 	}
@@ -119,14 +123,14 @@ func (s *Selection) choose(n privacy.Neighbours) error {
 	return nil
 }
 
-// Units is the least number of units, or for Thresholded nearly, from which on a group is released with probability p, ½ ≤ p <
-// 1: a function of public parameters.
+// Units returns the least number of units from which on a group is released with probability p, where ½ ≤ p < 1.
+// For Thresholded, the number is approximate. It is a function of public parameters.
 func (s *Selection) Units(p float64) (int64, error) {
 	if s.Strategy == Thresholded {
 		return s.aboveThreshold(p)
 	}
 	law := partition.Selection{Parameters: s.Optimal}
-	low, high := s.MinUnits-1, s.MinUnits // not at low
+	low, high := s.MinUnits-1, s.MinUnits // at low, the probability is less than p
 	for {
 		kept, err := law.Probability(high)
 		if err != nil {
@@ -155,7 +159,8 @@ func (s *Selection) Units(p float64) (int64, error) {
 	return high, nil
 }
 
-// aboveThreshold: with n units, n + X > τ where X ≥ −k for k = n − τ − 1. X is symmetric, so that P(X < −k) = P(|X| > k)/2.
+// aboveThreshold returns Units for Thresholded. With n units and noise X, the group is released if n + X > τ, so if
+// X ≥ −k for k = n − τ − 1. X is symmetric, so P(X < −k) = P(|X| > k)/2.
 func (s *Selection) aboveThreshold(p float64) (int64, error) {
 	threshold, err := s.Gaussian.At()
 	if err != nil {
@@ -179,8 +184,8 @@ func (s *Selection) aboveThreshold(p float64) (int64, error) {
 	return n.Int64(), nil
 }
 
-// Parameter is what the ledger records as the mechanism's sensitivity and scale: the squared L2 sensitivity and σ², or one
-// unit and 1/ε of one group.
+// Parameter returns the sensitivity and the scale that the ledger records for the mechanism. They are the squared
+// L2 sensitivity and σ² for Thresholded, and 1 unit and the 1/ε of one group for Optimal.
 func (s *Selection) Parameter() (sensitivity, scale string, err error) {
 	if s.Strategy == Thresholded {
 		sigma2, err := s.Gaussian.Sigma2()
@@ -193,11 +198,11 @@ func (s *Selection) Parameter() (sensitivity, scale string, err error) {
 	return "1", exact.FormatRat(each.Inv(each)), nil
 }
 
-// MaxChosen is how many groups an answer of open keys releases, at most. Where more are selected it is those of the greatest
-// noisy numbers, which is a function of what could be released.
+// MaxChosen returns the largest number of unknown groups that an answer releases. If more are selected, the groups
+// with the largest noisy numbers are released. That choice is post-processing of what could be released.
 func (p *Plan) MaxChosen() int { return min(MaxCells, MaxNumbers/max(len(p.Measures), 1)) - 1 }
 
-// Leading is the measure by which groups are greater than others: a count, if there is one.
+// Leading returns the index of the measure that ranks the groups: the first count, or 0 if there is none.
 func (p *Plan) Leading() int {
 	i := slices.IndexFunc(p.Measures, func(m *Measure) bool { return m.Kind != bounded.Sum })
 	return max(i, 0)

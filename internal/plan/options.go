@@ -14,7 +14,8 @@ import (
 	"dither/privacy"
 )
 
-// optionNames are the options of GoogleSQL's clause, and of its old form.
+// optionNames are the options of GoogleSQL's clause WITH DIFFERENTIAL_PRIVACY, and oldOptionNames those of its
+// older form WITH ANONYMIZATION.
 var (
 	optionNames = []string{
 		"epsilon",
@@ -31,8 +32,9 @@ var (
 	oldOptionNames = []string{"epsilon", "delta", "kappa", "k_threshold", "privacy_unit_column", "max_groups_contributed"}
 )
 
-// optioned is a request with what GoogleSQL's clause says. An option means what it means there, and can only narrow what the policy
-// allows: the unit is the table's own, and the price is held to the policy's as any other.
+// optioned returns the request with the options of GoogleSQL's clause. An option has its meaning there, and can
+// only narrow what the policy allows. The unit is the table's own, and the price must be within the policy's
+// limits.
 func optioned(p *policy.Policy, t *policy.Table, tree *query.Select, r Request) (Request, error) {
 	if tree.Options == nil {
 		return r, nil
@@ -55,7 +57,7 @@ func optioned(p *policy.Policy, t *policy.Table, tree *query.Select, r Request) 
 		}
 		given[o.Name] = o
 	}
-	for _, name := range names { // in this order, whichever the question's
+	for _, name := range names { // this order does not depend on the question's
 		o, ok := given[name]
 		if !ok {
 			continue
@@ -80,7 +82,7 @@ func together(given map[string]query.Option) error {
 	return nil
 }
 
-// option takes one option.
+// option applies one option to the request.
 func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err error) {
 	switch o.Name {
 	case "epsilon":
@@ -113,7 +115,7 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 	return err
 }
 
-// epsilon is the price, as by --epsilon.
+// epsilon reads the price, like the flag --epsilon.
 func (r *Request) epsilon(p *policy.Policy, o query.Option) error {
 	e, err := epsilonOf(p, o.Name, o.Value)
 	if err != nil {
@@ -127,7 +129,7 @@ func (r *Request) epsilon(p *policy.Policy, o query.Option) error {
 	return nil
 }
 
-// delta is that of the selection of groups, as by --delta.
+// delta reads the δ of the selection of groups, like the flag --delta.
 func (r *Request) delta(o query.Option) error {
 	d, err := deltaOption(o)
 	if err != nil {
@@ -140,7 +142,7 @@ func (r *Request) delta(o query.Option) error {
 	return nil
 }
 
-// leastUnits is the least number of units of a group, as by --min-units.
+// leastUnits reads the least number of units of a group, like the flag --min-units.
 func (r *Request) leastUnits(o query.Option) error {
 	n, err := countOption(o)
 	if err != nil {
@@ -153,7 +155,7 @@ func (r *Request) leastUnits(o query.Option) error {
 	return nil
 }
 
-// epsilonOf reads an ε: finite, above 0, and small enough to protect anybody.
+// epsilonOf reads an ε: a number above 0 and at most privacy.MaxEpsilon.
 func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, error) {
 	n := bind.NumberLiteral(x)
 	if n == nil || n.Sign() <= 0 {
@@ -193,7 +195,7 @@ func deltaOption(o query.Option) (privacy.Delta, error) {
 	return d, nil
 }
 
-// countOption reads a whole number from 1 on.
+// countOption reads a whole number of at least 1.
 func countOption(o query.Option) (int64, error) {
 	n := bind.NumberLiteral(o.Value)
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxRowsPerUnit, 1)) > 0 {
@@ -208,8 +210,9 @@ func countOption(o query.Option) (int64, error) {
 	return n.Num().Int64(), nil
 }
 
-// groups is max_groups_contributed. NULL, unlimited, is a number where a unit is one row, or in at most as many groups as it may
-// have rows; where the answer is bounded by groups it would be no bound, and is refused. One row is in one group, whatever the number is.
+// groups reads max_groups_contributed. NULL means no bound: it is refused unless each row is a unit, because one
+// unit could then change every group. If each row is a unit and one row counts, that row is in one group, and the
+// number has no effect.
 func (r *Request) groups(t *policy.Table, o query.Option) error {
 	if c, ok := o.Value.(*query.Literal); ok && c.Kind == query.NullLiteral {
 		if t.Unit.IsRow() {
@@ -235,7 +238,7 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 	return nil
 }
 
-// unitOption holds the unit's column against the table's own, which alone counts.
+// unitOption checks that the option privacy_unit_column names the table's unit column.
 func unitOption(t *policy.Table, o query.Option) error {
 	c, ok := o.Value.(*query.Column)
 	switch {

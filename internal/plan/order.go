@@ -13,13 +13,14 @@ import (
 	"dither/internal/query"
 )
 
-// The aggregates that look at the order of rows or choose among values, beside those that add up.
+// The aggregate functions that depend on the order of rows or choose among values. The others are computed from
+// sums.
 const (
 	QuantileFunc Func = "quantile"
 	ModeFunc     Func = "mode"
 )
 
-// orderAggregate plans one.
+// orderAggregate plans a quantile or a mode.
 func (b *measuring) orderAggregate(x *query.Call) (*Post, error) {
 	upper := strings.ToUpper(x.Name)
 	x, err := b.orderArguments(x)
@@ -57,7 +58,7 @@ func (b *measuring) orderAggregate(x *query.Call) (*Post, error) {
 	return nil, bind.Refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
 }
 
-// orderArguments takes the named arguments off: bounds are those of what is put in order.
+// orderArguments returns the call without its named arguments. Bounds clamp the value that rows are ordered by.
 func (b *measuring) orderArguments(x *query.Call) (*query.Call, error) {
 	of := *x
 	if x.Within != nil {
@@ -84,7 +85,7 @@ func (b *measuring) orderArguments(x *query.Call) (*query.Call, error) {
 	return &out, nil
 }
 
-// orderForms say how each is written.
+// orderForms maps the name of each such aggregate to a hint on how to write it.
 var orderForms = map[string]string{
 	"median": "write MEDIAN(x)", "mode": "write MODE() WITHIN GROUP (ORDER BY x)",
 	"percentile_cont":  "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)",
@@ -92,7 +93,8 @@ var orderForms = map[string]string{
 	"approx_quantiles": "write APPROX_QUANTILES(x, 4)",
 }
 
-// orderedBy is what a call orders rows by, where FILTER holds, and its other arguments: x WITHIN GROUP, or the first.
+// orderedBy returns the expression that a call orders rows by, and the call's other arguments. The expression is
+// NULL in rows where FILTER does not hold. It comes from WITHIN GROUP, or else is the first argument.
 func orderedBy(x *query.Call, upper string) (of query.Expr, rest []query.Expr, err error) {
 	rest = x.Args
 	switch {
@@ -109,7 +111,7 @@ func orderedBy(x *query.Call, upper string) (of query.Expr, rest []query.Expr, e
 	return of, rest, nil
 }
 
-// rankOf reads a rank.
+// rankOf reads the rank of a quantile.
 func rankOf(x query.Expr) (*big.Rat, error) {
 	l, ok := x.(*query.Literal)
 	if ok && (l.Kind == query.DecimalLiteral || l.Kind == query.IntegerLiteral) {
@@ -127,7 +129,8 @@ func rankOf(x query.Expr) (*big.Rat, error) {
 	)
 }
 
-// approxQuantiles plans the columns of APPROX_QUANTILES(x, n), where an item is that: x_0, the least, to x_n, the greatest.
+// approxQuantiles plans the columns of APPROX_QUANTILES(x, n): x_0, the minimum, to x_n, the maximum. The boolean
+// reports whether the item is such a call.
 func (b *measuring) approxQuantiles(item query.Item) (bool, error) {
 	x, ok := item.Expr.(*query.Call)
 	if !ok || x.Name != "approx_quantiles" {
@@ -161,7 +164,7 @@ func (b *measuring) approxQuantiles(item query.Item) (bool, error) {
 	if base == "" {
 		base = x.Name
 	}
-	var c claim // one aggregate, of one share
+	var c claim // all quantiles of the call have one claim, so one share of the price
 	for i := range n.Int64() + 1 {
 		q, post, err := b.quantile(of, "APPROX_QUANTILES", big.NewRat(i, n.Int64()))
 		if err != nil {
@@ -176,8 +179,9 @@ func (b *measuring) approxQuantiles(item query.Item) (bool, error) {
 	return true, nil
 }
 
-// numbered is what ORDER BY n stands for: x itself where there is no such item. Behind an APPROX_QUANTILES columns are not numbered as items are, and
-// it stands for that, which is refused there.
+// numbered returns the expression that ORDER BY n stands for, or x if there is no such item. Items after an
+// APPROX_QUANTILES do not have the numbers of their columns. For them, numbered returns the APPROX_QUANTILES, which
+// the caller refuses.
 func numbered(tree *query.Select, n int, x query.Expr) query.Expr {
 	for i, item := range tree.Items {
 		if i == n-1 {
@@ -190,26 +194,29 @@ func numbered(tree *query.Select, n int, x query.Expr) query.Expr {
 	return x
 }
 
-// Numbers is how many numbers are released of each cell: one of each measure, three of each quantile, one of each mode, in this order.
+// Numbers returns how many numbers are released of each cell: one for each measure, then three for each quantile,
+// then one for each mode.
 func (p *Plan) Numbers() int { return len(p.Measures) + 3*len(p.Quantiles) + len(p.Modes) }
 
-// QuantileAt and ModeAt are the places of a quantile's three numbers (the value, the lower end and the upper end, in grid units) and
-// of a mode's (the index of the value) among those of a cell.
+// QuantileAt returns the index, among the numbers of a cell, of a quantile's first number. A quantile has three:
+// its value, and the lower and the upper end of its interval, in grid units.
 func (p *Plan) QuantileAt(q *Quantile) int { return len(p.Measures) + 3*slices.Index(p.Quantiles, q) }
 
-// ModeAt is said there.
+// ModeAt returns the index, among the numbers of a cell, of a mode's number, which is the index of the chosen
+// value.
 func (p *Plan) ModeAt(m *Mode) int {
 	return len(p.Measures) + 3*len(p.Quantiles) + slices.Index(p.Modes, m)
 }
 
-// Ordered is the request for a value of the plan's quantiles, in order, by cell.
+// Ordered returns the statement that lists a value of the plan's quantiles in order, by cell.
 func (p *Plan) Ordered(v *bounded.Measure) *bounded.Statement {
 	b := p.Statement
 	b.Measures, b.Caps, b.Ordered = []*bounded.Measure{v}, p.OrderCaps, true
 	return &b
 }
 
-// Counted is the request for how often each value of a mode occurs, by cell: the value runs fastest.
+// Counted returns the statement that counts the rows with each value of a mode, by cell. The mode's value is the
+// last key, which runs fastest.
 func (p *Plan) Counted(m *Mode) *bounded.Statement {
 	b := p.Statement
 	b.Keys = append(slices.Clone(b.Keys), m.Of)
@@ -217,8 +224,8 @@ func (p *Plan) Counted(m *Mode) *bounded.Statement {
 	return &b
 }
 
-// Looks are all requests of the plan, at least one: the sums first, but where quantiles and modes are asked for alone. Groups that are not
-// known are looked for without measures too.
+// Looks returns the statements of all accesses to rows except searches. There is at least one. The statement for
+// measures comes first, if there are measures or the groups are unknown.
 func (p *Plan) Looks() (out []*bounded.Statement) {
 	if len(p.Measures) > 0 || p.Open() {
 		out = append(out, &p.Statement)
@@ -239,7 +246,7 @@ func (p *Plan) Looks() (out []*bounded.Statement) {
 	return out
 }
 
-// OrderedValues are the values of the quantiles, each once.
+// OrderedValues returns the values that the quantiles order rows by, each once.
 func (p *Plan) OrderedValues() (out []*bounded.Measure) {
 	for _, q := range p.Quantiles {
 		if !slices.Contains(out, q.Value) {
@@ -249,7 +256,7 @@ func (p *Plan) OrderedValues() (out []*bounded.Measure) {
 	return out
 }
 
-// describeOrders writes what a release depends on.
+// describeOrders writes everything that the release of quantiles and modes depends on, except the statement.
 func (p *Plan) describeOrders(w io.Writer) {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return

@@ -5,17 +5,17 @@ import (
 	"dither/internal/bounded"
 )
 
-// draws are the quantiles and modes of one grouping, with noise.
+// draws are the quantiles and modes of one grouping, with their noise.
 type draws struct {
 	quantiles []*Quantile // in canonical order
 	modes     []*Mode     // in canonical order
 	orderCaps bounded.Caps
 	rowCaps   bounded.Caps
-	ordered   []ordered // the quantiles, by their values
+	ordered   []ordered // the quantiles grouped by value
 }
 
-// chooseOrders chooses the noise of quantiles and modes. With grouping sets, each set has draws of its own
-// (chooseSetOrders), and those of the plan have their shares of the price alone.
+// chooseOrders chooses the noise of quantiles and modes. With grouping sets, it sets their shares of the price
+// only. Each set then has quantiles and modes of its own (chooseSetOrders).
 func (b *noising) chooseOrders() error {
 	of := map[*bounded.Measure]int{}
 	for i, q := range b.measured.quantiles {
@@ -46,7 +46,7 @@ func (b *noising) chooseOrders() error {
 	return b.chooseQuantiles(&b.draws, cells)
 }
 
-// capOrders sets the caps under which the rows of a grouping with so many cells are ordered and counted.
+// capOrders sets the caps for the quantiles and modes of a grouping with the given number of cells.
 func (b *noising) capOrders(of *draws, cells int) error {
 	of.rowCaps, of.orderCaps = b.rowsOnly(), b.orderedCaps(cells)
 	for _, m := range of.modes {
@@ -63,7 +63,7 @@ func (b *noising) capOrders(of *draws, cells int) error {
 	return nil
 }
 
-// chooseQuantiles sets what depends on the caps: the sensitivities and offsets of the quantiles.
+// chooseQuantiles sets the sensitivities and offsets of the quantiles, which depend on the caps.
 func (b *noising) chooseQuantiles(of *draws, cells int) error {
 	for _, q := range of.quantiles {
 		if err := q.choose(b.neighbours(), of.orderCaps.MostRows(), cells); err != nil {

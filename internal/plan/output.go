@@ -14,23 +14,23 @@ import (
 // Func is an aggregate function.
 type Func string
 
-// The aggregate functions.
+// The aggregate functions that are computed from sums.
 const (
 	CountFunc Func = "count"
 	SumFunc   Func = "sum"
 	Average   Func = "avg"
 )
 
-// Aggregate is one aggregate of the question, over one or two measures of the plan.
+// Aggregate is an aggregate of the question: one or two measures, a quantile or a mode.
 type Aggregate struct {
 	Func       Func
-	Sum, Count *Measure // SumFunc has Sum, CountFunc has Count, Average both
-	Lo, Hi     float64  // Average: the bounds of its values
+	Sum, Count *Measure // SumFunc sets Sum, CountFunc sets Count, and Average sets both
+	Lo, Hi     float64  // for Average, the bounds of the averaged values
 	Quantile   *Quantile
 	Mode       *Mode
 }
 
-// Measures are the aggregate's measures, the sum first.
+// Measures returns the aggregate's measures, the sum first, or none for a quantile or a mode.
 func (a Aggregate) Measures() []*Measure {
 	if a.Func == Average {
 		return []*Measure{a.Sum, a.Count}
@@ -44,21 +44,21 @@ func (a Aggregate) Measures() []*Measure {
 	return []*Measure{a.Count}
 }
 
-// Output is one column of the answer: a key, or something computed from released measures.
+// Output is one column of the answer: a key, or an expression over released values.
 type Output struct {
 	Name string
-	Key  int   // the index in Keys, where Post is nil
+	Key  int   // the index in Keys if Post is nil
 	Post *Post // nil for a key
 }
 
-// OrderBy is one term of ORDER BY over released values.
+// OrderBy is one term of ORDER BY.
 type OrderBy struct {
 	Post       *Post
 	Desc       bool
 	NullsFirst bool
 }
 
-// outputs lowers the SELECT list.
+// selectList lowers the SELECT list.
 func (b *measuring) selectList() error {
 	for _, item := range b.tree.Items {
 		if several, err := b.approxQuantiles(item); several {
@@ -87,7 +87,8 @@ func (b *measuring) selectList() error {
 	return nil
 }
 
-// outputName is the alias, or what PostgreSQL would call the column; a repeated name gets a number.
+// outputName returns the name of a column of the answer: its alias, or the name that PostgreSQL would give it. A
+// repeated name gets a number.
 func (b *measuring) outputName(item query.Item) string {
 	name := item.Alias
 	if name == "" {
@@ -105,7 +106,7 @@ func (b *measuring) outputName(item query.Item) string {
 	if b.taken == nil {
 		b.taken, b.counted = map[string]bool{}, map[string]int{}
 	}
-	for i := max(b.counted[name], 2); b.taken[unique]; i++ { // those below are taken
+	for i := max(b.counted[name], 2); b.taken[unique]; i++ { // all lower numbers are in use
 		unique = fmt.Sprintf("%s_%d", name, i)
 		b.counted[name] = i
 	}
@@ -140,7 +141,8 @@ func (b *measuring) lowerOrder() error {
 	return nil
 }
 
-// resolveAlias gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
+// resolveAlias returns the expression that GROUP BY 1 or GROUP BY alias stands for. A column takes precedence over
+// an alias of the same name.
 func resolveAlias(names *bind.Scope, tree *query.Select, x query.Expr) query.Expr {
 	if c, ok := x.(*query.Column); ok && c.Table == "" && names.Has(c.Name) {
 		return x
@@ -148,7 +150,7 @@ func resolveAlias(names *bind.Scope, tree *query.Select, x query.Expr) query.Exp
 	return resolveOutput(tree, x)
 }
 
-// resolveOutput gives what ORDER BY 1 or ORDER BY alias stands for.
+// resolveOutput returns the expression that ORDER BY 1 or ORDER BY alias stands for, or x itself.
 func resolveOutput(tree *query.Select, x query.Expr) query.Expr {
 	switch x := x.(type) {
 	case *query.Literal:
@@ -166,7 +168,7 @@ func resolveOutput(tree *query.Select, x query.Expr) query.Expr {
 	return x
 }
 
-// aggregate finds or adds the aggregate of a call.
+// aggregate returns the released value of an aggregate call, and adds the aggregate and its claim if they are new.
 func (b *measuring) aggregate(x *query.Call) (*Post, error) {
 	if x.Filter != nil && b.countsUnits(x) {
 		return nil, bind.Refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT unit")
@@ -198,7 +200,7 @@ func (b *measuring) aggregate(x *query.Call) (*Post, error) {
 	return p, nil
 }
 
-// use finds or adds an aggregate, and is its released value.
+// use returns the released value of an aggregate, and adds the aggregate if it is new.
 func (b *measuring) use(a unpricedAggregate) *Post {
 	a.sum, a.count = b.share(a.sum), b.share(a.count)
 	same := func(o unpricedAggregate) bool { return o.of == a.of && o.sum == a.sum && o.count == a.count }
@@ -210,7 +212,7 @@ func (b *measuring) use(a unpricedAggregate) *Post {
 	return &Post{Op: PostAggregate, Type: value.Real, Index: i}
 }
 
-// share returns the plan's measure that is the same as m, adding it if it is new.
+// share returns the question's measure that equals m, and adds m if there is none.
 func (b *measuring) share(m *unpricedMeasure) *unpricedMeasure {
 	if m == nil {
 		return nil
@@ -222,7 +224,7 @@ func (b *measuring) share(m *unpricedMeasure) *unpricedMeasure {
 	if b.known == nil {
 		b.known = map[string]*unpricedMeasure{}
 	}
-	m.text = text // nothing that it says is changed from here on, nor in a copy
+	m.text = text // m does not change after this line
 	b.known[text] = m
 	b.measures = append(b.measures, m)
 	return m
@@ -275,7 +277,7 @@ func (b *measuring) newAggregate(x *query.Call) (unpricedAggregate, error) {
 	return unpricedAggregate{}, bind.Refuse(x.At, "", "%s is not computed from sums", x.Name)
 }
 
-// average is the sum of e over its count.
+// average returns the aggregate that divides the sum of e by its count.
 func average(e *bounded.Expr, sum, count *unpricedMeasure) unpricedAggregate {
 	lo, hi := bind.RangeFloats(e.Range, e.Type)
 	return unpricedAggregate{of: Average, sum: sum, count: count, lo: lo, hi: hi}

@@ -7,7 +7,8 @@ import (
 	"dither/internal/value"
 )
 
-// confine finds the parts that a question is confined to, once its WHERE is known.
+// confine sets the parts to which WHERE confines the question. The owner may declare parts, by the values of a
+// column.
 func (b *keying) confine() error {
 	declared := b.Table.Part
 	if declared == nil || b.where == nil {
@@ -16,7 +17,7 @@ func (b *keying) confine() error {
 	column := b.Table.Column(declared.Column)
 	at := slices.IndexFunc(b.Columns, func(c bounded.Column) bool { return c.Column == column })
 	if at < 0 {
-		return nil // WHERE does not read it
+		return nil // WHERE does not read the column
 	}
 	known, ok := b.Columns[at].Known()
 	if !ok {
@@ -29,15 +30,17 @@ func (b *keying) confine() error {
 			values = append(values, v)
 		}
 	}
-	if null || len(values) == len(known) || len(values) == 0 { // rows in no part count too, or in every; or none do
+	// The question is not confined if rows in no part count, or rows of all parts, or of none.
+	if null || len(values) == len(known) || len(values) == 0 {
 		return nil
 	}
 	b.part = &bounded.Part{Column: at, PerUnit: declared.PerUnit, Values: values}
 	return nil
 }
 
-// partsOf marks every known value of a column in whose rows e may be true, and says whether e may be true where the column is NULL:
-// never too few. Constants and the column itself are looked at; of anything else, e may be true.
+// partsOf marks each known value of a column for which the condition e may be true. The boolean reports whether e
+// may be true if the column is NULL. It never marks too few values. It evaluates tests of the column itself, and
+// assumes that any other condition may be true.
 func partsOf(e *bounded.Expr, column int, known []value.Value) (left []bool, null bool) {
 	left = make([]bool, len(known))
 	all := func(is bool) ([]bool, bool) {
@@ -86,7 +89,8 @@ func partsOf(e *bounded.Expr, column int, known []value.Value) (left []bool, nul
 	return left, false // a comparison with NULL, or its negation, is never true
 }
 
-// decided is a test of the column alone: the column itself, or its comparison with constants of its type. It is nil for others.
+// decided returns the function that a test of the column alone computes: of a Boolean column, or a comparison of
+// the column with constants of its type. It returns nil for any other expression.
 func decided(e *bounded.Expr, column int) func(value.Value) bool {
 	is := func(x *bounded.Expr) bool { return x.Op == bounded.OpColumn && x.Column == column }
 	constant := func(x *bounded.Expr) bool {
@@ -115,7 +119,7 @@ func decided(e *bounded.Expr, column int) func(value.Value) bool {
 	return nil
 }
 
-// comparison is v op c, or where sign is −1 c op v.
+// comparison returns the function v op c, or c op v if sign is −1.
 func comparison(op bounded.Op, c value.Value, sign int) func(value.Value) bool {
 	switch op {
 	case bounded.OpEq, bounded.OpNe, bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe:

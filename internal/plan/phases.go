@@ -1,9 +1,9 @@
 package plan
 
-// build plans a question in phases. Each phase is a function from the result of the phase before it to its own result,
-// which holds its decisions and points to the earlier result. A phase reads earlier results and never writes to them.
-// State that only one phase needs lives in a type of its own, which ends in -ing. Package bind does the work of binding
-// names for the first three phases.
+// build plans a question in phases. Each phase is a function from the result of the phase before it to its own
+// result, which holds its decisions and points to the earlier result. A phase reads earlier results and never
+// writes to them. The working state of a phase has a type of its own, whose name ends in -ing. Package bind
+// resolves names for the first four phases.
 func build(j job) (*Plan, error) {
 	question, err := read(j)
 	keyed, err := next(bindKeys, question, err)
@@ -15,7 +15,7 @@ func build(j job) (*Plan, error) {
 	return next(admit, noisy, err)
 }
 
-// next runs a phase on the result of the phase before it, unless there was an error.
+// next runs a phase on the result of the phase before it, or returns err if it is not nil.
 func next[A, B any](phase func(*A) (*B, error), of *A, err error) (*B, error) {
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func next[A, B any](phase func(*A) (*B, error), of *A, err error) (*B, error) {
 	return phase(of)
 }
 
-// unless returns a result, unless there was an error.
+// unless returns the result, or err if it is not nil.
 func unless[A any](result *A, err error) (*A, error) {
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func unless[A any](result *A, err error) (*A, error) {
 	return result, nil
 }
 
-// run takes steps until one refuses.
+// run runs the steps in order until one returns an error.
 func run(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -1,6 +1,6 @@
-// Package plan turns a question and a policy into everything that an answer needs: the bounded aggregate that an engine
-// runs, how far one unit can move it, the noise, the price, and what is computed from the released numbers. It never sees
-// data, so that nothing it decides, refuses or prints can reveal any.
+// Package plan turns a question and a policy into a Plan: the statements that an engine runs, the sensitivities,
+// the noise, the price, and the post-processing of the released numbers. The planner never sees data. So its
+// decisions, refusals and texts reveal nothing about data.
 package plan
 
 import (
@@ -13,91 +13,93 @@ import (
 	"dither/privacy"
 )
 
-// Plan is one question, decided. Nothing writes to a plan that Build gave: its methods read it, or copy it, and several goroutines
-// may call them. What is found of a plan and kept stands elsewhere (derive.Answer, reuse.Reader).
+// Plan is a planned question. Nobody writes to a plan after Build: its methods read it or copy it, so goroutines
+// may share it. Results about a plan that are kept have types of their own (derive.Answer, reuse.Reader).
 type Plan struct {
 	bounded.Statement
 	Measures   []*Measure // in canonical order
 	Neighbours privacy.Neighbours
-	// PolicyDigest is that of the policy that the question was planned under.
+	// PolicyDigest is the digest of the policy under which the question was planned.
 	PolicyDigest string
 	Price        privacy.Loss
 	Quantiles    []*Quantile
 	Modes        []*Mode
-	OrderCaps    bounded.Caps // of the looks for quantiles
-	RowCaps      bounded.Caps // of those for modes
-	Selection    *Selection   // of the groups, where they are not known; else nil
-	Sets         []Grouping   // the grouping sets, in canonical order; nil where GROUP BY has none
-	Shown        []int        // of Sets, those that the question lists, in its order
+	OrderCaps    bounded.Caps // the caps of the accesses for quantiles
+	RowCaps      bounded.Caps // the caps of the accesses for modes
+	Selection    *Selection   // the selection of unknown groups; nil if the groups are known
+	Sets         []Grouping   // the grouping sets, in canonical order; nil if there are none
+	Shown        []int        // the indices in Sets of the sets that the question lists, in its order
 	Aggregates   []Aggregate  // in order of first use
 	Outputs      []Output
 	Having       *Post
 	Order        []OrderBy
 	Limit        *int64
 	Offset       int64
-	Searches     []*Search  // for bounds, that are made before anything is added up
-	Rows         *RowSearch // for the bound on a unit's rows, before that; nil where it is known
+	Searches     []*Search // the searches for bounds, which come before the measures
+	// the search for the bound on a unit's rows, which comes before all else; nil if there is none
+	Rows *RowSearch
 
-	// TargetError is the relative error that the question asks for in place of a price, or nil. Build plans it at whatever price
-	// the request has.
+	// TargetError is the relative error that the question requests in place of a price, or nil. Build plans the
+	// question at the request's price.
 	TargetError *big.Rat
-	OwnEpsilons bool // some aggregate has an ε of its own
-	Priced      bool // the question names its price, in its text or beside it
-	// the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names
-	// none
+	OwnEpsilons bool // whether some aggregate has an ε of its own
+	Priced      bool // whether the question or the request has a price
+	// the bounds on a unit's rows and groups that the question or the request has; 0 for none
 	Asked     bounded.Caps
-	Notes     []string // what an asker should know of how the question was taken
-	Grouped   []int    // of each GROUP BY expression, in the question's order, its place among Keys
-	groupedBy []string // these expressions as the question writes them
+	Notes     []string // notes for the analyst on how dither read the question
+	Grouped   []int    // the index in Keys of each GROUP BY expression, in the question's order
+	groupedBy []string // the GROUP BY expressions as the question writes them
 
-	policy  *policy.Policy // that WithRows plans the question under again
-	request Request        // likewise
-	ordered []ordered      // of the values of Quantiles
+	policy  *policy.Policy // the policy, for WithRows
+	request Request        // the request, for WithRows
+	ordered []ordered      // Quantiles grouped by value
 }
 
-// Request is a question with what its asker chose.
+// Request is a question with the analyst's options.
 type Request struct {
 	SQL       string
-	Price     privacy.Loss // zero: the policy's default price
-	MaxGroups int64        // of one unit; 0: the policy's
+	Price     privacy.Loss // zero for the policy's default price
+	MaxGroups int64        // the largest number of groups of one unit; 0 for the policy's
 
-	Unknown Unknown // what is asked of groups that are not known
+	Unknown Unknown // the options for unknown groups
 
-	// What GoogleSQL's clause may add.
-	MaxRows        int64    // of one unit; 0: the policy's, and never more than that
-	AutoRows       bool     // find it first
-	RowsRank       *big.Rat // as this quantile of the units' numbers of rows; nil: 0.99
+	// The options below are also options of GoogleSQL's clause.
+	MaxRows        int64    // the largest number of rows of one unit, at most the policy's; 0 for the policy's
+	AutoRows       bool     // whether to find MaxRows by a private search
+	RowsRank       *big.Rat // the quantile of the units' numbers of rows that the search finds; nil for 0.99
 	GroupSelection string   // LaplaceThreshold, PublicGroups, or ""
-	TargetError    *big.Rat // in place of a price; nil for none
+	TargetError    *big.Rat // the relative error requested in place of a price; nil for none
 
-	rowsAt query.Pos // where AutoRows is asked for; none where it stands beside the question
+	rowsAt query.Pos // the position of AutoRows in the text; zero if it is not in the text
 }
 
-// Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
+// Build plans a question. Every error is a *query.Error or an *Error, and depends on the request and the policy
+// alone.
 func Build(p *policy.Policy, r Request) (*Plan, error) {
 	return build(job{policy: p, original: r, unknownKeys: true})
 }
 
-// Ahead prepares to Build questions of these texts, which then takes less time together.
+// Ahead parses several questions at once and keeps the results, so that calls of Build soon after it take less time.
 func Ahead(sqls []string) { query.Ahead(sqls) }
 
-// KeyText is a key as the question writes it.
+// KeyText returns a key as the question writes it.
 func (p *Plan) KeyText(key int) string {
 	return p.groupedBy[slices.Index(p.Grouped, key)]
 }
 
-// Sensitivity is the L1 distance that the whole answer's vector of measures can move between neighbours, in the measures'
-// own units (not the grid's).
+// Sensitivity returns the L1 sensitivity of the vector of all measures of the answer, in the measures' own units
+// (not grid units).
 func (p *Plan) Sensitivity() *big.Rat {
 	return inUnits(p.Vectors(), 1, func(m *Measure) *big.Int { return m.L1 })
 }
 
-// L2Squared is the square of the L2 distance, likewise.
+// L2Squared returns the squared L2 sensitivity of the same vector, in squared units.
 func (p *Plan) L2Squared() *big.Rat {
 	return inUnits(p.Vectors(), 2, func(m *Measure) *big.Int { return m.L2Squared })
 }
 
-// inUnits adds up what measures have in units of some power of their grids': in the finest grid's, as integers.
+// inUnits adds up a number of each measure. The numbers are in grid units to the given power, and the sum is in the
+// measures' own units to that power.
 func inUnits(all []*Measure, power int, of func(*Measure) *big.Int) *big.Rat {
 	byGrid := map[int]*big.Int{}
 	finest := 0

@@ -13,13 +13,14 @@ import (
 // PostOp is an operation on released values.
 type PostOp string
 
-// The operations on released values: post-processing, which costs nothing. A number computed from NULL, or by dividing
-// by 0, is NULL; conditions are three-valued.
+// The operations on released values. They are post-processing, so they cost nothing. An operation on NULL, or a
+// division by 0, gives NULL. Conditions are three-valued.
 const (
-	PostAggregate PostOp = "aggregate" // Aggregates[Index]
-	PostKey       PostOp = "key"       // Keys[Index]'s value in this row
+	PostAggregate PostOp = "aggregate" // the value of Aggregates[Index]
+	PostKey       PostOp = "key"       // the value of Keys[Index] in this row
 	PostConst     PostOp = "const"
-	PostGrouping  PostOp = "grouping" // a bit for each key of Args, which is 1 where the row is summed over it
+	// a number with one bit for each key in Args, which is 1 if the row is summed over the key
+	PostGrouping PostOp = "grouping"
 
 	PostNeg      PostOp = "neg"
 	PostAdd      PostOp = "add"
@@ -45,17 +46,17 @@ const (
 	PostTrue PostOp = "true" // IS TRUE
 )
 
-// Post is an expression over an answer's released values.
+// Post is an expression over the released values of an answer.
 type Post struct {
 	Op     PostOp
-	Type   value.Type // Integer and Real both mean a number here
+	Type   value.Type // Integer and Real both mean a number
 	Args   []*Post
 	Index  int
 	Const  value.Value
 	Digits int
 }
 
-// Walk calls f for p and everything below it.
+// Walk calls f for p and all expressions below it.
 func (p *Post) Walk(f func(*Post)) {
 	f(p)
 	for _, a := range p.Args {
@@ -73,8 +74,8 @@ var postFunctions = map[string]PostOp{
 	"round": PostRound, "abs": PostAbs, "sqrt": PostSqrt, "least": PostLeast, "greatest": PostGreatest,
 }
 
-// post lowers an expression over released values: a GROUP BY expression, aggregates, constants, and what is computed
-// from them.
+// post lowers an expression over released values. It may consist of GROUP BY expressions, aggregates, constants,
+// and operations on them.
 func (b *measuring) post(x query.Expr) (*Post, error) {
 	if p, ok := b.postKey(x); ok {
 		return p, nil
@@ -118,7 +119,7 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 		"this expression is not supported outside an aggregate unless it stands in GROUP BY")
 }
 
-// postKey recognises a GROUP BY expression, by what it computes.
+// postKey returns the key that computes the same as x. The boolean is false if there is none.
 func (b *measuring) postKey(x query.Expr) (*Post, bool) {
 	if len(b.grouped) == 0 {
 		return nil, false
@@ -137,7 +138,8 @@ func (b *measuring) postKey(x query.Expr) (*Post, bool) {
 	return nil, false
 }
 
-// unlessAlias is the error of a name that is no column, or says what the alias of that name stands for.
+// unlessAlias returns err, the refusal of a name that is no column. If an output has that alias, it returns a
+// refusal that suggests the aliased expression instead.
 func (b *measuring) unlessAlias(x *query.Column, err error) error {
 	for _, item := range b.tree.Items {
 		if x.Table == "" && item.Alias == x.Name {
@@ -213,7 +215,7 @@ func smallInteger(x query.Expr) (int, bool) {
 	return int(v.Int), err == nil && v.Int >= 0 && v.Int <= 15
 }
 
-// numbers checks that every argument is a number.
+// numbers returns p, or a refusal if an argument of p is not a number.
 func numbers(p *Post, at query.Pos) (*Post, error) {
 	for _, a := range p.Args {
 		if !bind.IsNumber(a.Type) {
@@ -365,7 +367,7 @@ func (b *measuring) postCondition(x query.Expr) (*Post, error) {
 	return p, nil
 }
 
-// constants are those among released values.
+// constants returns the constants among ps, as expressions.
 func constants(ps ...*Post) (out []*bounded.Expr) {
 	for _, p := range ps {
 		if p.Op == PostConst {

@@ -14,51 +14,57 @@ import (
 	"dither/privacy"
 )
 
-// Quantile is one quantile of a value, asked of every cell at once. It is released as three draws of the exponential mechanism
-// over the integers between the value's Lo and Hi (quantile.Cells, with the proof): one at the rank q·n, which is the
-// answer, and two that bracket it, at q·n − t and q·n + t rows.
+// Quantile is one quantile of a value, at rank q, in every cell. It is released as three draws of the exponential
+// mechanism over the integers from the value's Lo to its Hi (quantile.Cells, with the proof). One draw is at rank
+// q·n among the n rows of the cell, which is the answer. Two draws bracket it, at ranks q·n − t and q·n + t. t is
+// Offset: the bound on the rank error of both end draws, which fails with probability at most BracketAlpha, plus
+// one row.
 //
-// t is Offset: more rows than what is drawn at either end is off by, but with probability BracketAlpha for both together, and one
-// row more. So in any cell, with probability at least 1 − BracketAlpha, the least value of any row that PERCENTILE_DISC or
-// PERCENTILE_CONT take at q is not below the lower end, and the greatest not above the upper end: PERCENTILE_CONT interpolates
-// between rows ⌊r⌋ and ⌈r⌉, r = 1 + q(n − 1). A lower end o has at most q·n − 1 values below it, but with that probability. Now
-// ⌊r⌋ > r − 1 = q·n − q, so that fewer than ⌊r⌋ are below o, and row ⌊r⌋ is not; nor is row ⌈q·n⌉ of PERCENTILE_DISC. An upper end
-// has at least q·n + 1 values at or below it, hence ⌈q·n + 1⌉ ≥ ⌈r⌉ of them, and row ⌈r⌉ is not above it, nor is row ⌊q·n⌋ + 1.
+// Claim: in any cell, with probability at least 1 − BracketAlpha, every row that PERCENTILE_DISC or PERCENTILE_CONT
+// takes at q lies between the two ends. Proof. PERCENTILE_CONT interpolates between rows ⌊r⌋ and ⌈r⌉, where r = 1 +
+// q(n − 1). With that probability, at most q·n − 1 values are below the lower end o. Now ⌊r⌋ > r − 1 = q·n − q, so
+// fewer than ⌊r⌋ values are below o. So row ⌊r⌋ is not below o, and neither is row ⌈q·n⌉ of PERCENTILE_DISC. At
+// least q·n + 1 values are at or below the upper end, hence at least ⌈q·n + 1⌉ ≥ ⌈r⌉ values. So row ⌈r⌉ is not
+// above it, and neither is row ⌊q·n⌋ + 1. ∎
 //
-// The bound t is of ranks, and public; what it means in values is what the two draws tell. With few rows they are the domain's
-// ends, and say so.
+// The bound t is public and counts ranks. The two end draws show what it means in values. With few rows, the ends
+// are the bounds of the value.
 type Quantile struct {
-	Value       *bounded.Measure // what rows are ordered by, in grid units from Lo to Hi; it is not summed
-	Rank        *big.Rat         // q
-	Sensitivity *big.Rat         // by how many rows one unit moves what the draws score by, over all cells together
-	Offset      int64            // t
+	Value       *bounded.Measure // the value that rows are ordered by, in grid units from Lo to Hi; it is not summed
+	Rank        *big.Rat         // q, from 0 to 1
+	Sensitivity *big.Rat         // the largest change of the draws' score that one unit causes, in rows, over all cells
+	Offset      int64            // t, in rows
 	Loss        privacy.Loss
 
-	of   string          // Value, written
-	draw privacy.Epsilon // Draw's, once the share is fixed: of many quantiles it is asked for often
+	of   string          // the canonical text of Value
+	draw privacy.Epsilon // the result of Draw, once the share of the price is known
 }
 
-// BracketAlpha is the probability with which the ends of a quantile's interval may miss, both together. It is fixed: the ends are
-// released, and what is released does not depend on the confidence that is asked for afterwards. At a greater confidence the
-// interval is the bounds. A 128th leaves room for five aggregates in one expression at 95 %.
+// BracketAlpha is the probability with which the interval of a quantile may miss, at either end. It is fixed,
+// because the ends are released and a release must not depend on a confidence that is requested later. At a higher
+// confidence, the interval is the bounds of the value. 1/128 leaves room for five aggregates in one expression at
+// 95 %.
 const BracketAlpha = 1.0 / 128
 
-// MaxApproxQuantiles bounds the parts of APPROX_QUANTILES.
+// MaxApproxQuantiles is the largest number of parts of APPROX_QUANTILES.
 const MaxApproxQuantiles = 100
 
 const (
-	// quantileBits: a Real value's range has between 2^(quantileBits-1) and 2^quantileBits grid units. Each bit costs ranks, since what a
-	// draw is off by grows with the logarithm of the number of candidates.
+	// quantileBits sets the grid of reals: the range of a value has between 2^(quantileBits-1) and 2^quantileBits
+	// grid units. Each bit costs accuracy, because the rank error of a draw grows with the logarithm of the number
+	// of candidates.
 	quantileBits = 30
-	// maxRankDigits: ranks are decimals of at most so many places, so that those of one value have a common denominator.
+	// maxRankDigits is the largest number of decimal places of a rank, so that the ranks of one value have a small
+	// common denominator.
 	maxRankDigits = 4
-	// maxQuantiles bounds the quantiles of one value: three draws each, of which quantile.Cells makes at most 765 in one pass.
+	// maxQuantiles is the largest number of quantiles of one value. Each has three draws, and quantile.Cells makes
+	// at most 765 draws in one pass.
 	maxQuantiles = 255
-	// maxOffset bounds t: beyond it the ends are the bounds on any data.
+	// maxOffset bounds t. Beyond it, the ends are the bounds of the value for any data.
 	maxOffset = 1 << 40
 )
 
-// quantileMeasure is what rows are ordered by.
+// quantileMeasure returns the measure of the value that rows are ordered by.
 func (b *measuring) quantileMeasure(x query.Expr, name string) (*bounded.Measure, error) {
 	e, err := b.Row(x)
 	if err != nil {
@@ -90,7 +96,7 @@ func (b *measuring) quantileMeasure(x query.Expr, name string) (*bounded.Measure
 	return m, nil
 }
 
-// quantileAt is one quantile, an aggregate by itself.
+// quantileAt returns the released value of a quantile that is an aggregate of its own, with a claim.
 func (b *measuring) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post, error) {
 	q, p, err := b.quantile(x, name, rank)
 	if err == nil {
@@ -99,7 +105,7 @@ func (b *measuring) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post,
 	return p, err
 }
 
-// quantile finds or adds a quantile, and is its released value.
+// quantile returns a quantile and its released value, and adds the quantile if it is new.
 func (b *measuring) quantile(x query.Expr, name string, rank *big.Rat) (*unpricedQuantile, *Post, error) {
 	m, err := b.quantileMeasure(x, name)
 	if err != nil {
@@ -130,7 +136,7 @@ func (b *measuring) quantile(x query.Expr, name string, rank *big.Rat) (*unprice
 	return q, &Post{Op: PostAggregate, Type: t, Index: len(b.aggregates) - 1}, nil
 }
 
-// String is the quantile's canonical text, without its share of the price.
+// String returns the quantile's canonical text, without its share of the price.
 func (q *Quantile) String() string {
 	of := q.of
 	if of == "" {
@@ -143,9 +149,10 @@ func quantileText(rank *big.Rat, of string) string {
 	return "quantile " + rank.RatString() + " of " + of
 }
 
-// Draw is the ε of each of the three draws: a third of the quantile's, or, under zCDP, that of a third of its ρ, where a draw of ε
-// costs its bounded range ε²/8: √(8ρ), rounded down. (Equal parts are a balance. Of 2,000 incomes at ε = 1 the median is off by 3.8 rows and its
-// interval 160 rows wide, on average; with a fifth for the value 5.5 and 135, with a half 2.5 and 216.)
+// Draw returns the ε of each of the three draws. It is a third of the quantile's ε. Under zCDP, a draw of ε costs
+// ε²/8 by bounded range, so the ε is √(8ρ) for a third of the quantile's ρ, rounded down. Equal parts are a
+// balance. For 2,000 incomes at ε = 1, the median's average error is 3.8 rows and its interval's average width 160
+// rows. With a fifth of the ε for the value, they are 5.5 and 135 rows; with a half, 2.5 and 216 rows.
 func (q *Quantile) Draw() privacy.Epsilon {
 	if !q.draw.IsZero() {
 		return q.draw
@@ -153,10 +160,11 @@ func (q *Quantile) Draw() privacy.Epsilon {
 	return drawOf(q.Loss.Share(1, 3))
 }
 
-// choose fixes the sensitivity and the offset, for a quantile that has its share of the price.
+// choose sets the sensitivity and the offset of a quantile that has its share of the price. At most rows rows of
+// one unit count, over all cells.
 //
-// The sensitivity is that of quantile.Cells, where it is proved: rows·max(q, 1 − q), of the rows that count of one unit in
-// all cells together; under change-one twice that, or, in a single cell, rows.
+// The sensitivity is the one that quantile.Cells proves: rows·max(q, 1 − q), and under change-one twice that, or
+// rows if there is a single cell.
 func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 	q.draw = q.Draw()
 	q.Sensitivity = new(big.Rat).SetInt64(rows)
@@ -178,21 +186,23 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 	return nil
 }
 
-// rankError bounds by how many rows one draw is off, but with probability alpha: 2Δ(ln N + ln(1/α))/ε for the N integers of the
-// domain, rounded up (quantile.Single.RankError). It is infinite where the price is 0.
+// rankError returns a bound on the rank error of one draw, in rows, which fails with probability at most alpha. It
+// is 2Δ(ln N + ln(1/α))/ε for the N integers of the domain, rounded up (quantile.Single.RankError). It is infinite
+// if the price is 0.
 func (q *Quantile) rankError(alpha float64) float64 {
 	return rankErrorOf(q.Sensitivity, q.Draw(), float64(q.Value.Hi-q.Value.Lo+1), alpha)
 }
 
-// ordered is what a plan's quantiles of one value have in common.
+// ordered has the quantiles of one value.
 type ordered struct {
 	of        *bounded.Measure
-	quantiles []*Quantile // by rising rank
-	// worst is one that has the greatest Δ/ε, all else being the same for all; nil where some ε is 0, or before they have shares.
+	quantiles []*Quantile // by increasing rank
+	// worst is a quantile with the largest Δ/ε, which has the largest rank error, because all else is equal. It is
+	// nil if some ε is 0, or before sensitivities are set.
 	worst *Quantile
 }
 
-// ordersOf gathers quantiles by their values.
+// ordersOf groups quantiles by value.
 func ordersOf(quantiles []*Quantile) (out []ordered) {
 	at := map[*bounded.Measure]int{}
 	for _, q := range quantiles {
@@ -210,12 +220,13 @@ func ordersOf(quantiles []*Quantile) (out []ordered) {
 	return out
 }
 
-// orderOf is what the plan's quantiles of a value have in common.
+// orderOf returns the plan's quantiles of a value.
 func (p *Plan) orderOf(value *bounded.Measure) *ordered {
 	return &p.ordered[slices.IndexFunc(p.ordered, func(o ordered) bool { return o.of == value })]
 }
 
-// worstOf is the first with the greatest Δ/ε of several quantiles of one value; nil where some ε is 0, or before sensitivities are chosen.
+// worstOf returns the first quantile with the largest Δ/ε, among quantiles of one value. It returns nil if some ε
+// is 0, or before sensitivities are set.
 func worstOf(quantiles []*Quantile) *Quantile {
 	out, most := quantiles[0], new(big.Rat)
 	for _, q := range quantiles {
@@ -233,12 +244,12 @@ func worstOf(quantiles []*Quantile) *Quantile {
 	return out
 }
 
-// Siblings are the quantiles of q's value, itself too, by rising rank.
+// Siblings returns the quantiles of the same value as q, including q, by increasing rank.
 func (p *Plan) Siblings(q *Quantile) []*Quantile { return p.orderOf(q.Value).quantiles }
 
-// RankError bounds how many rows, in the order of the value, lie between what is told of a quantile in one cell and the quantile, but with
-// probability alpha. Of several quantiles of one value the draws are put in order, which keeps a bound that all have in common
-// (quantile.Independent.RankError).
+// RankError returns a bound on the rank error of a quantile in one cell, in rows, which fails with probability at
+// most alpha. The draws of several quantiles of one value are sorted, so a bound that holds for all draws together
+// still holds (quantile.Independent.RankError).
 func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
 	of := p.orderOf(q.Value)
 	if of.worst == nil {
@@ -247,8 +258,9 @@ func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
 	return of.worst.rankError(exact.DivDown(alpha, float64(len(of.quantiles))))
 }
 
-// Span bounds how many rows lie between the quantile and either end of its interval, but with probability alpha for both ends: each is
-// drawn at Offset rows, or is the value itself. Where the interval is the bounds it is infinite.
+// Span returns a bound on the number of rows between the quantile and either end of its interval. It fails with
+// probability at most alpha for both ends together. Each end is drawn Offset rows away, or is the value itself. The
+// bound is infinite if the interval is the bounds of the value.
 func (p *Plan) Span(q *Quantile, alpha float64) float64 {
 	if alpha < BracketAlpha {
 		return math.Inf(1)

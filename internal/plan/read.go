@@ -13,24 +13,25 @@ import (
 // job is the input of planning.
 type job struct {
 	policy      *policy.Policy
-	original    Request // as the caller wrote it
-	unknownKeys bool    // the question may group by keys without known values
+	original    Request // the request as the caller made it
+	unknownKeys bool    // whether the question may group by keys without known values
 	found       int64   // the bound on a unit's rows that a search released; 0 if none
 }
 
-// question is a request that was read: its syntax, the relation that it selects from, and its price. It is the result
-// of the first phase.
+// question is the result of the first phase, read. It holds the request's syntax, the relation that it selects
+// from, its options and its price.
 type question struct {
 	job
-	request Request          // with the options that the question's text has
-	parsed  *query.Select    // the question as it is written
-	scope   bind.Scope       // the names of the relation
-	within  *bounded.Expr    // the conditions of subqueries; nil for all rows
-	public  *bind.PublicJoin // the demands of a join that makes groups public; nil if there is none
-	price   privacy.Loss
+	request Request       // the request, with the options that its text has
+	parsed  *query.Select // the syntax tree
+	scope   bind.Scope    // the names of the relation
+	within  *bounded.Expr // the conditions of subqueries on the rows; nil for all rows
+	// for a join that makes groups public, what GROUP BY must have; nil if there is no such join
+	public *bind.PublicJoin
+	price  privacy.Loss
 }
 
-// read parses a request, binds the relation of its FROM clause, and settles its options and its price.
+// read parses a request, binds the relation of its FROM clause, and reads its options and its price.
 func read(j job) (*question, error) {
 	p, r := j.policy, j.original
 	tree, err := query.Parse(r.SQL)
@@ -71,7 +72,7 @@ func read(j job) (*question, error) {
 // neighbours returns the relation between datasets that the policy protects.
 func (q *question) neighbours() privacy.Neighbours { return q.policy.Population.Neighbours }
 
-// table returns the table of the question; for a relation of several tables, a description of the relation.
+// table returns the question's table. For a relation of several tables, it describes the relation.
 func (q *question) table() *policy.Table { return q.scope.Table }
 
 // source returns the relation that the question reads, or nil for one table.

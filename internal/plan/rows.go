@@ -10,12 +10,13 @@ import (
 	"dither/internal/value"
 )
 
-// MaxItems is how many coordinates a row's vector has at most.
+// MaxItems is the largest number of coordinates of a row's vector.
 const MaxItems = 1000
 
-// BuildRows plans a pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. Each item is a coordinate, and a measure of its own in
-// the target: its integers are those of Measure, within the item's own range. A condition is 1 where it holds, and 0 where it does
-// not. A row counts where none of its coordinates is NULL, and of a unit's rows that count the first Caps.Rows. Errors are as Build's.
+// BuildRows plans a pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. Each item is a coordinate, and a
+// measure of its own in the target. Its integers are those of Measure, within the item's own range. A condition is
+// 1 if it holds and 0 if it does not. A row with a NULL coordinate does not count, and at most Caps.Rows rows of
+// one unit count. Errors are as in Build.
 func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 	q, err := read(job{policy: p, original: r})
 	if err != nil {
@@ -43,7 +44,7 @@ func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 	return unless(t, c.unitWithin(&t.Statement, &t.Statement))
 }
 
-// measureItems makes a measure of each item of the SELECT list, and leaves out rows in which an item is NULL.
+// measureItems makes a measure of each item of the SELECT list, and excludes rows in which an item is NULL.
 func measureItems(k *keyed) (*measured, error) {
 	b := newMeasuring(k)
 	b.present = b.where
@@ -85,7 +86,7 @@ func measureItems(k *keyed) (*measured, error) {
 	return b.done(), nil
 }
 
-// indicator is 1 where a condition holds, 0 where it does not, and else NULL.
+// indicator returns an expression that is 1 if the condition x holds, 0 if it does not, and NULL if x is NULL.
 func indicator(x query.Expr) query.Expr {
 	n := func(text string) query.Expr {
 		return &query.Literal{At: x.Pos(), Kind: query.IntegerLiteral, Text: text}

@@ -13,22 +13,23 @@ import (
 	"dither/privacy"
 )
 
-// Grouping is one grouping set of an answer: its cells have some of the plan's keys, and are summed over the others. The engine is
-// asked for the cells of all keys, once; a coarser cell is a sum of those, so that the exact tables add up, and one bound on what
-// a unit contributes holds for them all. Distinct counts are no sums, and looked at by each set (SetLook).
+// Grouping is one grouping set of an answer. Its cells have some of the plan's keys, and are summed over the
+// others. The engine returns the cells of all keys once, and a coarser cell is a sum of these. So the exact tables
+// add up, and one bound on a unit's contribution holds for all of them. Distinct counts are no sums, so each set
+// reads them separately ([Plan.SetLook]).
 type Grouping struct {
-	Keys []int // of the plan's keys, increasing
-	// Measures are the plan's, in its order, each as it is taken of this grouping: with a share of its price, with the
-	// sensitivity of this grouping's vector of cells, and with the noise that these give.
+	Keys []int // indices in the plan's Keys, increasing
+	// Measures are the plan's measures, in its order, for this grouping. Each has a part of the measure's share of
+	// the price, the sensitivity of this grouping's vector of cells, and the noise that follows.
 	Measures []*Measure
-	// Order is the look for the grouping's quantiles and modes (Plan.Orders); nil without any.
+	// Order is the plan of the grouping's quantiles and modes ([Plan.Orders]), or nil if there are none.
 	Order *Plan
 }
 
-// MaxSets bounds the grouping sets of one question.
+// MaxSets is the largest number of grouping sets of one question.
 const MaxSets = 64
 
-// Groupings are the plan's grouping sets; without any, the one that has all keys.
+// Groupings returns the plan's grouping sets, or the one grouping with all keys if there are none.
 func (p *Plan) Groupings() []Grouping {
 	if p.Sets != nil {
 		return p.Sets
@@ -36,7 +37,8 @@ func (p *Plan) Groupings() []Grouping {
 	return []Grouping{{Keys: allKeys(len(p.Keys)), Measures: p.Measures}}
 }
 
-// groupingsOf returns the groupings with the given lists of keys; without any, the one that has all keys.
+// groupingsOf returns the groupings with the given lists of keys. If there are none, it returns the one grouping
+// with all keys, whose number is keys.
 func groupingsOf(sets [][]int, keys int) []Grouping {
 	if sets == nil {
 		return []Grouping{{Keys: allKeys(keys)}}
@@ -56,7 +58,7 @@ func allKeys(n int) []int {
 	return out
 }
 
-// Vectors are all noisy vectors of an answer: the measures of every grouping.
+// Vectors returns all noisy vectors of an answer: the measures of every grouping.
 func (p *Plan) Vectors() []*Measure {
 	if p.Sets == nil {
 		return p.Measures
@@ -68,7 +70,7 @@ func (p *Plan) Vectors() []*Measure {
 	return out
 }
 
-// Released is how many cells an answer releases: those of every grouping.
+// Released returns how many cells an answer releases, over all groupings.
 func (p *Plan) Released() int {
 	n := 0
 	for _, g := range p.Groupings() {
@@ -77,7 +79,7 @@ func (p *Plan) Released() int {
 	return n
 }
 
-// Cells is how many cells the grouping has.
+// Cells returns the number of the grouping's cells, in statement b.
 func (g Grouping) Cells(b *bounded.Statement) int {
 	n := 1
 	for _, k := range g.Keys {
@@ -86,11 +88,11 @@ func (g Grouping) Cells(b *bounded.Statement) int {
 	return n
 }
 
-// Has reports that the grouping has the k-th key.
+// Has reports whether the grouping has the k-th key.
 func (g Grouping) Has(k int) bool { return slices.Contains(g.Keys, k) }
 
-// CellKeys gives the values of all keys of the grouping's i-th cell: NULL for those that it is summed over. The last key runs
-// fastest.
+// CellKeys returns the values of all keys in the grouping's i-th cell. They are NULL for keys that the grouping is
+// summed over. The last key runs fastest.
 func (g Grouping) CellKeys(b *bounded.Statement, i int) []value.Value {
 	out := make([]value.Value, len(b.Keys))
 	for j := range out {
@@ -104,12 +106,13 @@ func (g Grouping) CellKeys(b *bounded.Statement, i int) []value.Value {
 	return out
 }
 
-// Into gives, for each cell of all keys, the grouping's cell that it is a part of.
+// Into returns, for each cell of all keys, the index of the grouping's cell that contains it.
 func (g Grouping) Into(b *bounded.Statement) []int {
 	return g.Within(b, Grouping{Keys: allKeys(len(b.Keys))})
 }
 
-// Within gives the same for each cell of a finer grouping, which has all of its keys.
+// Within returns, for each cell of a finer grouping, the index of g's cell that contains it. The finer grouping
+// must have all keys of g.
 func (g Grouping) Within(b *bounded.Statement, fine Grouping) []int {
 	out := []int{0}
 	for _, k := range fine.Keys {
@@ -129,17 +132,17 @@ func (g Grouping) Within(b *bounded.Statement, fine Grouping) []int {
 	return out
 }
 
-// Parts is how many cells of all keys make up one of the grouping's.
+// Parts returns how many cells of all keys make up one cell of the grouping.
 func (g Grouping) Parts(b *bounded.Statement) int64 {
-	if len(g.Keys) == len(b.Keys) { // also where the groups are not known
+	if len(g.Keys) == len(b.Keys) { // true for unknown groups too, which have no sets
 		return 1
 	}
 	return int64(b.Cells() / g.Cells(b))
 }
 
-// overSets divides each measure's share of the price equally among the groupings, and returns the groupings with their
-// measures, each with the noise that its own share pays for. The shares add up to the measure's exactly, so by basic
-// composition all groupings together cost what the measure does.
+// overSets returns the groupings with their measures, in statement b. It divides each measure's share of the price
+// equally among the groupings, and chooses the noise that each part pays for. The parts add up to the share
+// exactly. So by basic composition, all groupings together cost as much as the measures.
 func overSets(b *bounded.Statement, n privacy.Neighbours, measures []*Measure, groupings []Grouping) ([]Grouping, error) {
 	sets := slices.Clone(groupings)
 	var known chosen
@@ -161,35 +164,42 @@ func overSets(b *bounded.Statement, n privacy.Neighbours, measures []*Measure, g
 	return sets, nil
 }
 
-// boundOver fixes how far the measure's vector over a grouping can move between neighbours, in grid units, where each of the
-// grouping's cells is a sum of so many cells of all keys. With one part it is bound's.
+// boundOver sets L1 and L2Squared for the measure's vector over a grouping: how far it can move between
+// neighbouring datasets, in grid units. Each cell of the grouping is a sum of at most parts cells of all keys. With
+// one part, it is the same as bound.
 //
-// Proof. What a unit contributes is bounded in the table of all keys, once, and a coarser table is a sum of its cells.
-//   - Row cap: a unit's contribution is still a sum of at most Rows rows, each in one cell, so bound's proof holds as it is.
-//   - Groups: let c be the contribution to the coarser vector. It is a sum of at most Groups numbers of size at most G :=
-//     RowsPerGroup·M, of which at most k := min(Groups, parts) fall into one coarser cell. So ‖c‖₁ ≤ Groups·G and each |cᵢ| ≤ kG;
-//     ‖c‖₂² is convex, and so greatest at a corner of what these allow: with Groups = qk + r, 0 ≤ r < k, at q cells of kG and
-//     one of rG: ‖c‖₂² ≤ Q := (qk² + r²)·G².
+// Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //
-// Change-one: as in bound's proof the L1 distance is at most twice as much, and the squared L2 distance at most 4Q, or 2Q where
-// contributions have one sign; with one cell alone, contributions lie between Groups·RowsPerGroup times the least and the most that
-// one row adds, 0 included, and so differ by at most that length. ∎
+// Proof. The contribution of a unit is bounded once, in the table of all keys, and a coarser table is a sum of its
+// cells.
+//   - If rows are capped, a unit's contribution is still a sum of at most Rows rows, each in one cell. So the proof
+//     at bound holds unchanged.
+//   - If groups are capped, let c be the contribution to the coarser vector. It is a sum of at most Groups numbers
+//     of magnitude at most G := RowsPerGroup·M. At most k := min(Groups, parts) of them fall into one coarser cell.
+//     So ‖c‖₁ ≤ Groups·G, and each |cᵢ| ≤ kG. ‖c‖₂² is convex, so it is largest at a corner of the allowed set.
+//     With Groups = qk + r and 0 ≤ r < k, the corner has q cells of kG and one cell of rG. So ‖c‖₂² ≤ Q := (qk² +
+//     r²)·G².
+//
+// Under change-one, as in the proof at bound, the L1 distance is at most twice as much. The squared L2 distance is
+// at most 4Q, or 2Q if all contributions have one sign. With a single cell, contributions lie between
+// Groups·RowsPerGroup times the least and the largest value that one row adds, which include 0. So they differ by
+// at most the length of that interval. ∎
 func (m *Measure) boundOver(n privacy.Neighbours, caps bounded.Caps, grouped bool, parts int64) {
 	m.bound(n, caps, grouped)
 	if caps.Rows > 0 || m.Kind == bounded.CountUnits || parts == 1 {
 		return
 	}
-	// bound took q = Groups cells of G: what it found for L2² is Groups·G² and its factor. Here it is (qk² + r²)·G².
+	// bound computed L2² as Groups·G², times a factor. Replace Groups by qk² + r².
 	k := min(caps.Groups, parts)
 	q, r := caps.Groups/k, caps.Groups%k
 	cells := new(big.Int).Mul(big.NewInt(k), big.NewInt(k))
 	cells.Mul(cells, big.NewInt(q))
 	cells.Add(cells, new(big.Int).Mul(big.NewInt(r), big.NewInt(r)))
-	m.L2Squared.Div(m.L2Squared, big.NewInt(caps.Groups)) // exactly
+	m.L2Squared.Div(m.L2Squared, big.NewInt(caps.Groups)) // exact, because Groups is a factor
 	m.L2Squared.Mul(m.L2Squared, cells)
 }
 
-// describeSets writes what the release of several groupings depends on.
+// describeSets writes everything that the release of several groupings depends on, except the statement.
 func (p *Plan) describeSets(w *strings.Builder) {
 	known := measureWriter{}
 	for _, g := range p.Sets {
@@ -203,8 +213,8 @@ func (p *Plan) describeSets(w *strings.Builder) {
 	}
 }
 
-// grouping lowers GROUPING(a, b, …): a bit for each argument, the last one's the lowest, which is 1 in the rows that are summed
-// over it.
+// grouping lowers GROUPING(a, b, …). The result has one bit for each argument, the lowest for the last one. The bit
+// is 1 in rows that are summed over the argument.
 func (b *measuring) grouping(x *query.Call) (*Post, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) == 0 || len(x.Args) > 31 {
 		return nil, bind.Refuse(x.At, "", "GROUPING takes GROUP BY expressions, at most 31")

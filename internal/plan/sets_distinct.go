@@ -8,13 +8,18 @@ import (
 	"dither/internal/value"
 )
 
-// SetLook is what a grouping set's measures that are not Additive are taken of: the same rows, in the set's own cells; nil where there are none,
-// or where the set has all keys, whose cells are the plan's own.
+// SetLook returns the statement for a grouping set's measures that are not Additive. It reads the same rows as the
+// plan's statement, in the set's own cells. It returns nil if there are no such measures, or if the set has all
+// keys, so that the plan's statement has its cells.
 //
-// Which rows of a unit count is the plan's choice under a cap on rows (of a relation: by the same rule, of what this look evaluates), and a unit is counted in at most Groups of the set's
-// cells, or in all where these are fewer. So bound's proof holds for the set's vector as for any: L1 and the square of L2 move by at most Groups for
-// units; and by at most Rows, and its square, for distinct values (countDistinct). Vectors of several sets are several mechanisms, whose
-// losses add up. Nothing ties the numbers of several sets to each other but what is true of any data: no equality, and nothing is made of the rest.
+// Claim: the proofs at [Measure.bound] and countDistinct hold for the set's vector. Under a cap on rows, the plan
+// chooses which rows of a unit count. (For a relation, the same rule applies to the columns that this statement
+// evaluates.) A unit counts in at most Groups of the set's cells, or in all if there are fewer. So L1 and the
+// squared L2 move by at most Groups for counts of units. For counts of distinct values they move by at most Rows
+// and Rows². The vectors of several sets are several mechanisms, whose losses add up. ∎
+//
+// For any data, the numbers of several sets obey inequalities, but no equalities. dither makes no use of the
+// inequalities.
 func (p *Plan) SetLook(g Grouping) *bounded.Statement {
 	if p.Sets == nil || len(g.Keys) == len(p.Keys) {
 		return nil
@@ -37,8 +42,9 @@ func (p *Plan) SetLook(g Grouping) *bounded.Statement {
 	return &look
 }
 
-// capsOver are the caps under which a measure is taken over a grouping's cells: the plan's, which bound the table of all keys, of which one that is
-// Additive is made of sums; and else of the grouping's own.
+// capsOver returns the caps for a measure over a grouping's cells. For an Additive measure, they are the plan's
+// caps, which bound the table of all keys. For any other measure, the cap on groups is at most the number of the
+// grouping's cells.
 func capsOver(b *bounded.Statement, g Grouping, m *bounded.Measure) bounded.Caps {
 	c := b.Caps
 	if !m.Additive() && c.Groups > 0 && !b.Open() {
@@ -47,7 +53,8 @@ func capsOver(b *bounded.Statement, g Grouping, m *bounded.Measure) bounded.Caps
 	return c
 }
 
-// inGroups is WHERE, and that the row is in a group by each key: for those keys that a look keeps, its engine sees to that itself.
+// inGroups returns WHERE, and the condition that the row is in a group by each key. The engine itself enforces that
+// for the keys in kept.
 func inGroups(b *bounded.Statement, kept []int) *bounded.Expr {
 	where := b.Where
 	for i := range b.Keys {

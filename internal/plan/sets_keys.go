@@ -9,8 +9,8 @@ import (
 	"dither/internal/query"
 )
 
-// spread writes out ROLLUP, CUBE and GROUPING SETS: the question's GROUP BY becomes the list of its expressions, and b.sets says
-// which of them each set has, in the question's order.
+// spread expands ROLLUP, CUBE and GROUPING SETS. GROUP BY becomes the list of its expressions (b.tree), and
+// b.written lists which of them each set has, in the question's order.
 func (b *keying) spread() error {
 	i := slices.IndexFunc(b.tree.GroupBy, func(x query.Expr) bool { _, ok := x.(*query.Grouping); return ok })
 	if i < 0 {
@@ -33,7 +33,7 @@ func (b *keying) spread() error {
 	return nil
 }
 
-// expand lists the sets that one item of GROUP BY stands for, adding its expressions to the tree's.
+// expand returns the sets that one item of GROUP BY stands for, and adds its expressions to the tree's GROUP BY.
 func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 	g, ok := x.(*query.Grouping)
 	if !ok {
@@ -59,7 +59,7 @@ func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 		for _, of := range each {
 			out[0] = append(out[0], of[0]...)
 		}
-	case query.Rollup: // of which each argument is one set
+	case query.Rollup: // each argument is one set
 		for n := range len(each) + 1 {
 			out = append(out, joined(each[:len(each)-n], func(int) bool { return true }))
 		}
@@ -67,7 +67,7 @@ func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 		if len(each) > 6 {
 			return nil, tooManySets(g.At)
 		}
-		for mask := range 1 << len(each) { // all first, the last argument dropped first
+		for mask := range 1 << len(each) { // the set of all arguments first, then the one without the last argument
 			out = append(out, joined(each, func(i int) bool { return mask>>(len(each)-1-i)&1 == 0 }))
 		}
 	default:
@@ -81,7 +81,7 @@ func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 	return out, nil
 }
 
-// joined is the union of the arguments that are taken, each of which is one set.
+// joined returns the union of the arguments for which taken is true. Each argument is one set.
 func joined(each [][][]int, taken func(int) bool) []int {
 	var out []int
 	for i, of := range each {
@@ -92,7 +92,7 @@ func joined(each [][][]int, taken func(int) bool) []int {
 	return out
 }
 
-// product joins each set with each.
+// product returns the union of each set in a with each set in b.
 func product(a, b [][]int, at query.Pos) ([][]int, error) {
 	if len(a)*len(b) > MaxSets {
 		return nil, tooManySets(at)
@@ -115,8 +115,8 @@ func tooManySets(at query.Pos) error {
 	)
 }
 
-// groupSets makes the sets the plan's, once its keys are known: each once, the finer first, in an order that the keys alone decide. One that has all
-// keys, alone, is a plain GROUP BY.
+// groupSets sets the grouping sets as lists of keys: each once, finer sets first, in an order that depends on the
+// keys alone. A single set with all keys is a plain GROUP BY, and has no sets.
 func (b *keying) groupSets() error {
 	if b.written == nil {
 		return nil
@@ -132,7 +132,7 @@ func (b *keying) groupSets() error {
 	if len(of) == 1 {
 		return nil
 	}
-	if b.cells().Cells() == 0 && !b.open() { // which together refuses
+	if b.cells().Cells() == 0 && !b.open() { // the phase measure refuses unknown groups
 		return bind.Refuse(b.setsAt, "group by something that has a value", "a GROUP BY expression has no possible value")
 	}
 	for _, keys := range of {
@@ -161,15 +161,15 @@ func (k *keyed) setOf(keys []int) int {
 	return slices.IndexFunc(k.sets, func(set []int) bool { return slices.Equal(set, keys) })
 }
 
-// What a fit may take: the sums of each set's table over each part of its keys, and for each two sets the parts of the keys that they have in
-// common. maxSetKeys holds even where each key has one value.
+// Limits on fitting the sets together. For each set, the fit has sums over each part of its keys. For each two
+// sets, it has the parts of the keys that they share. maxSetKeys also limits keys with a single value.
 const (
 	maxSetKeys = 16
 	maxSums    = 1_000_000
 	maxPairs   = 50_000
 )
 
-// fittable bounds the time and memory that fitting the sets together takes.
+// fittable reports whether fitting the sets together stays within the limits on time and memory.
 func fittable(keys []bounded.Key, sets [][]int) bool {
 	if len(keys) > maxSetKeys {
 		return false

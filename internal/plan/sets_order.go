@@ -5,17 +5,21 @@ import (
 	"dither/privacy"
 )
 
-// Quantiles and modes over grouping sets: a total's median is no function of its parts' medians, so that each set is looked at by itself, in its own
-// cells, and nothing is fitted. A set's look is what the question would be with that set alone for its GROUP BY, of the same rows: those that are in a group by
-// every key. Its proof is therefore that of Quantile and of Mode, with the set's cells in place of the plan's: a cap leaves at most MostRows rows of a unit in all
-// cells of the set together, whatever set it is. The looks of several sets are several mechanisms, each with an equal share of what the quantile or the mode may
-// cost, and the losses of mechanisms add up, so that all sets together cost its price: under a pure budget, and under zCDP in ρ.
+// Quantiles and modes over grouping sets. The median of a total is no function of the medians of its parts. So each
+// set reads the rows separately, in its own cells, and nothing is fitted.
 //
-// Nothing ties the numbers of one set to another's: that the median of all lies between the least and the greatest of its parts' is true of the exact ones,
-// and need not be of what is drawn.
+// Claim: all sets together cost the shares of the quantiles and modes. Proof. A set's statement is the one of the
+// question with that set alone in GROUP BY. It has the same rows: those that are in a group by every key. So the
+// proofs at [Quantile] and [Mode] hold, with the set's cells in place of the plan's, because a cap leaves at most
+// MostRows rows of one unit in all cells of any set. The sets are several mechanisms, each with an equal part of
+// the share, and the losses of mechanisms add up, in ε under a pure budget and in ρ under zCDP. ∎
+//
+// The numbers of different sets may contradict each other. The median of all rows lies between the smallest and the
+// largest median of its parts, but the drawn medians need not.
 
-// Orders are the plans whose looks tell the quantiles and modes of an answer: the plan itself, or where it has grouping sets one for each of them, in their
-// order, whose Quantiles and Modes are those of the plan in its order, each with the set's share. None where nothing of the kind is asked.
+// Orders returns the plans whose statements measure the quantiles and modes of an answer. Without grouping sets, it
+// is the plan itself. With them, there is a plan for each set, in the order of Sets. Its Quantiles and Modes are
+// the plan's, in the same order, each with the set's share. Orders returns nil if there are no quantiles and modes.
 func (p *Plan) Orders() (out []*Plan) {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return nil
@@ -29,7 +33,8 @@ func (p *Plan) Orders() (out []*Plan) {
 	return out
 }
 
-// maxOrderLooks bounds what one answer takes: each value that is put in order and each mode is a pass of its own over the rows, in each set.
+// maxOrderLooks bounds the accesses of one answer for quantiles and modes. Each set needs a pass over the rows for
+// each ordered value and each mode.
 const maxOrderLooks = 512
 
 // chooseSetOrders chooses the quantiles and modes of each grouping set, with their noise and their statement.
@@ -58,7 +63,8 @@ func (b *noising) chooseSetOrders() error {
 			maxOrderLooks,
 		)
 	}
-	// by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
+	// A sensitivity depends on two numbers only: how many rows of one unit count, and whether there are several
+	// cells.
 	alike := map[[2]int64]*Plan{}
 	for i := range b.groupings {
 		of, err := b.orderOver(b.groupings[i], alike)
@@ -71,7 +77,8 @@ func (b *noising) chooseSetOrders() error {
 	return nil
 }
 
-// orderOver returns the plan of one set's quantiles and modes. Sets that are alike share their quantiles.
+// orderOver returns the plan of one set's quantiles and modes. Sets with equal sensitivities (alike) share their
+// quantiles.
 func (b *noising) orderOver(g Grouping, alike map[[2]int64]*Plan) (*Plan, error) {
 	sets := int64(len(b.sets))
 	out := &Plan{Statement: b.main, Neighbours: b.neighbours()}

@@ -5,22 +5,24 @@ import (
 	"dither/privacy"
 )
 
-// priced is a question of which it is decided what each part may spend. It is the result of the sixth phase.
+// priced is the result of the sixth phase, dividePrice. It holds the share of the price of each part.
 type priced struct {
 	*stated
 	whole       privacy.Loss // the price of the answer, without the δ of a selection of groups
 	shares      partShares
 	rowsShare   privacy.Loss // the share of the search for the bound on a unit's rows; zero if there is none
-	ownEpsilons bool         // some aggregate has an ε of its own
+	ownEpsilons bool         // whether some aggregate has an ε of its own
 }
 
-// sharing is the state of the sixth phase.
+// sharing is the working state of the sixth phase.
 type sharing struct{ *priced }
 
-// dividePrice divides the price among the claims: first those with an ε of their own, then the others in proportion to
-// their weights. The share of a claim is divided equally among its parts, so an average has one half for its sum and
-// one for its count. A part that several claims need is released once, at the sum of their shares. The shares add up to
-// the price exactly, so by basic composition the whole answer costs the price.
+// dividePrice divides the price among the claims. Claims with an ε of their own come first. The others get the rest
+// in proportion to their weights. The parts of a claim have equal shares, so an average pays one half for its sum
+// and one half for its count. A part of several claims is released once, at the sum of their shares.
+//
+// Claim: the answer costs its price. Proof: the shares add up to the price exactly, and losses add up under basic
+// composition. ∎
 func dividePrice(s *stated) (*priced, error) {
 	if len(s.claims) == 0 {
 		return nil, bind.Refuse(s.first(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")

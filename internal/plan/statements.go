@@ -4,16 +4,17 @@ import (
 	"dither/internal/bounded"
 )
 
-// stated is a question with all statements that engines run for its measures and its searches. It is the result of the
-// fifth phase. The statements for quantiles and modes follow from the first one (Plan.Ordered, Plan.Counted).
+// stated is the result of the fifth phase, writeStatements. It holds the statements for the measures and the
+// searches. The statements for quantiles and modes follow from the first one ([Plan.Ordered], [Plan.Counted]).
 type stated struct {
 	*capped
-	main        bounded.Statement   // the request for the measures
-	searchLooks []bounded.Statement // the accesses that find bounds, in the order of measured.searches
-	rowsLook    *bounded.Statement  // the access that finds the bound on a unit's rows; nil if there is none
+	main        bounded.Statement   // the statement for the measures
+	searchLooks []bounded.Statement // the statements of the searches for bounds, in the order of measured.searches
+	rowsLook    *bounded.Statement  // the statement of the search for the bound on a unit's rows; nil if there is none
 }
 
-// writeStatements writes the statements. They all read the same columns, so that the same rows of a unit count.
+// writeStatements writes the statements. They all have the same Reads, so that the same rows of a unit count in
+// each.
 func writeStatements(c *capped) (*stated, error) {
 	s := &stated{capped: c}
 	var more []*bounded.Expr
@@ -34,8 +35,8 @@ func writeStatements(c *capped) (*stated, error) {
 	return s, nil
 }
 
-// searchLook returns the access of a search. It reads the rows of the main statement, and also those in groups that are
-// not selected.
+// searchLook returns the statement of a search. It reads the rows of the main statement, and also rows in groups
+// that are not selected.
 func (s *stated) searchLook(search *unpricedSearch) bounded.Statement {
 	look := s.main
 	look.Keys, look.Other, look.Ordered, look.Caps = nil, false, true, s.rowsOnly()
@@ -43,7 +44,7 @@ func (s *stated) searchLook(search *unpricedSearch) bounded.Statement {
 	return look
 }
 
-// unitRowsLook returns the access that counts each unit's rows. Rows that are in no group are not among them.
+// unitRowsLook returns the statement that counts each unit's rows. It excludes rows that are in no group.
 func (s *stated) unitRowsLook() *bounded.Statement {
 	look := s.main
 	look.Where = inGroups(&s.main, nil)

@@ -16,27 +16,28 @@ import (
 	"dither/privacy"
 )
 
-// Target is what a mechanism looks at that does not add noise to sums: the scores of candidates, or rows in the order of one
-// value. It has one measure. What the mechanism is, and its scale, are its caller's choice.
+// Target is the plan of an access for a mechanism that does not add noise to sums. It reads the scores of
+// candidates, or rows in the order of one value. It has one measure. The caller chooses the mechanism and its
+// scale.
 type Target struct {
 	bounded.Statement
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
-	Names      []string // Scores: of the columns, keys and score, as the question lists them
-	Order      []int    // Scores: of each column the index of its key, or −1 for the score
+	Names      []string // for scores: the names of the columns (keys and score), as the question lists them
+	Order      []int    // for scores: the index of each column's key, or −1 for the score
 
-	// Sensitivity is how far one unit can move any one cell, in grid units: the L∞ sensitivity of scores. Of rows in order, it
-	// is how many rows of one unit count.
+	// Sensitivity is the largest change of any one cell that one unit causes, in grid units: the L∞ sensitivity of
+	// scores. For ordered rows, it is how many rows of one unit count.
 	Sensitivity *big.Int
-	// Monotonic says that between neighbours no two cells move in opposite directions: units are added or removed, and what
-	// they add has one sign.
+	// Monotonic reports whether no two cells move in opposite directions between neighbours. That needs add/remove,
+	// and contributions of one sign.
 	Monotonic bool
 
 	digest string
 }
 
-// BuildScores plans a question whose groups are candidates, and whose one count or sum is their score: SELECT region,
-// COUNT(*) FROM t GROUP BY region. Without GROUP BY there is one cell. Errors are as Build's.
+// BuildScores plans a question whose groups are candidates, and whose one count or sum is their score: SELECT
+// region, COUNT(*) FROM t GROUP BY region. Without GROUP BY, there is one cell. Errors are as in Build.
 func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 	q, err := read(job{policy: p, original: r})
 	if err != nil {
@@ -60,8 +61,8 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 	return unless(t, c.unitWithin(&t.Statement, &t.Statement))
 }
 
-// BuildOrder plans a look at rows in the order of one value: SELECT age FROM t WHERE …. Rows in which it is NULL do not
-// count. Values lie between the measure's Lo and Hi. Errors are as Build's.
+// BuildOrder plans an access to rows in the order of one value: SELECT age FROM t WHERE …. Rows in which the value
+// is NULL do not count. Values lie between the measure's Lo and Hi. Errors are as in Build.
 func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 	q, err := read(job{policy: p, original: r})
 	if err != nil {
@@ -88,7 +89,7 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 	return unless(t, c.unitWithin(&t.Statement, &t.Statement))
 }
 
-// plainly refuses what only a released table has.
+// plainly refuses clauses and options that only tables of noisy numbers have.
 func (b *keying) plainly() error {
 	switch {
 	case b.written != nil:
@@ -117,7 +118,7 @@ func (b *keying) plainly() error {
 	return nil
 }
 
-// measureScore decides the one score of the candidates.
+// measureScore makes the one measure of the candidates' scores.
 func measureScore(k *keyed) (*measured, error) {
 	b := newMeasuring(k)
 	if err := run(b.selectList, b.plainScore); err != nil {
@@ -158,7 +159,7 @@ func measureScore(k *keyed) (*measured, error) {
 	return b.done(), nil
 }
 
-// plainScore refuses named arguments but bounds of rows, which alone a score has.
+// plainScore refuses named arguments other than bounds of rows.
 func (b *measuring) plainScore() error {
 	for _, c := range b.claims {
 		if c.terms != (terms{}) {
@@ -175,7 +176,7 @@ func (b *measuring) plainScore() error {
 	return nil
 }
 
-// measureValue decides the one value that rows are put in the order of.
+// measureValue makes the measure of the one value that rows are ordered by.
 func measureValue(k *keyed) (*measured, error) {
 	b := newMeasuring(k)
 	x := b.tree.Items[0].Expr
@@ -197,12 +198,12 @@ func measureValue(k *keyed) (*measured, error) {
 	return b.done(), nil
 }
 
-// capScore and capRows bound a unit under a mechanism that does not add noise to sums.
+// capScore bounds one unit for scores, and capRows for ordered rows and vectors.
 func capScore(m *measured) (*capped, error) { return boundBy(m, (*bounding).scoreCaps) }
 func capRows(m *measured) (*capped, error)  { return boundBy(m, (*bounding).rowCaps) }
 
-// scoreCaps are the caps under which one unit moves a single cell least. A unit may count in every cell: how many it is in
-// plays no part, since the least and the greatest score are compared, not added.
+// scoreCaps sets the caps under which one unit moves a single cell least. A unit may count in any number of cells,
+// because the mechanism compares scores and does not add them.
 func (b *bounding) scoreCaps() error {
 	if err := b.unitColumn(); err != nil || b.unit == nil {
 		return err
@@ -216,7 +217,7 @@ func (b *bounding) scoreCaps() error {
 	return nil
 }
 
-// rowCaps bounds a unit by rows.
+// rowCaps sets a cap on the rows of one unit.
 func (b *bounding) rowCaps() error {
 	if err := b.unitColumn(); err != nil || b.unit == nil {
 		return err
@@ -225,26 +226,29 @@ func (b *bounding) rowCaps() error {
 	return nil
 }
 
-// targetOf returns what all targets have.
+// targetOf returns a target with the fields that all targets have.
 func targetOf(c *capped) *Target {
 	return &Target{Statement: c.statement(), Neighbours: c.neighbours(), Price: c.price, digest: c.policy.Digest()}
 }
 
-// Unconfined is a copy of t that reads the rows of all parts: for questions that are charged to everybody.
+// Unconfined returns a copy of t that reads the rows of all parts, for questions that are charged to all parts.
 func (t *Target) Unconfined() *Target {
 	out := *t
 	out.Part = nil
 	return &out
 }
 
-// boundScore fixes Sensitivity, the most by which one cell's score moves between neighbours, and Monotonic, which reports that no two
-// scores move in opposite directions.
+// boundScore sets Sensitivity and Monotonic.
 //
-// Proof. Let c be what a unit adds to one cell. Other units' contributions do not depend on it. Each row that counts adds an
-// integer in [Lo, Hi], and a row that does not 0. With k = Rows or RowsPerGroup, whichever bounds the unit (1 for
-// CountUnits), k·min(Lo, 0) ≤ c ≤ k·max(Hi, 0). Add/remove: the cell moves by c. Change-one: by c − c′, both in that range.
-// Under add/remove every cell moves up, or every cell down, where min(Lo, 0) or max(Hi, 0) is 0. At least 1 is taken: a score
-// that is 0 by its bounds is as private as any. ∎
+// Claim: between neighbours, each score moves by at most Sensitivity. If Monotonic is set, no two scores move in
+// opposite directions.
+//
+// Proof. Let c be the contribution of one unit to one cell. Contributions of other units do not depend on it. A row
+// that counts adds an integer in [Lo, Hi], and any other row adds 0. Let k be the cap that bounds the unit, Rows or
+// RowsPerGroup, or 1 for CountUnits. Then k·min(Lo, 0) ≤ c ≤ k·max(Hi, 0). Under add/remove, the cell moves by c.
+// Under change-one, it moves by c − c′, where both are in that range. If min(Lo, 0) or max(Hi, 0) is 0, then under
+// add/remove all cells move up or all move down. Sensitivity is at least 1, which is sound for a score that is
+// always 0. ∎
 func (t *Target) boundScore() {
 	m, k := t.Measures[0], t.Caps.Rows
 	if k == 0 {
@@ -268,7 +272,7 @@ func (t *Target) boundScore() {
 	}
 }
 
-// Key is the replay key of a release that mechanism makes from t, a text that names the mechanism with all its parameters.
+// Key returns the replay key of a release from t. The text mechanism names the mechanism with all its parameters.
 func (t *Target) Key(versions []int, mechanism string) string {
 	var b strings.Builder
 	describeStatement(&t.Statement, &b, t.digest, versions, t.Neighbours, t.Price)

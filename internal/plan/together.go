@@ -8,7 +8,7 @@ import (
 	"dither/internal/query"
 )
 
-// together refuses what is proved for itself and not together.
+// together refuses combinations of features that have a proof each, but none together.
 func (b *measuring) together() error {
 	if err := b.severalRows(); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (b *measuring) together() error {
 	return nil
 }
 
-// setBySet says which questions to ask in place of one with grouping sets.
+// setBySet returns a hint that lists a question for each grouping set.
 func (b *measuring) setBySet() string {
 	var each []string
 	for _, set := range b.written {
@@ -69,10 +69,10 @@ func (b *measuring) setBySet() string {
 	) + ". Beside unknown groups, --other has the rows of those that are not selected"
 }
 
-// mostHinted is how many questions a hint writes out.
+// mostHinted is the largest number of questions that a hint writes out.
 const mostHinted = 4
 
-// openKeys names the keys that are not known.
+// openKeys returns the keys without known values, as the question writes them.
 func (b *measuring) openKeys() string {
 	var names []string
 	for i := range b.keys {
@@ -83,8 +83,9 @@ func (b *measuring) openKeys() string {
 	return strings.Join(names, ", ")
 }
 
-// severalRows refuses what takes a unit that is a row to have one row, where a relation makes several of it: no column tells such units
-// apart, so that neither the number of units in a group can be told, nor a bound enforced on what one of them does there.
+// severalRows refuses features that need a single row for each unit, if each row is a unit and the relation makes
+// several rows of it. No column identifies such units. So neither the number of units in a group can be counted,
+// nor a bound on one unit's rows in a group be enforced.
 func (b *measuring) severalRows() error {
 	unit := b.Table.Unit
 	if b.Source == nil || !unit.IsRow() || unit.RowsPerUnit == 1 {
@@ -110,7 +111,7 @@ func (b *measuring) severalRows() error {
 	return nil
 }
 
-// plainArguments refuses what named arguments say of a quantile or a mode, but for its share of the price and the bounds of its rows.
+// plainArguments refuses named arguments of a quantile or a mode, except weight, epsilon and bounds of rows.
 func (b *measuring) plainArguments(at query.Pos) error {
 	switch {
 	case b.given.auto:

@@ -15,44 +15,51 @@ import (
 	"dither/privacy"
 )
 
-// RowSearch finds how many rows of one unit count: max_rows_contributed = auto, where the policy's rows_per_unit is far more than most units
-// have. It is the first of two looks of one answer: a quantile of the units' numbers of rows, and then the question with that number for
-// its cap, as if it had been given (Plan.WithRows).
+// RowSearch finds how many rows of one unit count: max_rows_contributed = auto. It helps if the policy's
+// rows_per_unit is far more than most units have. It is the first of two accesses for one answer. It draws a
+// quantile of the units' numbers of rows. Then the question is planned with that number as its cap, as if the
+// analyst had given it ([Plan.WithRows]).
 //
-// What is put in order is one number of each unit that has rows left, by WHERE, GROUP BY and Part: how many, clamped to [1, Most]. It reads that
-// unit's rows alone, so that to add or remove a unit adds or removes one number at most; to change one removes one and adds another,
-// at most. So the draw is that of quantile.Single with one row a unit, which has the proof: with B(o) and A(o) the numbers below, and at or
-// below, o, and n of them in all, d(o) = max(0, B(o) − qn, qn − A(o)) moves by at most Sensitivity = max(q, 1 − q) under add/remove, and 1
-// under change-one; o is drawn with a probability in proportion to exp(−ε·d(o)/(2·Sensitivity)) from the integers 1 to Most. That is ε-DP, and
-// ε-bounded-range, hence ε²/8-zCDP [McSherry & Talwar 2007; Cesar & Rogers 2021]; and it is at least 1 and at most Most, whatever the rows are.
+// Claim: an answer with this search costs its price.
 //
-// The number that comes out is public. Whatever it is, what is taken of the rows afterwards is private at its own share, by the proofs
-// of a cap that was given. A mechanism that is chosen with a view of what another released composes with it as if it had been fixed: losses
-// add up, as pure ε [Dwork & Roth 2014, Theorem 3.16] and as ρ, with the selection's δ [Bun & Steinke 2016, Lemmas 2.3 and 8.2]. So the
-// answer costs its parts together, the price. ∎
+// Proof. The search orders one number for each unit that has rows left after WHERE, GROUP BY and Part: the number
+// of these rows, clamped to [1, Most]. The number depends on that unit's rows alone. So adding or removing a unit
+// adds or removes at most one number. Changing a unit removes at most one number and adds at most one. So the draw
+// is quantile.Single with one row for each unit, which has the proof. Let n be the number of units. Let B(o) be how
+// many numbers are below o, and A(o) how many are at or below o. The score d(o) = max(0, B(o) − qn, qn − A(o))
+// moves by at most Sensitivity, which is max(q, 1 − q) under add/remove and 1 under change-one. The draw is o with
+// probability proportional to exp(−ε·d(o)/(2·Sensitivity)), from the integers 1 to Most. It is ε-DP, and has
+// bounded range ε, hence it is ε²/8-zCDP [McSherry & Talwar 2007; Cesar & Rogers 2021]. The draw lies between 1 and
+// Most for any rows.
 //
-// A quantile is far off where units are few: it is the rank that is close (RankError). The bound may then be anything up to Most, with which the
-// answer is as right as with any; it never fails.
+// The draw is public. For any value of it, the second access is private at its own share, by the proofs for a given
+// cap. A mechanism that is chosen from an earlier release composes with it like a fixed mechanism. The losses add
+// up, as pure ε [Dwork & Roth 2014, Theorem 3.16], and as ρ together with the selection's δ [Bun & Steinke 2016,
+// Lemmas 2.3 and 8.2]. So the answer costs the sum of its parts' losses, which is the price. ∎
+//
+// With few units, the draw may be far from the quantile in value: only its rank is close (RankError). It may then
+// be any number up to Most. The answer is valid with any of them, and the search never fails.
 type RowSearch struct {
-	Look        bounded.Statement // the units' numbers of rows, in order
-	Most        int64             // the policy's bound
-	Rank        *big.Rat          // q
-	Sensitivity *big.Rat          // in units
-	Loss        privacy.Loss      // a tenth of the price
-	Found       int64             // the bound, in the plan after it was released; else 0
+	Look        bounded.Statement // the statement that lists the units' numbers of rows, in order
+	Most        int64             // the policy's bound on one unit's rows
+	Rank        *big.Rat          // q, the rank of the quantile
+	Sensitivity *big.Rat          // the sensitivity of the draw's score, in units
+	Loss        privacy.Loss      // the share of the price: a tenth
+	Found       int64             // the released bound, in a plan from WithRows; otherwise 0
 }
 
-// rowsShare is the part of the price that finds how many rows count, as 1/rowsShare. The rest has noise wider by a ninth; a bound of half the rows
-// halves it.
+// rowsShare is the denominator of the search's share of the price, 1/rowsShare. The noise of the rest is a ninth
+// wider. If the found bound is half the policy's, the noise is half as wide.
 const rowsShare = 10
 
-// defaultRowsRank is the part of units all of whose rows are to count.
+// defaultRowsRank returns the default rank: all rows count for this part of the units.
 func defaultRowsRank() *big.Rat { return big.NewRat(99, 100) }
 
-// Draw is the ε of the draw.
+// Draw returns the ε of the draw.
 func (s *RowSearch) Draw() privacy.Epsilon { return drawOf(s.Loss) }
 
-// drawOf is the ε of one draw of the exponential mechanism at a share of the price: under zCDP it costs ε²/8, so that ε is √(8ρ), rounded down.
+// drawOf returns the ε of one draw of the exponential mechanism, for a share of the price. Under zCDP, a draw costs
+// ε²/8, so ε is √(8ρ), rounded down.
 func drawOf(share privacy.Loss) privacy.Epsilon {
 	if e, pure := share.Pure(); pure {
 		return e
@@ -61,8 +68,8 @@ func drawOf(share privacy.Loss) privacy.Epsilon {
 	return rho.Pure().Times(2)
 }
 
-// RankError bounds how many units lie between the bound's place among their numbers of rows and the quantile's, but with probability alpha:
-// 2Δ(ln N + ln(1/α))/ε for N numbers, rounded up (quantile.Single.RankError).
+// RankError returns a bound on the rank error of the draw, in units, which fails with probability at most alpha. It
+// is 2Δ(ln N + ln(1/α))/ε for N candidates, rounded up (quantile.Single.RankError).
 func (s *RowSearch) RankError(alpha float64) float64 {
 	return rankErrorOf(s.Sensitivity, s.Draw(), float64(s.Most), alpha)
 }
@@ -77,8 +84,9 @@ func rankErrorOf(sensitivity *big.Rat, draw privacy.Epsilon, candidates, alpha f
 	return exact.MulUp(exact.FloatUp(scale.Add(scale, scale)), log)
 }
 
-// EnoughUnits is from how many units on the bound is, but with probability alpha, none that no unit reaches: that is (1 − q)·n units or more
-// off, of n. It is infinite for q = 1.
+// EnoughUnits returns a number of units. With at least that many, the found bound is at most the largest number of
+// rows of any unit, except with probability alpha. With n units, a larger bound would be a rank error of (1 − q)·n
+// units or more. The number is infinite for q = 1.
 func (s *RowSearch) EnoughUnits(alpha float64) float64 {
 	above := new(big.Rat).Sub(big.NewRat(1, 1), s.Rank)
 	if above.Sign() == 0 {
@@ -87,13 +95,13 @@ func (s *RowSearch) EnoughUnits(alpha float64) float64 {
 	return exact.MulUp(s.RankError(alpha), exact.FloatUp(above.Inv(above)))
 }
 
-// String is the search's canonical text, without its share of the price.
+// String returns the search's canonical text, without its share of the price.
 func (s *RowSearch) String() string {
 	return fmt.Sprintf("quantile %s of rows per unit up to %d", s.Rank.RatString(), s.Most)
 }
 
-// rowsWanted makes a question that asks for it wait for its bound on rows. Till then it is planned with the policy's, and counts as one that was
-// given it: units are bounded by rows.
+// rowsWanted plans the search for a question with max_rows_contributed = auto. Until a bound is found, the question
+// is planned with the policy's bound as its own, so units are bounded by rows.
 func (b *bounding) rowsWanted() error {
 	if !b.request.AutoRows {
 		return nil
@@ -130,9 +138,10 @@ func (b *bounding) rowsWanted() error {
 	return nil
 }
 
-// WithRows is the plan with a bound on rows that was released: the question as it was asked, with that bound for its cap. Price, shares and
-// order are the plan's own; noise follows from the cap, as ever, for the same shares. Its Rows tell what was Found. The error is for a bound
-// that no search of p finds, or that no noise can be chosen for.
+// WithRows returns the plan with a released bound on rows: the question with that bound as its cap. Price, shares
+// and order stay the same. The noise follows from the cap, at the same shares. The new plan has the bound in
+// Rows.Found. WithRows returns an error for a bound that the search cannot find, or for which no noise can be
+// chosen.
 func (p *Plan) WithRows(rows int64) (*Plan, error) {
 	if p.Rows == nil || p.Rows.Found > 0 || rows < 1 || rows > p.Rows.Most {
 		return nil, errors.New("a bound on rows that was not to be found")
@@ -145,7 +154,7 @@ func (p *Plan) WithRows(rows int64) (*Plan, error) {
 	return out, err
 }
 
-// describeRows writes what the release of a bound depends on, and of a plan with it what it is.
+// describeRows writes everything that the release of a bound on rows depends on, and the bound if it was found.
 func (p *Plan) describeRows(w io.Writer) {
 	if s := p.Rows; s != nil {
 		_, _ = fmt.Fprintf(
@@ -162,7 +171,7 @@ func (p *Plan) describeRows(w io.Writer) {
 	}
 }
 
-// rowsOption is max_rows_contributed, a number or auto.
+// rowsOption reads max_rows_contributed, which is a number or auto.
 func (r *Request) rowsOption(o query.Option) error {
 	if c, ok := o.Value.(*query.Column); ok && c.Name == "auto" && c.Table == "" {
 		if r.MaxRows > 0 {
@@ -182,7 +191,7 @@ func (r *Request) rowsOption(o query.Option) error {
 	return nil
 }
 
-// rowsQuantile is max_rows_quantile: which quantile of the units' numbers of rows the bound is.
+// rowsQuantile reads max_rows_quantile, the rank of the quantile that is the bound.
 func (r *Request) rowsQuantile(o query.Option) error {
 	q, err := rankOf(o.Value)
 	if err == nil && q.Sign() == 0 {

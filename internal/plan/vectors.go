@@ -9,22 +9,22 @@ import (
 	"dither/privacy"
 )
 
-// VectorSum is a bounded sum with its share of the price, its sensitivity, and the noise that these give.
+// VectorSum is a sum of vectors with its share of the price, its sensitivity and its noise.
 type VectorSum struct {
 	bounded.VectorSum
 
-	L1 *big.Int // the sensitivity over all cells and entries, in grid units
-	// the square of the L2 sensitivity; of a Symmetric one under Gaussian noise, entries off the diagonal count
-	// twice
+	L1 *big.Int // the L1 sensitivity over all cells and entries, in grid units
+	// The square of the L2 sensitivity. For a Symmetric sum under Gaussian noise, entries off the diagonal count
+	// twice.
 	L2Squared *big.Int
-	Loss      privacy.Loss // its share of the price
+	Loss      privacy.Loss // the sum's share of the price
 	Noise     Noise
-	// of the noise, in grid units; of a Symmetric one under Gaussian noise σ² on the diagonal, and half of that off
-	// it
+	// The noise's parameter, in grid units. For a Symmetric sum under Gaussian noise, it is the variance on the
+	// diagonal, and half of it is the variance off the diagonal.
 	Parameter *big.Rat
 }
 
-// describe writes all that a release of the sums depends on beside the rows that they are of.
+// describeVectors writes everything that the release of the sums depends on, except the statement's rows.
 func describeVectors(v *bounded.Vectors, w *strings.Builder, coordinates []*bounded.Measure, sums []*VectorSum) {
 	for _, m := range coordinates {
 		fmt.Fprintf(w, "coordinate %s\n", m)

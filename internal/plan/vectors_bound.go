@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// vectorSums divides the price among the sums by their weights, bounds how far a unit moves each, and chooses its noise.
-// The shares add up to the price exactly, so by basic composition the whole release costs the price.
+// vectorSums divides the price among the sums by their weights, bounds how far one unit moves each sum, and chooses
+// the noise. The shares add up to the price exactly, so by basic composition the release costs the price.
 func (c *capped) vectorSums(b *bounded.Statement, r VectorRequest) ([]*VectorSum, error) {
 	total, weights := int64(0), make([]int64, len(r.Sums))
 	for i, s := range r.Sums {
@@ -40,32 +40,42 @@ func (c *capped) vectorSums(b *bounded.Statement, r VectorRequest) ([]*VectorSum
 	return out, nil
 }
 
-// entry bounds what one row adds to one entry of a sum: between lo ≤ 0 and hi ≥ 0. It counts weight times in the square of L2.
+// entry bounds what one row adds to one entry of a sum: a number from lo ≤ 0 to hi ≥ 0. In the squared L2 norm, the
+// entry has the given weight.
 type entry struct {
 	lo, hi *big.Int
 	weight int64
 }
 
-// sensitivity bounds how far a sum's vector, over all entries of all cells, moves between neighbours: L1, and the square of L2, in
-// which with doubled entries off the diagonal of a symmetric product count twice (mechanism.SymmetricGaussian).
+// vectorSensitivity returns how far a sum's vector, over all entries of all cells, can move between neighbouring
+// datasets: the L1 sensitivity, and the square of the L2 sensitivity. With doubled, entries off the diagonal of a
+// symmetric product count twice in the latter (mechanism.SymmetricGaussian).
 //
-// Proof. At most m = Caps.Rows rows of a unit count, and which is decided by that unit's own rows alone. Each is in one cell, and adds to
-// it t = (1), x, x yᵀ or the upper triangle of x xᵀ, x and y being its blocks' integer coordinates. Let A₁ bound ‖x‖₁, and A₂ bound ‖x‖₂², of every
-// row that counts (norms, below), and B₁, B₂ those of y.
+// Claim: the vector moves by at most the first result in L1 norm, and by at most the square root of the second in
+// L2 norm.
 //
-//   - ‖t‖₁ ≤ N₁, and ‖t‖₂² ≤ N₂: of the count 1 and 1; of x A₁ and A₂; of x yᵀ, Σ|x_a y_b| = ‖x‖₁‖y‖₁ ≤ A₁B₁ and
-//     Σ(x_a y_b)² = ‖x‖₂²‖y‖₂² ≤ A₂B₂. Of the triangle Σ_{a≤b} |x_a x_b| = (‖x‖₁² + ‖x‖₂²)/2 ≤ (A₁² + A₂)/2; and with entries off the diagonal
-//     doubled Σ_a x_a⁴ + 2Σ_{a<b} x_a²x_b² = ‖x‖₂⁴ ≤ A₂², which bounds it without doubling too.
-//   - Each entry of t is in [l_e, h_e], which the coordinates' own ranges give; so ‖t‖₁ ≤ Σ max(−l_e, h_e), and likewise ‖t‖₂².
+// Proof. At most m = Caps.Rows rows of a unit count, and the unit's own rows alone decide which. Each row is in one
+// cell. It adds t to the cell, where t is (1), x, x yᵀ, or the upper triangle of x xᵀ, and x and y are the integer
+// coordinates of its blocks. For every counting row, let A₁ bound ‖x‖₁ and let A₂ bound ‖x‖₂² (see blockNorms), and
+// let B₁ and B₂ bound the same norms of y.
 //
-// The least of these are N₁ and N₂. Let c be what a unit adds to the vector: a sum of at most m such t, each in its cell. By the triangle
-// inequality ‖c‖₁ ≤ mN₁ and ‖c‖₂ ≤ m√N₂ (the norm with doubled entries is one too).
+//   - ‖t‖₁ ≤ N₁ and ‖t‖₂² ≤ N₂. For the count, both are 1. For x, they are A₁ and A₂. For x yᵀ, Σ|x_a y_b| =
+//     ‖x‖₁‖y‖₁ ≤ A₁B₁ and Σ(x_a y_b)² = ‖x‖₂²‖y‖₂² ≤ A₂B₂. For the triangle, Σ_{a≤b} |x_a x_b| = (‖x‖₁² + ‖x‖₂²)/2
+//     ≤ (A₁² + A₂)/2. With doubled entries off the diagonal, Σ_a x_a⁴ + 2Σ_{a<b} x_a²x_b² = ‖x‖₂⁴ ≤ A₂², which is
+//     also a bound without doubling.
+//   - Each entry of t is in [l_e, h_e], which follows from the ranges of the coordinates. So ‖t‖₁ ≤ Σ max(−l_e,
+//     h_e), and likewise for ‖t‖₂².
 //
-// Add/remove: the vectors differ by c. Change-one: by c − c′, so in L1 by at most 2mN₁, and ‖c − c′‖₂² = ‖c‖² + ‖c′‖² − 2c·c′ ≤ 4m²N₂. It is at most
-// 2m²N₂ where c·c′ ≥ 0: where each entry has one sign (l_e = 0 or h_e = 0); and of the triangle with doubled entries, since there
-// c·c′ is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
-// With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so that they differ by at most m(h_e − l_e).
-// At least 1 is taken: a sum that is 0 by its bounds gets noise all the same. ∎
+// Let N₁ and N₂ be the smaller of these bounds. Let c be the contribution of one unit to the vector. It is a sum of
+// at most m such t, each in its cell. By the triangle inequality, ‖c‖₁ ≤ mN₁ and ‖c‖₂ ≤ m√N₂. (With doubled
+// entries, ‖·‖₂ is a norm too.)
+//
+// Under add/remove, the vectors differ by c. Under change-one, they differ by c − c′. So they differ by at most
+// 2mN₁ in L1, and ‖c − c′‖₂² = ‖c‖² + ‖c′‖² − 2c·c′ ≤ 4m²N₂. It is at most 2m²N₂ if c·c′ ≥ 0, which holds in two
+// cases. First, each entry has one sign (l_e = 0 or h_e = 0). Second, for the triangle with doubled entries, c·c′
+// is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
+// With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so they differ by at most m(h_e − l_e). Both
+// results are at least 1, so a sum that is 0 by its bounds gets noise too. ∎
 func vectorSensitivity(
 	b *bounded.Statement,
 	s *bounded.VectorSum,
@@ -106,8 +116,9 @@ func vectorSensitivity(
 	return exact.Larger(l1, one), exact.Larger(l2squared, one)
 }
 
-// entries are a sum's, with their bounds: a coordinate's are its measure's, and no more than its block's Most; a product's the least and the
-// greatest of the products of the ends; a square is not negative.
+// vectorEntries returns the bounds of each entry of a sum. A coordinate has the bounds of its measure, or the Most
+// of its block if that is smaller. A product has the smallest and the largest product of the bounds. A square is
+// not negative.
 func vectorEntries(b *bounded.Statement, s *bounded.VectorSum, doubled bool) (out []entry) {
 	ends := coordinateEnds(b)
 	zero, one := new(big.Int), big.NewInt(1)
@@ -135,13 +146,14 @@ func vectorEntries(b *bounded.Statement, s *bounded.VectorSum, doubled bool) (ou
 	return out
 }
 
-// ends are each coordinate's least and greatest value.
+// coordinateEnds returns the smallest and the largest value of each coordinate.
 func coordinateEnds(b *bounded.Statement) [][2]*big.Int {
 	out := make([][2]*big.Int, len(b.Measures))
 	for _, k := range b.RowVectors.Blocks {
 		for i := k.First; i < k.First+k.Size; i++ {
 			lo, hi := b.Measures[i].Lo, b.Measures[i].Hi
-			if k.Scale > 0 { // scaling moves a coordinate towards 0, and its size is at most the vector's norm
+			// scaling moves a coordinate towards 0, and its magnitude is at most the norm of the vector
+			if k.Scale > 0 {
 				lo, hi = max(min(lo, 0), -k.Most), min(max(hi, 0), k.Most)
 			}
 			out[i] = [2]*big.Int{big.NewInt(lo), big.NewInt(hi)}
@@ -150,7 +162,7 @@ func coordinateEnds(b *bounded.Statement) [][2]*big.Int {
 	return out
 }
 
-// rowNorms are N₁ and N₂ from the blocks' norms.
+// rowNorms returns N₁ and N₂ of vectorSensitivity, from the norms of the blocks.
 func rowNorms(b *bounded.Statement, s *bounded.VectorSum) (l1, l2squared *big.Int) {
 	if s.Kind == bounded.SumOne {
 		return big.NewInt(1), big.NewInt(1)
@@ -168,8 +180,9 @@ func rowNorms(b *bounded.Statement, s *bounded.VectorSum) (l1, l2squared *big.In
 	return half, new(big.Int).Mul(l2squared, l2squared)
 }
 
-// norms bound a block's coordinates in every row that counts: A₁ ≥ ‖x‖₁ and A₂ ≥ ‖x‖₂². Both follow from the coordinates' own ranges, and from
-// Most = R where it is enforced: ‖x‖₁ ≤ R gives ‖x‖₂ ≤ ‖x‖₁ ≤ R, and ‖x‖₂ ≤ R gives ‖x‖₁ ≤ √d·R.
+// blockNorms returns bounds on the coordinates of a block in every counting row: A₁ ≥ ‖x‖₁ and A₂ ≥ ‖x‖₂². Both
+// follow from the ranges of the coordinates. If the statement enforces Most = R, they also follow from R: ‖x‖₁ ≤ R
+// implies ‖x‖₂ ≤ ‖x‖₁ ≤ R, and ‖x‖₂ ≤ R implies ‖x‖₁ ≤ √d·R.
 func blockNorms(b *bounded.Statement, k bounded.Block) (l1, l2squared *big.Int) {
 	l1, l2squared = box(b.Measures[k.First:k.First+k.Size], coordinateEnds(b)[k.First:k.First+k.Size])
 	if k.Scale == 0 {
@@ -183,10 +196,12 @@ func blockNorms(b *bounded.Statement, k bounded.Block) (l1, l2squared *big.Int) 
 	return exact.Smaller(l1, most), exact.Smaller(l2squared, square)
 }
 
-// Norms bound a block's vector in every row that counts, in grid units: its L1 norm, and the square of its L2 norm.
+// Norms returns bounds on the vector of a block in every counting row, in grid units: on its L1 norm, and on the
+// square of its L2 norm.
 func (m *Moments) Norms(k bounded.Block) (l1, l2squared *big.Int) { return blockNorms(&m.Statement, k) }
 
-// box bounds the norms of what lies between some ends; nil are the measures' own.
+// box returns bounds on the norms of vectors whose coordinates lie within ends, or within the measures' own bounds
+// if ends is nil.
 func box(coordinates []*bounded.Measure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
 	l1, l2squared = new(big.Int), new(big.Int)
 	for i, m := range coordinates {
@@ -201,7 +216,7 @@ func box(coordinates []*bounded.Measure, ends [][2]*big.Int) (l1, l2squared *big
 	return l1, l2squared
 }
 
-// ceilRoot is ⌈√n⌉.
+// ceilRoot returns ⌈√n⌉.
 func ceilRoot(n *big.Int) *big.Int {
 	r := new(big.Int).Sqrt(n)
 	if new(big.Int).Mul(r, r).Cmp(n) < 0 {

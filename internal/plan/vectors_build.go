@@ -18,52 +18,54 @@ import (
 )
 
 const (
-	// vectorBits: the largest norm of a block is between 2^(vectorBits-1) and 2^vectorBits grid units. So products of coordinates are of
-	// about 52 bits, and stay far below 63; and with ten million rows rounding stays below a hundredth of the noise's scale at ε = 1 where
-	// it is random, and below it in any case.
+	// vectorBits sets the grid of a block: its largest norm is between 2^(vectorBits-1) and 2^vectorBits grid
+	// units. So products of coordinates have about 52 bits, far fewer than 63. With ten million rows, rounding
+	// stays below the noise's scale at ε = 1. If rounding errors are random, it stays below a hundredth of that
+	// scale.
 	vectorBits = 26
-	// MaxCoordinates bounds a statement. With it, and with centreBits, what stands for the distance between a centre and a row, Σc(c − 2x), has
-	// 63 bits.
+	// MaxCoordinates is the largest number of coordinates of a statement. With it and centreBits, the number Σc(c −
+	// 2x), which an engine compares in place of the distance between a centre c and a row x, fits into 63 bits.
 	MaxCoordinates = 100
-	// MaxCentres bounds it too.
+	// MaxCentres is the largest number of centres of a statement.
 	MaxCentres = 64
-	// centreBits bounds a centre's coordinates, in grid units.
+	// centreBits bounds the coordinates of centres: they have at most so many bits, in grid units.
 	centreBits = vectorBits + 1
 )
 
-// VectorRequest is what is asked of the rows' vectors.
+// VectorRequest has the options of a question about the rows' vectors.
 type VectorRequest struct {
 	Blocks  []BlockRequest
 	Sums    []SumRequest
 	Centres [][]float64
 }
 
-// BlockRequest is a block; a nil Bound is what the coordinates' ranges give.
+// BlockRequest is a block of coordinates. If Bound is nil, the coordinates' ranges bound its norm.
 type BlockRequest struct {
 	Size  int
 	Norm  bounded.Norm
 	Bound *big.Rat
 }
 
-// SumRequest is a sum with its weight, nil for 1.
+// SumRequest is a sum with its weight. A nil Weight means 1.
 type SumRequest struct {
 	Kind   bounded.SumKind
 	I, J   int
 	Weight *big.Rat
 }
 
-// Moments is a look at sums of rows' vectors, decided.
+// Moments is the plan of an access that sums the rows' vectors and their products.
 type Moments struct {
 	bounded.Statement
-	Sums       []*VectorSum // of RowVectors, with their noise
+	Sums       []*VectorSum // the sums of RowVectors, with their noise
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
-	Grouped    []int // of each GROUP BY expression, in the question's order, its place among Keys
+	Grouped    []int // the index in Keys of each GROUP BY expression, in the question's order
 	digest     string
 }
 
-// BuildMoments plans sums of rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY keys with known values. The SELECT list are the
-// coordinates; a row in which one is NULL does not count. Errors are as Build's.
+// BuildMoments plans sums of the rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY keys with known values.
+// The items of the SELECT list are the coordinates. A row with a NULL coordinate does not count. Errors are as in
+// Build.
 func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error) {
 	q, err := read(job{policy: p, original: r})
 	if err != nil {
@@ -88,7 +90,7 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 	return unless(out, c.unitWithin(&out.Statement, &out.Statement))
 }
 
-// measureVectors decides the coordinates, their blocks, and what is added up.
+// measureVectors makes the coordinates, their blocks, and the sums.
 func measureVectors(k *keyed, r VectorRequest) (*measured, error) {
 	b := newMeasuring(k)
 	if err := b.blocks(r); err != nil {
@@ -131,12 +133,12 @@ func (b *measuring) blocks(r VectorRequest) error {
 	return nil
 }
 
-// wrong is a refusal of what is asked beside the question's text.
+// wrong returns a refusal of an option that is not in the question's text.
 func (k *keyed) wrong(hint, format string, args ...any) error {
 	return bind.Refuse(k.first(), hint, format, args...)
 }
 
-// coordinates are the SELECT list's expressions.
+// coordinates lowers the items of the SELECT list.
 func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error) {
 	total := 0
 	for i, k := range r.Blocks {
@@ -192,10 +194,11 @@ func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error
 	return out, nil
 }
 
-// block puts coordinates on one grid: fine enough for the smaller of the bound and of what their ranges give.
+// block puts coordinates on one grid. The grid is fine enough for the requested bound, and for the norm that the
+// coordinates' ranges allow.
 func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bounded.Expr) ([]*unpricedMeasure, error) {
 	at := b.tree.Items[k.First].Expr.Pos()
-	most := 0.0 // the norm that the ranges give, about
+	most := 0.0 // about the largest norm that the ranges allow
 	whole := true
 	for _, e := range coordinates {
 		lo, hi := bind.RangeFloats(e.Range, e.Type)
@@ -222,7 +225,7 @@ func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bound
 	}
 	k.Grid = max(bind.ExponentAbove(size)-vectorBits, finestGrid)
 	if whole && k.Grid <= 0 && most <= math.Ldexp(1, vectorBits) && neverBelow(r.Bound, most) {
-		k.Grid = 0 // integers as they are
+		k.Grid = 0 // keep integers as they are
 	}
 	if bind.ExponentAbove(most)-k.Grid > maxGridded {
 		return nil, bind.Refuse(
@@ -245,7 +248,7 @@ func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bound
 	return out, nil
 }
 
-// neverBelow holds where a bound, if there is one, is nowhere below most: then nothing is scaled.
+// neverBelow reports whether the bound, in doubles, is above most, or nil. Then no vector is scaled.
 func neverBelow(bound *big.Rat, most float64) bool {
 	if bound == nil {
 		return true
@@ -254,7 +257,8 @@ func neverBelow(bound *big.Rat, most float64) bool {
 	return math.Floor(f) > most
 }
 
-// coordinate is a measure on a grid. Rounding is monotone, so what lies between Lo and Hi is what the range says, exactly.
+// coordinate returns a measure on a grid. Rounding is monotone, so Lo and Hi are the exact bounds of the rounded
+// values.
 func coordinate(e *bounded.Expr, grid int) *unpricedMeasure {
 	m := &unpricedMeasure{Measure: bounded.Measure{Kind: bounded.Sum, X: e, Grid: grid}, rounding: new(big.Int)}
 	if e.Type == value.Integer {
@@ -266,12 +270,14 @@ func coordinate(e *bounded.Expr, grid int) *unpricedMeasure {
 	return m
 }
 
-// enforce scales longer vectors down where the ranges do not prove that there are none.
+// enforceBound makes the statement scale longer vectors down to the bound, unless the ranges prove that there are
+// none.
 func enforceBound(k *bounded.Block, bound *big.Rat, coordinates []*bounded.Measure) {
 	if bound == nil {
 		return
 	}
-	// ⌊bound/2^Grid⌋ has at most vectorBits bits where the ranges reach beyond it: else nothing is scaled, and it is not needed.
+	// ⌊bound/2^Grid⌋ has at most vectorBits bits if the ranges reach beyond the bound. Otherwise nothing is scaled,
+	// and the number is not used.
 	units := new(big.Rat).Quo(bound, bounded.GridUnit(k.Grid))
 	scale := new(big.Int).Quo(units.Num(), units.Denom())
 	l1, l2squared := box(coordinates, nil)
@@ -288,7 +294,7 @@ func enforceBound(k *bounded.Block, bound *big.Rat, coordinates []*bounded.Measu
 	}
 }
 
-// sumsOf reads what is to be added up.
+// sumsOf returns the requested sums.
 func sumsOf(r VectorRequest) (out []*bounded.VectorSum, err error) {
 	wrong := func(hint, format string, args ...any) ([]*bounded.VectorSum, error) {
 		return nil, &Error{Message: fmt.Sprintf(format, args...), Hint: hint}
@@ -318,7 +324,7 @@ func sumsOf(r VectorRequest) (out []*bounded.VectorSum, err error) {
 	return out, nil
 }
 
-// centres puts centres on the first block's grid.
+// centres puts the centres on the grid of the first block.
 func (b *measuring) centres(of [][]float64) error {
 	v := b.vectors
 	switch {
@@ -357,7 +363,7 @@ func (b *measuring) centres(of [][]float64) error {
 	return nil
 }
 
-// Canonical is a text such that two plans with one text release the same; see Plan.Canonical.
+// Canonical returns a text that determines what the plan releases, as [Plan.Canonical] does.
 func (m *Moments) Canonical(versions ...int) string {
 	var b strings.Builder
 	b.WriteString("sums of vectors\n")
@@ -366,13 +372,14 @@ func (m *Moments) Canonical(versions ...int) string {
 	return b.String()
 }
 
-// Key is the replay key: the digest of Canonical.
+// Key returns the replay key, which is the digest of Canonical.
 func (m *Moments) Key(versions ...int) string {
 	sum := sha256.Sum256([]byte(m.Canonical(versions...)))
 	return hex.EncodeToString(sum[:])
 }
 
-// GroupKeys are the keys' values of a cell in the order of the question's GROUP BY; of a centre its number.
+// GroupKeys returns the values of a cell's keys in the order of the question's GROUP BY. With centres, it returns
+// the number of the cell's centre.
 func (m *Moments) GroupKeys(cell int) []value.Value {
 	keys := m.CellKeys(cell)
 	if m.Centred() {
@@ -385,7 +392,7 @@ func (m *Moments) GroupKeys(cell int) []value.Value {
 	return out
 }
 
-// weightOf is a sum's weight in thousandths.
+// weightOf returns the weight of a sum, in thousandths.
 func weightOf(r SumRequest) (int64, error) {
 	if r.Weight == nil {
 		return weightUnit, nil

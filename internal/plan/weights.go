@@ -9,19 +9,19 @@ import (
 	"dither/privacy"
 )
 
-// terms are what an aggregate says of its own share of the price: a weight, or an ε of its own.
+// terms are an aggregate's request for its share of the price: a weight, or an ε of its own.
 type terms struct {
 	at      query.Pos
-	weight  int64 // in thousandths; 0 where none is given, which weighs 1
+	weight  int64 // in thousandths; 0 if none is given, which means a weight of 1
 	epsilon privacy.Epsilon
 }
 
 const (
-	weightUnit = 1000 // weights have three decimals
+	weightUnit = 1000 // weights have three decimal places
 	maxWeights = 1000
 )
 
-// price reads weight => 2, or epsilon => 0.3.
+// price reads weight => 2 or epsilon => 0.3.
 func (t *terms) price(p *policy.Policy, a *query.Argument) (err error) {
 	if t.weight > 0 || !t.epsilon.IsZero() {
 		return bind.Refuse(a.At, "leave one out", "an aggregate has a weight or an epsilon of its own, not both")
@@ -50,7 +50,7 @@ func (t *terms) price(p *policy.Policy, a *query.Argument) (err error) {
 	return nil
 }
 
-// or is t, or where it says nothing, o. Of one aggregate that is written twice, both may not say something else.
+// or returns t, or o if t is empty. It refuses terms that differ, for an aggregate that the question has twice.
 func (t terms) or(o terms) (terms, error) {
 	switch {
 	case t.weight == 0 && t.epsilon.IsZero():
@@ -68,8 +68,8 @@ func (t terms) share() int64 {
 	return t.weight
 }
 
-// divide pays the claims: first those with an ε of their own, then the others, in proportion to their weights, of what is left. If every
-// claim has an ε of its own, they are the price together. The shares add up to the price exactly.
+// divide sets the shares of the price. Claims with an ε of their own come first, and the others divide the rest in
+// proportion to their weights. If every claim has an ε of its own, the price is the sum of these.
 func (b *sharing) divide() error {
 	var own privacy.Loss
 	weights, named := int64(0), (*claim)(nil)
@@ -124,7 +124,7 @@ func (b *sharing) divide() error {
 	return nil
 }
 
-// shares are those that were computed: of hundreds of aggregates most have the same.
+// shares keeps computed shares, because most of hundreds of aggregates have the same.
 type shares map[shareOf]privacy.Loss
 
 type shareOf struct {
@@ -142,7 +142,8 @@ func (s shares) share(of privacy.Loss, num, den int64) privacy.Loss {
 	return out
 }
 
-// pay divides num/den of a loss among the claim's parts: equally, but that a search for bounds has half of it.
+// pay divides the part num/den of a loss equally among the parts of a claim, except that a search for bounds gets
+// half of it.
 func (b *sharing) pay(known shares, c claim, of privacy.Loss, num, den int64) {
 	others := int64(len(c.parts))
 	for _, x := range c.parts {
