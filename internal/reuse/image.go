@@ -39,8 +39,8 @@ func readsThrough(e, other *bounded.Expr) (through, bool) {
 	return out, true
 }
 
-// at returns the value that every engine computes for f in a row in which the other expression has the value x: see
-// [bounded.Expr.Apply].
+// at returns the value of f in a row in which the expression that f reads has the value x. Every engine computes this
+// value: see [bounded.Expr.Apply].
 func (f through) at(x value.Value) value.Value {
 	if f.is {
 		return x

@@ -169,7 +169,8 @@ func (g *Gaussian) drawBig(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// far computes a proposal of any size in z, and returns whether it is accepted.
+// far draws a proposal that may be too large for 64 bits, stores it in z, and reports whether it is accepted. v, u and
+// coins are the random numbers that the proposal is made of.
 func (g *Gaussian) far(src *entropy.Source, z *big.Int, v uint64, u *big.Int, coins uint64) bool {
 	z.SetUint64(v)
 	z.Mul(z, g.tBig).Add(z, u).Rsh(z, 4)

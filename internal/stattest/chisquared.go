@@ -24,8 +24,9 @@ type ChiSquared struct {
 }
 
 // Check returns an error if the counts differ from the probabilities by more than chance explains at the
-// false-alarm rate. It merges neighbouring cells until each has an expected count of at least 25. The rate is that
-// of the limit for large samples [Pearson 1900]. With cells of that size it holds at 1e-6 within a small factor.
+// false-alarm rate. It merges neighbouring cells until each has an expected count of at least 25. The threshold comes
+// from the χ² distribution, which is the limit for large samples [Pearson 1900]. With cells of at least 25, a stated
+// rate of 1e-6 differs from the true rate by a small factor.
 func (c ChiSquared) Check() error {
 	cells, err := c.merged()
 	if err != nil {

@@ -183,7 +183,7 @@ func (e *Engine) run(ctx context.Context, statement string, each func([]driver.V
 	return conn.Raw(func(c any) error { return query(ctx, c, statement, each) })
 }
 
-// query prepares one statement, checks that it is a SELECT, and passes each result row to each.
+// query prepares one statement, checks that it is a SELECT, and calls the function each with every row of the result.
 func query(ctx context.Context, raw any, statement string, each func([]driver.Value) error) (err error) {
 	c, ok := raw.(driver.ConnPrepareContext)
 	if !ok {
