@@ -112,8 +112,8 @@ func (g GDP) TradeOff(alpha float64) float64 {
 // e^(−ε)(1−δ−α)) [Wasserman & Zhou 2010; Dong, Roth & Su 2022, Proposition 2.5]. The second and the third term are
 // equal where the two errors are equal. The bound is 0 if alpha is NaN or outside [0, 1].
 //
-// GDP cannot describe a pure loss better. The curve of this bound has a corner, and a Gaussian curve lies below it
-// only for a μ whose δ(ε) is 0.
+// GDP cannot describe a pure loss better. The curve of this bound has a corner, and every Gaussian curve lies below
+// it somewhere, unless δ(ε) is 0 for its μ, which means μ = 0.
 func TradeOff(e privacy.Epsilon, d privacy.Delta, alpha float64) float64 {
 	if !(alpha >= 0 && alpha <= 1) {
 		return 0

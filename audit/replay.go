@@ -59,11 +59,11 @@ var (
 // The result is exact, for these two datasets and these bytes. Consider a mechanism that adds noise of a fixed
 // distribution to an exact answer, and draws the same noise on both datasets. The noise cancels, so the difference
 // of the two outputs is the difference of the exact answers. If it exceeds the declared sensitivity for one pair of
-// neighbours, the promise is broken for every noise distribution. So refuting a sensitivity needs no statistics.
+// neighbours, the declaration is wrong, whatever the noise. So refuting a sensitivity needs no statistics.
 //
-// The promise holds if two conditions are met. The difference is within the sensitivity for pairs that include the
-// worst pair. And the noise has the declared distribution, which Replay does not check. Replay does not find the
-// worst pair: the caller chooses the pair.
+// The promise of such a mechanism holds if two conditions are met. The difference is within the sensitivity for
+// pairs that include the worst pair. And the noise has the declared distribution, which Replay does not check.
+// Replay does not find the worst pair: the caller chooses the pair.
 //
 // Equal reads and steps show, for this pair, that the differing row changed neither the choice of noise nor what
 // the mechanism recorded and charged. Unequal ones do not prove a leak. The number of bits that a rejection sampler

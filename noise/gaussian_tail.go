@@ -45,11 +45,11 @@ func widen(y float64) float64 { return exact.AddUp(exact.MulUp(y, 1+slack), leas
 // ½) is at least ½·exp(−½)/(σ√(2π)) > 0.12/σ, which is more than (ψ − 1)/2 < 1.01·exp(−2π²σ²).
 //
 // Case k ≤ 0: with a = 1 − k ≥ 1, the claim says that P(X ≥ a) ≥ P(L ≥ a), or Σ_{x≥a} f − ∫_a^∞ f ≥ (ψ − 1)·∫_a^∞
-// f. If a ≥ σ, f is convex on [a, ∞). By the trapezoidal rule, the left side is at least f(a)/2. ∫_a^∞ f ≤
-// f(a)·σ²/a suffices, since (ψ − 1)σ²/a ≤ ½. (This holds for σ ≤ ½ since ψσ² = Zσ/√(2π) < 0.26. It holds for σ > ½
-// since σ²/a ≤ σ and (ψ − 1)σ < 0.01.) If a < σ, hence σ > 1, f decreases and every term of the left side is at
-// least 0. The terms from ⌈σ⌉ on sum to at least f(⌈σ⌉)/2 ≥ exp(−2)/2. The right side is at most (ψ − 1)·σ√(2π)/2 <
-// 10⁻⁷. ∎
+// f. If a ≥ σ, f is convex on [a, ∞). By the trapezoidal rule, the left side is at least f(a)/2. Moreover, ∫_a^∞ f
+// ≤ f(a)·σ²/a. That suffices, since (ψ − 1)σ²/a ≤ ½. (This holds for σ ≤ ½ since ψσ² = Zσ/√(2π) < 0.26. It holds
+// for σ > ½ since σ²/a ≤ σ and (ψ − 1)σ < 0.01.) If a < σ, hence σ > 1, f decreases and every term of the left side
+// is at least 0. The terms from ⌈σ⌉ on sum to at least f(⌈σ⌉)/2 ≥ exp(−2)/2. The right side is at most (ψ −
+// 1)·σ√(2π)/2 < 10⁻⁷. ∎
 func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 	if k.Sign() < 0 {
 		return 1

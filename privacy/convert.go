@@ -28,8 +28,8 @@ import (
 // bound at its result is evaluated in interval arithmetic, and rounded to the safe side.
 
 // EpsilonAt returns the least ε, rounded up, for which a mechanism of zCDP loss r is (ε, d)-differentially private
-// by the theorem above. It is 0 if r is 0, or if d is 1. If d is 0 and r is not, there is no such ε, and the error
-// is ErrDelta.
+// by the theorem above. It is 0 if r is 0, or if d alone covers the loss, as d = 1 always does. If d is 0 and r is
+// not, there is no such ε, and the error is ErrDelta.
 func (r Rho) EpsilonAt(d Delta) (Epsilon, error) {
 	switch {
 	case r.IsZero() || d.certain():

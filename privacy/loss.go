@@ -143,8 +143,8 @@ func (l Loss) Share(num, den int64) Loss {
 }
 
 // EpsilonAt returns an ε, rounded up, such that a mechanism of loss l is (ε, d)-differentially private. For a pure
-// loss it is the loss's own ε. A zCDP loss with ρ above 0 needs a d above its own δ; otherwise the error is
-// ErrDelta.
+// loss it is the loss's own ε. For a zCDP loss it is 0 if d is 1. Any other d must be at least the loss's own δ,
+// and above it if ρ is above 0; otherwise the error is ErrDelta.
 //
 // Proof for zCDP [Bun & Steinke 2016, Lemma 8.8]. Let δ′ = (d−δ)/(1−δ), and let ε be the value to which ρ converts
 // at δ′. Then P′(S) ≤ e^ε·Q′(S) + δ′. So P(S) ≤ (1−δ)(e^ε·Q′(S) + δ′) + δ ≤ e^ε·Q(S) + (1−δ)δ′ + δ, and the last

@@ -187,8 +187,8 @@ type Intersection struct {
 // Words are compared as texts: Intersect does not know that Europe contains France.
 //
 // Intersect returns ErrParameter if there are no tables, or more than MostTables, or a table without rows. It also
-// returns it if nothing is known, if a known column is in no table or is sensitive in all, and if there are too
-// many sensitive values to compare.
+// returns it if nothing is known, if no table has a known column other than as the sensitive one, and if there are
+// too many sensitive values to compare.
 func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 	switch {
 	case len(tables) == 0 || len(known) == 0:

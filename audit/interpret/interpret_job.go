@@ -20,8 +20,9 @@ import (
 //	advantage ≤ δ(0)
 //	power     ≤ the smallest value, over ε ≥ 0, of e^ε·α + δ(ε) and of 1 − e^−ε(1 − α − δ(ε))
 //
-// by the arguments of [MeaningOf]. Every ε gives a bound, and MeaningOfJob tries values near the best one. No curve
-// gives a smaller bound than the smallest over all ε, by the duality of Dong, Roth & Su 2022.
+// by the arguments of [MeaningOf]. Every ε gives a bound, and MeaningOfJob tries values near the best one. The
+// curve δ(ε) implies no smaller bound on the power than the smallest over all ε, by the duality of Dong, Roth & Su
+// 2022.
 //
 // For k steps of the neighbouring relation, MeaningOfJob uses another job if every mechanism has a form for k
 // steps. The sensitivity of noise is multiplied by k, and so are the ε of a promise or of an exponential mechanism,

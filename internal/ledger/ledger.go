@@ -133,7 +133,7 @@ func (l *Ledger) State() (State, error) {
 
 // Room returns the largest loss that a reservation like r could have now, apart from the terms' maximum price. It
 // ignores r's own loss. It counts the fragment of an interrupted write at the end of the log as spent, unless that
-// is free. For an analyst whom the terms do not list it returns ErrAnalyst.
+// is free. If the terms list analysts, and r's analyst is none of them, it returns ErrAnalyst.
 func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	err = l.locked(func() error {
 		left, err = l.log.roomAfter(l.log.owes(), r, l.now())

@@ -134,7 +134,7 @@ func (l *look) freeze(ctx context.Context, name string) error {
 
 // guards is a query that describes a copy. Its columns are: the table's file; whether it is a plain table without
 // rules; whether anybody may write to it; whether its primary key is valid; whether its condition is valid; and
-// whether no row was changed since it was made. REGCLASS, UNIT, RANK and ROWS are placeholders.
+// whether no row was updated, deleted or added since it was made. REGCLASS, UNIT, RANK and ROWS are placeholders.
 const guards = `SELECT pg_relation_filenode(c.oid), relkind = 'r' AND NOT relhasrules,
  EXISTS (SELECT FROM aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'))
   OR EXISTS (SELECT FROM pg_attribute AS a, aclexplode(attacl) WHERE attrelid = c.oid AND privilege_type IN ('INSERT', 'UPDATE')),
