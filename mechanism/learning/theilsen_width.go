@@ -32,11 +32,11 @@ import (
 // at most 1 and d by at most 1 + b, so r = (2 + 2b)·m, and max(4, 2 + 2b)·m under ChangeOne.
 //
 // Coverage. Suppose that the rows are drawn independently, with y = middle + slope·x + a residual. The residual is
-// independent of x, with median 0 and a continuous distribution, and x and y are within the domain. If the slope's
-// interval lies below the true slope θ, all pairs that are surely below its upper end are below θ. Then S(h)/(n −
-// 1) is at most Kendall's sum at θ divided by n − 1, for all s and h. The other side is symmetric. The distribution
-// of Kendall's sum does not depend on that of the residuals. It is approximately normal, with mean 0 and a variance
-// of at most (n + 7)/9 [Kendall 1938; Sen 1968].
+// independent of x, with median 0 and a continuous distribution. The slope and the middle are within their domains.
+// If the slope's interval lies below the true slope θ, all pairs that are surely below its upper end are below θ.
+// Then S(h)/(n − 1) is at most Kendall's sum at θ divided by n − 1, for all s and h. The other side is symmetric.
+// The distribution of Kendall's sum does not depend on that of the residuals. It is approximately normal, with mean
+// 0 and a variance of at most (n + 7)/9 [Kendall 1938; Sen 1968].
 //
 // By the inequality of the means, √(n + 7) ≤ ((n + 7)/σ + σ)/2 for all σ > 0. The right-hand side is a tangent that
 // is above the root for every n, even if Rows is wrong, and touches it at n + 7 = σ². T is z/3 times that tangent
