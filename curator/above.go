@@ -77,12 +77,12 @@ func (c *Session) stream(t Threshold) (*Stream, error) {
 	usage := func(message, hint string) error { return &Error{Code: CodeUsage, Message: message, Hint: hint} }
 	threshold, err := exact.ParseDecimal(t.Threshold)
 	if err != nil || !threshold.IsInt() {
-		return nil, usage("the threshold is a whole number", "such as 100")
+		return nil, usage("the threshold must be a whole number", "such as 100")
 	}
 	if t.Above < 0 || t.Above > maxQuestions || t.Questions < 0 || t.Questions > maxQuestions {
 		return nil, usage(
-			fmt.Sprintf("Questions, and how many of them may be Above, are between 1 and %d", maxQuestions),
-			"0 is the default",
+			fmt.Sprintf("Questions and Above must be between 1 and %d", maxQuestions),
+			"use 0 for the default",
 		)
 	}
 	terms := release.StreamTerms{
@@ -110,13 +110,13 @@ func (c *Session) stream(t Threshold) (*Stream, error) {
 	}
 	if target.Source != nil {
 		return nil, usage(
-			"a stream is about one table whose rows have a unit of their own",
-			"ask about the table that it refers to",
+			"the table of a stream must declare its unit itself, not through a reference",
+			"use the table that it refers to",
 		)
 	}
 	terms.Moves = target.Sensitivity
 	if t.Most < 0 {
-		return nil, usage("one unit moves a number by at least 1", "leave it out")
+		return nil, usage("Most must be at least 1", "leave Most out")
 	} else if t.Most > 0 {
 		terms.Moves = big.NewInt(t.Most)
 	}

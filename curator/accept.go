@@ -82,8 +82,8 @@ type AcceptOptions struct {
 }
 
 // finishFirst is the hint for an owner whose change of the policy would lose a training.
-const finishFirst = "put the policy in force back and finish it; or give it up by `dither policy accept --abandon`: " +
-	"its price stays spent"
+const finishFirst = "restore the policy in force and finish the training, or abandon it with `dither policy accept " +
+	"--abandon`; its price stays spent"
 
 // AcceptPolicy puts a changed policy file in force. A change of the population, its neighbours, units, sources or
 // budget needs this decision of the owner. Past losses are converted to the new terms; if that is impossible, the
@@ -130,7 +130,7 @@ func (c *Owner) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyC
 	if group > 1 && !spent.Within(c.policy.Budget.Loss) {
 		return out, &Error{
 			Code: CodePolicy,
-			Hint: "raise the budget knowingly, or go back to the policy in force",
+			Hint: "raise the budget, or go back to the policy in force",
 			Message: fmt.Sprintf(
 				"under the new terms the answers given so far would have cost %v, more than the budget of %v",
 				out.Spent,
@@ -185,14 +185,14 @@ func (c *Session) inForce(s ledger.State) error {
 	// Open adopts such a change. So the file was accepted, or changed, after this home was opened
 	if len(changes) == 0 {
 		return &Error{
-			Code: CodePolicyChanged, Message: "the policy in force is another one than was read here",
-			Hint: "open the curator again, where the home can be written",
+			Code: CodePolicyChanged, Message: "the policy in force is not the one that was read here",
+			Hint: "open the curator again, in a process that can write to the home",
 		}
 	}
 	return &Error{
 		Code:    CodePolicyChanged,
 		Message: fmt.Sprintf("the policy file is not the one in force: %s", strings.Join(changes, "; ")),
-		Hint:    "the owner runs `dither policy accept`",
+		Hint:    "ask the owner to run `dither policy accept`",
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *Session) checkedChange(ctx context.Context, s ledger.State) ([]string, 
 		}
 		if found > need.Rows {
 			return nil, 0, &Error{
-				Code: CodeSource, Message: fmt.Sprintf("%v; the sealed versions hold %d rows of one", err, found),
+				Code: CodeSource, Message: fmt.Sprintf("%v; in the sealed versions, one unit has %d rows", err, found),
 				Hint: fmt.Sprintf("declare rows_per_unit: %d or more", found), cause: err,
 			}
 		}
@@ -268,7 +268,8 @@ func (c *Session) mostRows(ctx context.Context, of policy.Check) (most int64, er
 			return err
 		}
 		if v.Live {
-			return fmt.Errorf("version %d of table %s was of a live table, and what it held then is not kept", v.Number, v.Table)
+			return fmt.Errorf("version %d of table %s referred to a live table, whose rows at that time are not "+
+				"kept", v.Number, v.Table)
 		}
 		n, err := sealer.MostRows(ctx, v.File, of.Column, of.Type)
 		most = max(most, n)

@@ -198,21 +198,21 @@ func (c *Session) parsePrice(q Question) (privacy.Loss, error) {
 	}
 	switch {
 	case q.Group < 0:
-		return unusable(errors.New("a group has at least one unit"), "")
+		return unusable(errors.New("a group must have at least one unit"), "")
 	case q.Epsilon != "" && q.Rho != "":
-		return unusable(errors.New("a price is given in epsilon or in rho, not in both"), "")
+		return unusable(errors.New("give a price in epsilon or in rho, not in both"), "")
 	case q.Epsilon != "":
 		e, err := privacy.ParseEpsilon(q.Epsilon)
 		if err != nil {
-			return unusable(err, "a price is a decimal such as 0.1")
+			return unusable(err, "write a price as a decimal, such as 0.1")
 		}
 		return c.policy.Budget.Price(e), nil
 	case q.Rho != "" && c.policy.Budget.Loss.Accountant() == privacy.Pure:
-		return unusable(errors.New("the budget is a pure epsilon: it has no price in rho"), "use epsilon")
+		return unusable(errors.New("the budget is a pure epsilon, so a price in rho is not possible"), "use epsilon")
 	case q.Rho != "":
 		rho, err := privacy.ParseRho(q.Rho)
 		if err != nil {
-			return unusable(err, "a price in rho is a decimal such as 0.005")
+			return unusable(err, "write a price in rho as a decimal, such as 0.005")
 		}
 		return privacy.ZCDPLoss(rho, privacy.Delta{}), nil
 	}
@@ -233,7 +233,7 @@ func parseConfidence(text *string) (float64, error) {
 		return 0, &Error{
 			Code:    CodeUsage,
 			Message: "invalid confidence: " + err.Error(),
-			Hint:    "a confidence is a decimal such as 0.95",
+			Hint:    "write the confidence as a decimal, such as 0.95",
 			cause:   err,
 		}
 	}

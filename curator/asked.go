@@ -40,7 +40,7 @@ func (c *Session) named(id string) (a ledger.Answer, r ledger.Reservation, err e
 	none := &Error{
 		Code:    CodeUsage,
 		Message: "there is no release " + strconv.Quote(id),
-		Hint:    "answers end with their release's name, as r12; `dither ledger list` shows them",
+		Hint:    "take the name, such as r12, from the end of an answer or from `dither ledger list`",
 	}
 	number, err := strconv.ParseUint(strings.TrimPrefix(id, "r"), 10, 64)
 	if err != nil || !strings.HasPrefix(id, "r") {

@@ -96,7 +96,7 @@ func (c *Session) Budget() (*Budget, error) { return c.BudgetFor(0) }
 // BudgetFor is Budget, but it also reports the loss of a group of that many units, unless group is 0.
 func (c *Session) BudgetFor(group int64) (*Budget, error) {
 	if group < 0 {
-		return nil, &Error{Code: CodeUsage, Message: "a group has at least one unit"}
+		return nil, &Error{Code: CodeUsage, Message: "a group must have at least one unit"}
 	}
 	s, err := c.ledger.State()
 	if err != nil {

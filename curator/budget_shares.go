@@ -49,20 +49,20 @@ func (c *Session) permitted(q Question) error {
 	switch {
 	// the ledger cannot count charges under such a name
 	case len(q.Analyst) > maxAnalystName || !utf8.ValidString(q.Analyst):
-		return &Error{Code: CodeUsage, Message: "an analyst's name has at most 63 bytes, in UTF-8"}
+		return &Error{Code: CodeUsage, Message: "an analyst's name must be at most 63 bytes of UTF-8"}
 	case listed || len(c.policy.Analysts) == 0:
 		return nil
 	case q.Analyst == "":
 		return &Error{
 			Code:    CodeAnalyst,
-			Message: "the policy lists who may ask, and nobody is named",
-			Hint:    "say --analyst NAME, or Question.Analyst",
+			Message: "the policy lists the analysts who may ask, and the question names no analyst",
+			Hint:    "give --analyst NAME, or set Question.Analyst",
 		}
 	}
 	return &Error{
 		Code:    CodeAnalyst,
-		Message: "the policy lists who may ask, and " + q.Analyst + " is not among them",
-		Hint:    "the owner can add them to the policy",
+		Message: "the policy lists the analysts who may ask, and " + q.Analyst + " is not one of them",
+		Hint:    "ask the owner to add this analyst to the policy",
 	}
 }
 
@@ -126,7 +126,7 @@ func sharing(p *policy.Policy) (lines []string) {
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"%s per %s are granted, %s in all; what a %s leaves is not carried over",
+				"%s is granted per %s, %s in all; the unspent part of a %s is not carried over",
 				g.Loss,
 				g.Per,
 				p.Budget.Loss,
@@ -135,14 +135,14 @@ func sharing(p *policy.Policy) (lines []string) {
 		)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Analysts)) {
-		lines = append(lines, fmt.Sprintf("%s may spend %s of it", name, p.Analysts[name]))
+		lines = append(lines, fmt.Sprintf("analyst %s may spend %s of the budget", name, p.Analysts[name]))
 	}
 	for _, t := range p.Tables {
 		if t.Part != nil {
 			lines = append(
 				lines,
 				fmt.Sprintf(
-					"table %s: one unit counts in %s of %s in questions that are confined to some, and these alone are charged",
+					"table %s: one unit counts in at most %s of %s; a question confined to some of them is charged to those alone",
 					t.Name,
 					plural(t.Part.PerUnit, "part"),
 					t.Part.Column,

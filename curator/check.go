@@ -29,8 +29,8 @@ func CheckPolicy(home string) ([]string, error) {
 	if p.Budget.Loss.Within(p.Price.Maximum) {
 		lines = append(
 			lines,
-			"one question may cost the whole budget, and so may a write to the ledger that a crash damaged: "+
-				"price.maximum bounds both",
+			"one question may cost the whole budget, and so may a ledger entry that a crash damages: set "+
+				"price.maximum to limit both",
 		)
 	}
 	lines = append(lines, sharing(p)...)
@@ -39,8 +39,8 @@ func CheckPolicy(home string) ([]string, error) {
 	} else if len(p.Analysts) > 0 {
 		lines = append(
 			lines,
-			"analysts are listed and there is no answer_delay: how long an answer takes may reveal rows (`dither "+
-				"audit timing` measures how much)",
+			"the policy lists analysts but has no answer_delay: the time that an answer takes may reveal rows "+
+				"(`dither audit timing` measures how much)",
 		)
 	}
 	_, selecting := p.Price.Maximum.ZCDP()
@@ -48,7 +48,7 @@ func CheckPolicy(home string) ([]string, error) {
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"groups that are not known beforehand cost a question δ = %s more by default, %s at most",
+				"a question with unknown keys costs an additional δ = %s by default, %s at most",
 				p.Price.Delta,
 				selecting,
 			),
@@ -57,12 +57,13 @@ func CheckPolicy(home string) ([]string, error) {
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
 		if t.Source.Live() {
-			lines = append(lines, fmt.Sprintf("  its source %s is asked where it is: nothing was looked at", t.Source.Path))
+			lines = append(lines, fmt.Sprintf("  its source %s is on a server and is read in place: it was not "+
+				"checked", t.Source.Path))
 			if t.Part != nil {
 				lines = append(lines, "  questions about its parts are charged to everybody, unless it is sealed with --copy")
 			}
 		} else if !isThere(t.Source) {
-			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
+			lines = append(lines, fmt.Sprintf("  its source %s does not exist", t.Source.Path))
 		} else if text := doubt(t); text != "" {
 			lines = append(lines, "  "+text)
 		}
@@ -94,8 +95,8 @@ func changed(home string, p *policy.Policy) (lines []string) {
 		if at := seal.Changed(home, t); at != "" {
 			lines = append(
 				lines,
-				fmt.Sprintf("table %s: it seems to have changed since it was sealed, as was first noticed at %s: "+
-					"seal it again, so that answers about it have a number of their own", t.Name, at),
+				fmt.Sprintf("table %s seems to have changed since it was sealed (first noticed at %s): seal it "+
+					"again, so that its new contents get a version number", t.Name, at),
 			)
 		}
 	}
@@ -124,14 +125,15 @@ func standing(home string, p *policy.Policy) []string {
 	if s.Adopted && s.Terms.Digest != p.Digest() {
 		lost := losing(home, s)
 		if len(lost) > 0 && len(lines) == 1 && strings.Contains(lines[0], takesOver) {
-			lines = []string{"this is not the policy in force, and does not take over by itself:"}
+			lines = []string{"this is not the policy in force, and it does not come into force by itself:"}
 		}
 		lines = append(lines, lost...)
 	}
 	for _, t := range c.stale() {
 		lines = append(
 			lines,
-			fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t),
+			fmt.Sprintf("table %s: its declaration has changed since it was sealed: run `dither seal`, or "+
+				"questions about it are refused", t),
 		)
 	}
 	return append(lines, changed(home, p)...)
@@ -147,8 +149,8 @@ func losing(home string, s ledger.State) (lines []string) {
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"training %s is paid and unfinished, and would be lost: the change waits until it is finished, or "+
-					"for `dither policy accept --abandon`",
+				"training %s is paid for but unfinished, and the change would end it: finish it first, or run "+
+					"`dither policy accept --abandon`",
 				u,
 			),
 		)
@@ -156,7 +158,7 @@ func losing(home string, s ledger.State) (lines []string) {
 	return lines
 }
 
-const takesOver = "it takes over when the home is next opened"
+const takesOver = "it comes into force when the home is next opened"
 
 // difference describes how the policy file differs from the ledger's terms.
 func (c *Session) difference(s ledger.State) []string {
@@ -176,20 +178,21 @@ func (c *Session) difference(s ledger.State) []string {
 	switch {
 	case errors.As(err, &refused) && refused.Missing != nil:
 		return []string{
-			"this is not the policy in force. `dither policy accept` looks into the sealed rows first: " + refused.Error(),
+			"this is not the policy in force. `dither policy accept` first checks the sealed rows: " + refused.Error(),
 		}
 	case err != nil:
 		return []string{"this is not the policy in force, and cannot be accepted: " + err.Error()}
 	case len(changes) == 0 && group == 1:
-		return []string{"this is not the policy in force, but the budget rests on nothing that changed: " + takesOver +
-			"; what was answered before is charged again under it"}
+		return []string{"this is not the policy in force, but nothing that changed affects the budget: " + takesOver +
+			"; under it, a question that was answered before is charged again"}
 	}
-	lines := []string{"this is not the policy in force: questions are refused until `dither policy accept`, which means"}
+	lines := []string{"this is not the policy in force: questions are refused until `dither policy accept`, which " +
+		"has these effects:"}
 	for _, text := range changes {
 		lines = append(lines, "  - "+text)
 	}
 	if group > 1 {
-		lines = append(lines, fmt.Sprintf("  - losses so far count as for a group of %d units", group))
+		lines = append(lines, fmt.Sprintf("  - losses so far count as those of a group of %d units", group))
 	}
 	return lines
 }
@@ -209,18 +212,19 @@ func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
 	known := t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean
 	switch {
 	case c.ValuesFrom != nil:
-		return fmt.Sprintf("its values are those of %s.%s, once that is sealed", c.ValuesFrom.Table, c.ValuesFrom.Column)
+		return fmt.Sprintf("its values are those of %s.%s, once that table is "+
+			"sealed", c.ValuesFrom.Table, c.ValuesFrom.Column)
 	case selecting && !known && (c.Type == value.Text || c.Type == value.Date):
-		return "no values declared: it may be compared, and its groups are not known beforehand"
+		return "no values declared: questions may compare it, and its keys are unknown in GROUP BY"
 	case selecting && !known && c.Type == value.Integer:
-		return "no bounds declared: it may be compared, not summed or averaged, and its groups are not known beforehand"
+		return "no bounds declared: questions may compare it, but not sum or average it, and its keys are unknown in GROUP BY"
 	}
 	switch {
 	case t.Public || c.Name == t.Unit.Column || t.References[c.Name].Table != "" || c.Lower != nil ||
 		c.Values != nil || c.Type == value.Boolean:
 		return ""
 	case c.Type == value.Text || c.Type == value.Date:
-		return "no values declared: it may be compared, but not grouped by"
+		return "no values declared: questions may compare it, but not group by it"
 	}
-	return "no bounds declared: it may be compared, but not summed, averaged or grouped by"
+	return "no bounds declared: questions may compare it, but not sum, average or group by it"
 }

@@ -81,7 +81,7 @@ func (c *Session) asks(analyst *string) error {
 		*analyst = c.analyst
 		return nil
 	}
-	return &Error{Code: CodeAnalyst, Message: "the session is another analyst's", Hint: "leave Analyst out"}
+	return &Error{Code: CodeAnalyst, Message: "the session belongs to another analyst", Hint: "leave Analyst out"}
 }
 
 // Options change how a home runs, but not its privacy promise. The zero value is the default.
@@ -144,7 +144,7 @@ func OpenWith(home string, options Options) (*Owner, error) {
 	if err != nil {
 		e := homeError(err)
 		if errors.Is(err, os.ErrNotExist) {
-			e.Hint = "`dither init DIR` makes a home; -C DIR or DITHER_HOME says where one is"
+			e.Hint = "create a home with `dither init DIR`, or name an existing one with -C DIR or DITHER_HOME"
 		}
 		return nil, e
 	}
@@ -152,7 +152,7 @@ func OpenWith(home string, options Options) (*Owner, error) {
 		return nil, &Error{
 			Code:    CodePolicy,
 			Message: "the policy has no answer_delay: analysts would see how long each answer takes, which depends on rows",
-			Hint:    "the owner declares one (docs/reference/policy.md)",
+			Hint:    "declare answer_delay in the policy (docs/reference/policy.md)",
 		}
 	}
 	p.Fix()
@@ -161,7 +161,7 @@ func OpenWith(home string, options Options) (*Owner, error) {
 	if err != nil {
 		e := toOwner(err)
 		if errors.Is(err, ledger.ErrMissing) {
-			e.Hint = "`dither init " + home + "` begins one"
+			e.Hint = "run `dither init " + home + "` to create one"
 		}
 		return nil, e
 	}

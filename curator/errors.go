@@ -114,8 +114,8 @@ func (c *Session) charged(err error) *Error {
 		e.Code, e.Retry = CodeHome, true
 	}
 	if errors.Is(err, ledger.ErrNotWritten) { // the reservation was written, but the answer's entry was not
-		e.Message = "the ledger could not be written: the answer is not recorded, and not given; its price stays spent"
-		e.Hint = "the owner looks whether the disk of the home is full; asking again is charged again"
+		e.Message = "the ledger could not be written: the answer was neither recorded nor returned; its price stays spent"
+		e.Hint = "ask the owner to check whether the home's disk is full; asking again is charged again"
 	}
 	return &e
 }
@@ -132,7 +132,7 @@ func toOwner(err error) *Error {
 // untold returns the uniform error that replaces every unknown error.
 func untold() *Error {
 	return &Error{
-		Code: CodeInternal, Message: "the question could not be answered, for a reason that only the owner is told",
+		Code: CodeInternal, Message: "the question could not be answered, for a reason that only the owner may see",
 		Hint: "ask the owner of the home",
 	}
 }
@@ -232,35 +232,36 @@ func worded(err error) *Error {
 		return &Error{
 			Code:    CodeStale,
 			Message: err.Error(),
-			Hint:    "the owner restores the home's file from a backup, or runs `dither seal`",
+			Hint:    "ask the owner to restore the home's file from a backup, or to run `dither seal`",
 			Table:   damaged.Table,
 			cause:   err,
 		}
 	case errors.As(err, &stale), errors.Is(err, release.ErrNotRecorded), errors.Is(err, ledger.ErrNotSealed):
-		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
+		return &Error{Code: CodeStale, Message: err.Error(), Hint: "ask the owner to run `dither seal`", cause: err}
 	case errors.Is(err, ledger.ErrSuspended):
 		return &Error{
-			Code: CodeSuspended, Message: err.Error() + ": new ones are refused until the owner has looked into it", cause: err,
-			Hint: "the owner runs `dither ledger resume`; what was answered already can be asked again at no cost",
+			Code: CodeSuspended, Message: err.Error() + ": new questions are refused until the owner allows them " +
+				"again", cause: err,
+			Hint: "ask the owner to run `dither ledger resume`; questions that were answered before can be asked again, free",
 		}
 	case errors.Is(err, ledger.ErrFull):
 		return &Error{
 			Code:    CodeLedger,
 			Retry:   true,
-			Message: "the ledger could not be written, since its disk is full: nothing was recorded or charged",
-			Hint:    "the owner makes room on the disk of the home; then ask again",
+			Message: "the ledger could not be written because its disk is full: nothing was recorded or charged",
+			Hint:    "ask the owner to free space on the home's disk; then ask again",
 			cause:   err,
 		}
 	case errors.Is(err, ledger.ErrNotWritten):
 		return &Error{
 			Code: CodeLedger, Retry: true, Message: "the ledger could not be written: nothing was recorded or charged",
-			Hint: "the owner looks at the disk of the home; then ask again", cause: err,
+			Hint: "ask the owner to check the home's disk; then ask again", cause: err,
 		}
 	case errors.Is(err, ledger.ErrReadOnly):
 		return &Error{
 			Code:    CodeHome,
-			Message: err.Error() + ": only what was answered before is answered",
-			Hint:    "ask where the home can be written",
+			Message: err.Error() + ": only answers that were released before are returned",
+			Hint:    "ask in a process that can write to the home",
 			cause:   err,
 		}
 	case errors.Is(err, ledger.ErrAmbiguous):
@@ -268,14 +269,14 @@ func worded(err error) *Error {
 			Code:    CodeLedger,
 			Charged: true,
 			Message: err.Error(),
-			Hint:    "the price may have been charged: open the curator again",
+			Hint:    "open the curator again; the price may have been charged",
 			cause:   err,
 		}
 	case errors.Is(err, seal.ErrNotSealed):
 		return &Error{
 			Code:    CodeNotSealed,
 			Message: err.Error(),
-			Hint:    "the owner runs `dither seal`, or Owner.Seal",
+			Hint:    "ask the owner to run `dither seal`, or call Owner.Seal",
 			cause:   err,
 		}
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy), errors.Is(err, ledger.ErrStale):
@@ -283,7 +284,7 @@ func worded(err error) *Error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{
 			Code:    CodeCancelled,
-			Message: "the question was given up before its price was charged",
+			Message: "the question was cancelled before its price was charged",
 			Hint:    againFree,
 			Retry:   true,
 			cause:   err,
@@ -306,7 +307,7 @@ func afresh(fresh bool, err error) error {
 	return &once
 }
 
-const againFree = "what was answered already can be asked again at no cost"
+const againFree = "questions that were answered before can be asked again, free"
 
 // notReserved is public for an error before the reservation. If the price exceeds what remains, the hint names a
 // price that would fit.
@@ -319,7 +320,7 @@ func (c *Session) notReserved(err error) *Error {
 		}
 		_, asked := exhausted.Price.ZCDP()
 		if _, delta := exhausted.Remaining.ZCDP(); asked.Cmp(delta) > 0 {
-			e.Hint = "the delta for unknown groups is used up: group by what is known; " + againFree
+			e.Hint = "group by known keys, because the delta for unknown keys is spent; " + againFree
 			if !delta.IsZero() {
 				e.Hint = "ask with --delta " + delta.String() + " or less; " + againFree
 			}
@@ -333,7 +334,7 @@ func (c *Session) notReserved(err error) *Error {
 func givenUp() *Error {
 	return &Error{
 		Code: CodeCancelled, Charged: true,
-		Message: "the question was given up; its price stays spent",
+		Message: "the question was cancelled; its price stays spent",
 		Hint:    "asking again is charged again",
 	}
 }
@@ -354,15 +355,15 @@ func endings(e *release.EndedError) *Error {
 	case release.Late:
 		return &Error{
 			Code:    CodeUnavailable,
-			Message: "the question came to its turn too late to be answered in time, and was not asked",
+			Message: "the question waited too long for its turn to be answered in time, and did not run",
 			Retry:   true,
-			Hint:    "ask again; if it happens often, the owner makes answer_delay.floor larger",
+			Hint:    "ask again; if this happens often, ask the owner to raise answer_delay.floor",
 		}
 	case release.Slow:
 		return &Error{
 			Code: CodePolicy,
 			Message: fmt.Sprintf(
-				"by the policy's answer_delay the answer would leave later than the %s that an answer may take",
+				"under the policy's answer_delay, the answer would leave after more than %s, the most time that an answer may take",
 				e.Limit,
 			),
 			Hint: "ask about fewer tables, with fewer and shorter expressions",
@@ -370,22 +371,22 @@ func endings(e *release.EndedError) *Error {
 	case release.Crowded:
 		return &Error{
 			Code:    CodeUnavailable,
-			Message: "too many questions wait for their rehearsal; nothing was charged",
+			Message: "too many questions are waiting for their rehearsal; nothing was charged",
 			Hint:    "ask again later",
 			Retry:   true,
 		}
 	case release.Busy:
 		return &Error{
 			Code:    CodeUnavailable,
-			Message: "the same question is being answered, and takes its time; nothing was charged",
+			Message: "another request for the same question is still running; nothing was charged",
 			Retry:   true,
-			Hint:    "ask again later: its answer is then given again, free",
+			Hint:    "ask again later: its answer is then returned, free",
 		}
 	case release.Costly:
 		return &Error{
 			Code: CodePolicy,
 			Message: fmt.Sprintf(
-				"over a few made-up rows the question already takes more than %s, or %s",
+				"on a few made-up rows, the question already takes more than %s, or %s",
 				e.Limit,
 				release.RehearsalMemory,
 			),
@@ -393,13 +394,14 @@ func endings(e *release.EndedError) *Error {
 		}
 	case release.Unreachable:
 		return &Error{
-			Code: CodeUnavailable, Message: "the server that holds the table cannot be asked; nothing was charged", Retry: true,
-			Hint: "the owner looks whether it runs, and whether the table is as declared",
+			Code: CodeUnavailable, Message: "the server that holds the table cannot be queried; nothing was " +
+				"charged", Retry: true,
+			Hint: "ask the owner to check that the server runs, and that the table matches its declaration",
 		}
 	case release.Unevaluable:
 		return &Error{
 			Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
-			Hint: "please report it, with the policy and the question; ask it in another way",
+			Hint: "write the question in another way; please report this error with the policy and the question",
 		}
 	case release.Unsupported:
 		return &Error{Code: CodePolicy, Message: e.Message, Hint: e.Hint}

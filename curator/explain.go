@@ -188,7 +188,8 @@ const manyCells = 1000
 // notes returns what an analyst should know about the intervals: above all, what they do not cover.
 func (c *Session) notes(p *plan.Plan) []string {
 	notes := []string{
-		"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off.",
+		"Intervals cover noise and rounding around the bounded answer. They do not cover sampling, or what the " +
+			"bounds leave out.",
 	}
 	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))
@@ -197,8 +198,8 @@ func (c *Session) notes(p *plan.Plan) []string {
 		notes = append(
 			notes,
 			fmt.Sprintf(
-				"All %d groups that there may be are released, whoever is in them. Bounds or values that the policy "+
-					"declares, or CASE, make them fewer.",
+				"All %d possible groups are released, even empty ones. Bounds or values that the policy declares, "+
+					"or CASE, can reduce their number.",
 				n,
 			),
 		)
@@ -216,8 +217,8 @@ func (c *Session) notes(p *plan.Plan) []string {
 		notes = append(
 			notes,
 			fmt.Sprintf(
-				"Charged to everybody: to some parts of %s alone only where a copy of the table is read, and WHERE "+
-					"leaves no others.",
+				"Charged to everybody. A question is charged to some parts of %s alone only if it reads a copy of "+
+					"the table and its WHERE excludes all other parts.",
 				SQLName(t.Part.Column),
 			),
 		)
@@ -235,12 +236,12 @@ func (c *Session) notes(p *plan.Plan) []string {
 func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
 	if slices.ContainsFunc(p.Measures, func(m *plan.Measure) bool { return m.Values > 0 && m.Values < p.Caps.Rows }) {
-		noise += ", but that of a count of distinct values no further than there are values in its groups"
+		noise += ", but for a count of distinct values only up to the number of values"
 	}
 	if p.Caps.Rows > 0 {
 		return fmt.Sprintf(
-			"Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be "+
-				"low. %s; max_groups plays no part%s.",
+			"For one %s, at most %s, among those that pass WHERE; further rows are left out, so counts and sums "+
+				"may be too low. %s; max_groups has no effect%s.",
 			p.Unit.Name,
 			countingRows(p.Caps.Rows),
 			noise,
@@ -252,8 +253,8 @@ func truncation(p *plan.Plan) string {
 		noise = "Noise grows in proportion to max_rows_per_group, and to the square root of max_groups"
 	}
 	return fmt.Sprintf(
-		"One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and "+
-			"sums are off. %s.",
+		"One %s counts in at most %s, and adds to each at most as much as %s can. The rest is cut off, which "+
+			"biases counts and sums. %s.",
 		p.Unit.Name,
 		plural(p.Caps.Groups, "group"),
 		plural(p.Caps.RowsPerGroup, "row"),
@@ -274,20 +275,20 @@ func unlessUnits(p *plan.Plan) string {
 	if p.Caps.Groups == 0 || len(p.Keys) == 0 {
 		return ""
 	}
-	return ", but that one " + p.Unit.Name + " is counted in at most " + plural(p.Caps.Groups, "group")
+	return ", except that one " + p.Unit.Name + " counts in at most " + plural(p.Caps.Groups, "group")
 }
 
 // confinedTo describes which parts a question is charged to, and which rows it leaves out.
 func confinedTo(p *plan.Plan) string {
 	name, n := SQLName(p.Columns[p.Part.Column].Name), int64(len(p.Part.Values))
 	text := fmt.Sprintf(
-		"Charged to %s of %s only: of questions about different ones, and none about all, only the dearest counts",
+		"Charged to %s of %s only: the budget counts only the part with the largest total charge",
 		plural(n, "part"),
 		name,
 	)
 	if p.Part.PerUnit > 1 {
 		text = fmt.Sprintf(
-			"Charged to %s of %s only: of all parts, the %d dearest count",
+			"Charged to %s of %s only: the budget counts only the %d parts with the largest total charges",
 			plural(n, "part"),
 			name,
 			p.Part.PerUnit,
@@ -295,7 +296,7 @@ func confinedTo(p *plan.Plan) string {
 	}
 	if p.Neighbours == privacy.ChangeOne {
 		text = fmt.Sprintf(
-			"Charged to %s of %s only: of all parts, the %d dearest count",
+			"Charged to %s of %s only: the budget counts only the %d parts with the largest total charges",
 			plural(n, "part"),
 			name,
 			2*p.Part.PerUnit,
@@ -305,7 +306,7 @@ func confinedTo(p *plan.Plan) string {
 		return text + "."
 	}
 	return fmt.Sprintf(
-		"%s. Of one %s at most %s counts, the first of its rows; its rows in others are left out.",
+		"%s. One %s counts in at most %s, the first that its rows name; its rows in other parts are left out.",
 		text,
 		p.Unit.Name,
 		plural(p.Part.PerUnit, "part"),

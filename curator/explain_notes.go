@@ -7,10 +7,10 @@ import (
 
 // Notes about the predicted errors of an explanation.
 const (
-	averageNote   = "An average's error is given times n, the number of rows it is over, which is not known before asking."
-	leavesNote    = "The answer, or that there is none, leaves "
-	unforetoldYet = "No error is foretold of what is computed from several noisy parts, as a variance or a slope: " +
-		"over few rows its interval can be as wide as its bounds."
+	averageNote   = "An average's error is stated times n, its number of rows, because n is not known before asking."
+	leavesNote    = "The answer, or the error, leaves "
+	unforetoldYet = "No error is predicted for a value that is computed from several noisy parts, such as a " +
+		"variance or a slope. Over few rows, its interval can be as wide as its bounds."
 )
 
 // AnswerNotes returns the Notes that apply to the answer too. It leaves out those about predicted errors and about

@@ -31,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 	child := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$", "-test.v") // the limit is of a whole process
 	child.Env = append(os.Environ(), "DITHER_FULL_HOME="+home)
 	out, err := child.CombinedOutput()
-	if n := strings.Count(string(out), "ledger, retry true, charged false: the ledger could not be written, since its disk is full: nothing was recorded or charged"); err != nil || n != 6 {
+	if n := strings.Count(string(out), "ledger, retry true, charged false: the ledger could not be written because its disk is full: nothing was recorded or charged"); err != nil || n != 6 {
 		t.Errorf("%d refusals, %v:\n%s", n, err, out)
 	}
 	if got := spent(t, c); got != "0.23" {

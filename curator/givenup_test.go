@@ -48,7 +48,7 @@ func TestGivenUpSaysNothing(t *testing.T) {
 	c := openHome(t, newHome(t))
 	works := *inside(c).Engine
 	q := Question{SQL: countSQL, Epsilon: "0.001", Fresh: true}
-	want := Error{Code: CodeCancelled, Charged: true, Message: "the question was given up; its price stays spent", Hint: "asking again is charged again"}
+	want := Error{Code: CodeCancelled, Charged: true, Message: "the question was cancelled; its price stays spent", Hint: "asking again is charged again"}
 	giveUp := func(says func(context.Context) error) error {
 		ctx, cancel := context.WithCancel(t.Context())
 		*inside(c).Engine = patient{works, cancel, says}

@@ -28,7 +28,7 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	_, err := os.Lstat(file)
 	drafted := errors.Is(err, os.ErrNotExist)
 	if !drafted && o.From != "" {
-		return nil, &Error{Code: CodeUsage, Message: file + " is there already", Hint: "init without --from keeps it"}
+		return nil, &Error{Code: CodeUsage, Message: file + " already exists", Hint: "leave --from out to keep it"}
 	}
 	var text []byte
 	var notes []string
@@ -49,7 +49,7 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return nil, homeError(err)
 	}
-	return append(notes, "drafted "+file+": answer its questions, then `dither policy check`"), nil
+	return append(notes, "drafted "+file+": answer the questions in it, then run `dither policy check`"), nil
 }
 
 // draft returns the text of a policy with a source's names and types, and notes for the owner.
@@ -81,12 +81,12 @@ func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes 
 	default:
 		if s.Source.Format == policy.DuckDB {
 			s.Source.Table = s.Table
-			notes = append(notes, fmt.Sprintf("the table inside is taken to be %q", s.Table))
+			notes = append(notes, fmt.Sprintf("the table in the file is assumed to be %q", s.Table))
 		}
 		s.Columns, skipped, err = sketchTyped(ctx, s.Source)
 	}
 	for _, name := range skipped {
-		notes = append(notes, "left out, of a type that is not sealed: "+name)
+		notes = append(notes, "left out a column of an unsupported type: "+name)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +98,7 @@ func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes 
 // dialect copies the options for CSV files into a source.
 func (o InitOptions) dialect(s *policy.Source) error {
 	if s.Format != policy.CSV && (o.Delimiter != "" || o.Null != "") {
-		return &Error{Code: CodeUsage, Message: "a delimiter and a null text are for CSV files"}
+		return &Error{Code: CodeUsage, Message: "a delimiter and a null text apply only to CSV files"}
 	}
 	s.Dialect.Null = o.Null
 	if o.Delimiter != "" {
@@ -106,8 +106,8 @@ func (o InitOptions) dialect(s *policy.Source) error {
 		if !ok || c == s.Dialect.Quote {
 			return &Error{
 				Code:    CodeUsage,
-				Message: "a delimiter is one ASCII character that is no letter, digit or quote, or tab",
-				Hint:    "as in --delimiter ';'",
+				Message: "a delimiter must be a tab, or one ASCII character that is not a letter, digit or quote",
+				Hint:    "write --delimiter ';', for example",
 			}
 		}
 		s.Dialect.Delimiter = c

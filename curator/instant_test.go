@@ -358,7 +358,7 @@ func TestNoInstantForIt(t *testing.T) {
 		}
 	}
 	*inside(c).Limit = time.Second
-	if e, err := c.Explain(t.Context(), Question{SQL: countSQL}); err != nil || !slices.Contains(e.Notes, "The answer, or that there is none, leaves 1s after the question arrives.") ||
+	if e, err := c.Explain(t.Context(), Question{SQL: countSQL}); err != nil || !slices.Contains(e.Notes, "The answer, or the error, leaves 1s after the question arrives.") ||
 		slices.ContainsFunc(e.AnswerNotes(), func(n string) bool { return strings.Contains(n, "leaves") }) {
 		t.Errorf("%+v, %v", e, err)
 	}

@@ -88,7 +88,7 @@ func TestLiveLooks(t *testing.T) {
 		}
 		for i, q := range ofParts { // of what may change, they are charged to everybody, and no row is left out
 			before, e := spent(t, c), must[*Explanation](t)(c.Explain(t.Context(), q))
-			if told := strings.Contains(strings.Join(e.Notes, "\n"), "Charged to everybody: "); copied == told || copied == (e.Charged == nil) {
+			if told := strings.Contains(strings.Join(e.Notes, "\n"), "Charged to everybody. "); copied == told || copied == (e.Charged == nil) {
 				t.Errorf("copied %v: explain %s: %q %v", copied, q.SQL, e.Charged, e.Notes)
 			}
 			if _, err := c.Answer(t.Context(), q); err != nil {

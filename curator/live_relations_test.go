@@ -90,7 +90,7 @@ func TestLiveRelations(t *testing.T) {
 			}
 		}
 	}
-	check("where it is")
+	check("read in place")
 	for _, table := range shopTables {
 		if _, err := live.Seal(t.Context(), table, SealOptions{Copy: "copies", Shared: true}); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestUnitElsewhere(t *testing.T) {
 		{here + "o}", file, true},
 		{here + "o}", there + "l}", true},
 	} {
-		if got := at(c.orders, c.lines); strings.Contains(got, "through table orders, which is elsewhere") != c.elsewhere {
+		if got := at(c.orders, c.lines); strings.Contains(got, "through table orders, which is stored elsewhere") != c.elsewhere {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

@@ -185,7 +185,7 @@ func TestLivePartitions(t *testing.T) {
 `)
 	c := openHome(t, home)
 	sealLive(t, c, "visits")
-	if _, err := c.Seal(t.Context(), "part", SealOptions{}); codeOf(err) != CodeSource || !strings.Contains(err.Error(), "unit is another") {
+	if _, err := c.Seal(t.Context(), "part", SealOptions{}); codeOf(err) != CodeSource || !strings.Contains(err.Error(), "has a different unit") {
 		t.Errorf("a partition under another unit: %v", err)
 	}
 	if r := sealLive(t, c, "shown"); !strings.Contains(r.Text, "may show rows of table visits") {
@@ -373,7 +373,7 @@ func TestLiveClaims(t *testing.T) {
 	if _, err := again.Seal(t.Context(), "visits", SealOptions{Shared: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := again.Seal(t.Context(), "rows", SealOptions{Shared: true}); codeOf(err) != CodeSource || !strings.Contains(err.Error(), "unit is another") {
+	if _, err := again.Seal(t.Context(), "rows", SealOptions{Shared: true}); codeOf(err) != CodeSource || !strings.Contains(err.Error(), "has a different unit") {
 		t.Errorf("another unit: %v", err)
 	}
 }

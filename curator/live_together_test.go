@@ -62,7 +62,7 @@ func TestLiveRelationsTogether(t *testing.T) {
 			}
 		}
 	}
-	check("where it is")
+	check("read in place")
 	for _, table := range shopTables {
 		if _, err := live.Seal(t.Context(), table, SealOptions{Copy: "copies", Shared: true}); err != nil {
 			t.Fatal(err)

@@ -68,8 +68,8 @@ func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error
 	if len(a.plan.Quantiles)+len(a.plan.Modes) > 0 {
 		return nil, &Error{
 			Code:    CodeUsage,
-			Message: "Measure gives sums and counts, and no quantiles or modes",
-			Hint:    "use Answer, or Rank",
+			Message: "Measure supports sums and counts, but not quantiles or modes",
+			Hint:    "use Answer or Rank",
 		}
 	}
 	s, err := c.measured(ctx, a)

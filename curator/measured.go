@@ -23,7 +23,7 @@ func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 		return nil, &Error{
 			Code:    CodeUsage,
 			Message: "release " + strconv.Quote(id) + " " + message,
-			Hint:    "`dither ledger list` shows the releases; a question can be asked again",
+			Hint:    "choose another release from `dither ledger list`, or ask the question again",
 		}
 	}
 	answer, paid, err := c.named(id)
@@ -31,7 +31,7 @@ func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 		return nil, c.public(err)
 	}
 	if paid.Policy != c.policy.Digest() || !sums(paid.Mechanisms) {
-		return unknown("is not of the policy in force, or not of sums and counts")
+		return unknown("was made under another policy, or does not consist of sums and counts")
 	}
 	q := Question{SQL: paid.Question, Analyst: analyst}
 	if err := c.permitted(q); err != nil {
@@ -39,14 +39,14 @@ func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 	}
 	p, err := plan.Build(c.filled(), again(paid))
 	if err != nil || len(p.Quantiles)+len(p.Modes)+len(p.Searches) > 0 || p.Rows != nil || p.Selection != nil {
-		return unknown("is not of sums and counts alone, of groups and bounds that were known")
+		return unknown("does not consist only of sums and counts with known keys and given bounds")
 	}
 	_, versions, err := c.kernel.Sealed(&p.Statement)
 	if err != nil {
 		return nil, c.public(err)
 	}
 	if p.Key(versions...) != paid.Key {
-		return unknown("was asked of another version of the table, or with options of its own")
+		return unknown("read another version of the table, or had options besides its SQL text")
 	}
 	numbers, err := release.NumbersOf(answer, p)
 	if err != nil {

@@ -163,7 +163,7 @@ func (c *Session) objective(r *release.Regression, q Minimisation) (o learning.O
 	if q.Loss == HuberLoss {
 		o.Width, err = positive("the width", q.Width)
 	} else if q.Width != "" {
-		err = &Error{Code: CodeUsage, Message: "a width is that of " + HuberLoss, Hint: "leave it out"}
+		err = &Error{Code: CodeUsage, Message: "Width applies only to the loss " + HuberLoss, Hint: "leave Width out"}
 	}
 	return o, err
 }
@@ -184,13 +184,13 @@ func (c *Session) timely(m *learning.Minimiser, predictors int) error {
 	return &Error{
 		Code: CodePolicy,
 		Message: fmt.Sprintf(
-			"over %d rows so weak a regulariser and so narrow a width may take %d passes, which is more than the %s "+
-				"that an answer may take",
+			"over %d rows, with this regulariser and width, the fit may take %d passes, which is longer than the "+
+				"%s that an answer may take",
 			o.Rows,
 			m.Tries(),
 			timeout,
 		),
-		Hint: "make Regularise or Width larger, Bound smaller, or say that there are fewer Rows",
+		Hint: "increase Regularise or Width, or decrease Bound or Rows",
 	}
 }
 

@@ -156,7 +156,9 @@ func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 		}
 		r, wrong := exact.ParseDecimal(text)
 		if wrong != nil {
-			err = &Error{Code: CodeUsage, Message: fmt.Sprintf("%q is no %s", text, what), Hint: "write a decimal such as 2.5"}
+			err = &Error{
+				Code: CodeUsage, Message: fmt.Sprintf("%q is not a valid %s", text, what), Hint: "write a decimal, such as 2.5",
+			}
 		}
 		return r
 	}

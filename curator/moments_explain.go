@@ -94,7 +94,7 @@ func momentsNotes(p *plan.Plan, of *MomentsExplanation) (notes []string) {
 			notes = append(
 				notes,
 				fmt.Sprintf(
-					"Rows whose block %d is longer than its bound are scaled down to it: sums are of the scaled rows.",
+					"Rows whose block %d is longer than its bound are scaled down to the bound. The sums are over the scaled rows.",
 					i+1,
 				),
 			)

@@ -63,15 +63,14 @@ func openNotes(p *plan.Plan) []string {
 	}
 	notes := []string{
 		fmt.Sprintf(
-			"How many groups there are is not known: those of few units are left out, and no more than %d are "+
-				"released, those of the greatest noisy numbers. "+
-				"Whether a group is released depends on the number of its units alone.",
+			"The number of groups is not known. Groups of few units are left out. At most %d groups are released, "+
+				"those with the largest noisy numbers of units. Whether a group is released depends only on its number of units.",
 			p.MaxChosen(),
 		),
 	}
 	if p.Other {
 		notes[0] = fmt.Sprintf(
-			"How many groups there are is not known: those of few units, and those beyond %d, are together in the "+
+			"The number of groups is not known. Groups of few units, and groups beyond %d, are combined in the "+
 				"last row, where %s is true.",
 			p.MaxChosen(),
 			p.Outputs[len(p.Outputs)-1].Name,
@@ -87,10 +86,10 @@ func parseDelta(text string) (privacy.Delta, error) {
 	}
 	d, err := privacy.ParseDelta(text)
 	if err == nil && d.IsZero() {
-		err = errors.New("a delta is above 0")
+		err = errors.New("a delta must be above 0")
 	}
 	if err != nil {
-		return d, &Error{Code: CodeUsage, Message: err.Error(), Hint: "a delta is a decimal such as 1e-7", cause: err}
+		return d, &Error{Code: CodeUsage, Message: err.Error(), Hint: "write a delta as a decimal, such as 1e-7", cause: err}
 	}
 	return d, nil
 }

@@ -166,7 +166,7 @@ func TestOpenLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *Error
-	if _, err := c.Answer(t.Context(), Question{SQL: sql, Fresh: true}); !errors.As(err, &e) || e.Code != CodeExhausted || !strings.Contains(e.Hint, "used up") {
+	if _, err := c.Answer(t.Context(), Question{SQL: sql, Fresh: true}); !errors.As(err, &e) || e.Code != CodeExhausted || !strings.Contains(e.Hint, "the delta for unknown keys is spent") {
 		t.Errorf("%+v", err)
 	}
 	c = shop(t, "add-remove", "0.01", "", popular(3, "pear"))

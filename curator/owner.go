@@ -120,8 +120,8 @@ func apart(p *policy.Policy, t *policy.Table) string {
 		of = p.Table(of.References[of.Unit.Through].Table)
 		if of != nil && release.ServerOf(of) != release.ServerOf(t) {
 			return fmt.Sprintf(
-				"its unit is found through table %s, which is elsewhere: no question about it can be answered until "+
-					"both are on one server, or both are sealed from files",
+				"its unit is found through table %s, which is stored elsewhere: questions about it are refused "+
+					"until both tables are on one server, or both are sealed from files",
 				of.Name,
 			)
 		}

@@ -204,10 +204,10 @@ func TestWithin(t *testing.T) {
 		want string
 	}{
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "5%"}, CodePolicy, "the size of count is not known beforehand"},
-		{Question{SQL: "SELECT AVG(age) FROM people", Within: "1"}, CodePolicy, "the error of avg depends on how many rows"},
-		{Question{SQL: "SELECT AVG(age, bounds => auto) FROM people", Within: "1"}, CodePolicy, "depends on what is found"},
+		{Question{SQL: "SELECT AVG(age) FROM people", Within: "1"}, CodePolicy, "the error of avg depends on its number of rows"},
+		{Question{SQL: "SELECT AVG(age, bounds => auto) FROM people", Within: "1"}, CodePolicy, "depends on the bounds"},
 		{Question{SQL: "SELECT COUNT(*, epsilon => 1), SUM(age) FROM people", Epsilon: "", Within: "5"}, CodePolicy, "the aggregates' own epsilons cost"},
-		{Question{SQL: "SELECT COUNT(*, epsilon => 0.1), SUM(age) FROM people", Within: "5"}, CodePolicy, "an epsilon of their own"},
+		{Question{SQL: "SELECT COUNT(*, epsilon => 0.1), SUM(age) FROM people", Within: "5"}, CodePolicy, "set their own epsilon"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "1", Epsilon: "1"}, CodeUsage, "a price or an accuracy"},
 		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM people", Within: "1"}, CodeUsage, "a price or an accuracy"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "0"}, CodeUsage, "must be above 0"},
@@ -216,7 +216,7 @@ func TestWithin(t *testing.T) {
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "1", At: "95%", Confidence: "0.9"}, CodeUsage, "given twice"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", At: "195%"}, CodeUsage, "must lie between 0 and 1"},
 		{Question{SQL: "SELECT SUM(age) FROM people", Within: "0.001"}, CodePolicy, "no price up to the policy's maximum, ε = 20,"},
-		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(target_relative_error=0.1) COUNT(*) FROM people", Within: "5%"}, CodeUsage, "given twice, and differently"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(target_relative_error=0.1) COUNT(*) FROM people", Within: "5%"}, CodeUsage, "two different accuracies"},
 		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1) COUNT(*) FROM people", Epsilon: "0.2"}, CodePolicy, "is not the price that it is asked at"},
 	} {
 		if _, err := c.Explain(t.Context(), s.q); codeOf(err) != s.code || !strings.Contains(err.Error(), s.want) {
@@ -260,7 +260,7 @@ func TestWithinFromEarlierAnswers(t *testing.T) {
 	*inside(c).Engine = during{*inside(c).Engine, func() { t.Error("rows were looked at") }}
 	e := must[*Explanation](t)(c.Explain(t.Context(), avg))
 	r, _ := new(big.Rat).SetString(e.Price.Epsilon)
-	if x := must64(r); x <= 10 || x > 14 || e.Replayed || !strings.Contains(strings.Join(e.Notes, "\n"), "from an earlier answer to it, "+first.ID) {
+	if x := must64(r); x <= 10 || x > 14 || e.Replayed || !strings.Contains(strings.Join(e.Notes, "\n"), "according to an earlier answer, "+first.ID) {
 		t.Errorf("price %s: %q", e.Price, e.Notes)
 	}
 	*inside(c).Engine = (*inside(c).Engine).(during).Engine
@@ -283,7 +283,7 @@ func TestWithinBesideOtherAnswers(t *testing.T) {
 	median := Question{SQL: "SELECT COUNT(*), MEDIAN(age) FROM people"}
 	must[*Release](t)(c.Answer(t.Context(), median))
 	median.Within = "5"
-	if _, err := c.Explain(t.Context(), median); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), "how exact a quantile or a mode is") {
+	if _, err := c.Explain(t.Context(), median); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), "no price can be found for a quantile or a mode") {
 		t.Error(err)
 	}
 	c = shop(t, "add-remove", "2", "", popular(200, "pear", "apple"))

@@ -60,15 +60,15 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Quantiles) > 0 {
 		notes = append(
 			notes,
-			"A quantile's error is foretold in rows, in the order of the value; in values it depends on how dense "+
-				"the rows are there, which the interval tells: its ends are further private quantiles, and a third "+
-				"of the price each.",
+			"A quantile's error is predicted in rows, ordered by value. Its error in values depends on how dense "+
+				"the rows are there, which the interval shows. Each end of the interval is a further private "+
+				"quantile, for a third of the price.",
 		)
 		if alpha < plan.BracketAlpha {
 			notes = append(
 				notes,
 				fmt.Sprintf(
-					"A quantile's interval is made for a confidence of %.4g %% at most: above it, it is the bounds.",
+					"A quantile's interval supports a confidence of at most %.4g %%. Above that, the interval is the bounds.",
 					100*(1-plan.BracketAlpha),
 				),
 			)
@@ -77,8 +77,8 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Modes) > 0 {
 		notes = append(
 			notes,
-			"MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the "+
-				"most frequent one by no more than the shortfall.",
+			"MODE chooses one of the known values. With the stated confidence, the chosen value has at most the "+
+				"shortfall fewer rows than the most frequent value.",
 		)
 	}
 	orders := p.Orders()
@@ -98,7 +98,7 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 		notes = append(
 			notes,
 			fmt.Sprintf(
-				"For quantiles at most %s of one %s count, %s%s.",
+				"For quantiles, at most %s of one %s count, %s%s.",
 				plural(caps.MostRows(), "row"),
 				p.Unit.Name,
 				where,
@@ -109,7 +109,7 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Modes) > 0 {
 		notes = append(
 			notes,
-			fmt.Sprintf("For modes at most %s of one %s count, %s.", plural(rows, "row"), p.Unit.Name, where),
+			fmt.Sprintf("For modes, at most %s of one %s count, %s.", plural(rows, "row"), p.Unit.Name, where),
 		)
 	}
 	return notes

@@ -86,7 +86,7 @@ func (c *Session) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64
 	}
 	if name := q.Mechanism; name != EachQuantile && name != RecursiveQuantiles && name != JointQuantiles {
 		return nil, 0, &Error{
-			Code: CodeUsage, Message: fmt.Sprintf("no mechanism %q gives quantiles", name),
+			Code: CodeUsage, Message: fmt.Sprintf("there is no mechanism %q for quantiles", name),
 			Hint: fmt.Sprintf("use %q, %q or %q", EachQuantile, RecursiveQuantiles, JointQuantiles),
 		}
 	}
@@ -109,17 +109,17 @@ func ranksOf(q *Quantiles) (at []*big.Rat, err error) {
 		return &Error{
 			Code:    CodeUsage,
 			Message: message,
-			Hint:    "quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75",
+			Hint:    "give quantiles as increasing decimals from 0 to 1, such as 0.25, 0.5, 0.75",
 		}
 	}
 	if len(q.At) < 1 || len(q.At) > maxQuantiles {
-		return nil, usage(fmt.Sprintf("between 1 and %d quantiles are asked for at once", maxQuantiles))
+		return nil, usage(fmt.Sprintf("a question takes between 1 and %d quantiles", maxQuantiles))
 	}
 	texts := make([]string, len(q.At))
 	for i, text := range q.At {
 		r, err := exact.ParseDecimal(text)
 		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || i > 0 && r.Cmp(at[i-1]) <= 0 {
-			return nil, usage(fmt.Sprintf("%q is no quantile that may stand here", text))
+			return nil, usage(fmt.Sprintf("%q is not a quantile that is allowed here", text))
 		}
 		at, texts[i] = append(at, r), exact.FormatRat(r)
 	}

@@ -40,7 +40,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 		return nil, toOwner(err)
 	}
 	if lost == "" {
-		return nil, usage(ledger.ErrNotLost.Error(), "`dither ledger verify` says whether they are whole")
+		return nil, usage(ledger.ErrNotLost.Error(), "run `dither ledger verify` to check both files")
 	}
 	p, err := policy.Load(filepath.Join(home, policy.FileName))
 	if err != nil {
@@ -54,7 +54,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 	if o.Against != "" {
 		h, err := ledger.ParseHead(o.Against)
 		if err != nil {
-			return nil, usage(err.Error(), "it is what `dither ledger head` printed")
+			return nil, usage(err.Error(), "give the line that `dither ledger head` printed")
 		}
 		against = &h
 	}
@@ -63,19 +63,19 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 	switch {
 	case lost == ledger.LostHead:
 		if s, err = ledger.RecoverHead(home, against, spent, time.Now); err == nil {
-			out.Lines = append(out.Lines, fmt.Sprintf("ledger.head is written again, for %d entries", s.Head.Index+1))
+			out.Lines = append(out.Lines, fmt.Sprintf("rewrote ledger.head, for %d entries", s.Head.Index+1))
 		}
 	case against != nil:
 		return nil, usage(
-			"a head says nothing of what a log had spent that is lost",
-			"say what was spent (--spent), if it was kept",
+			"a head does not show what the lost ledger had spent",
+			"give the amount that was spent with --spent, if you know it",
 		)
 	default:
 		if s, err = ledger.RecoverLog(home, release.NewID(), terms(p, ledger.Terms{}), spent, time.Now); err == nil {
 			out.Lines = append(
 				out.Lines,
-				"ledger.log is begun anew, under the policy file",
-				"run `dither seal`, so that the sealed versions are in it; earlier answers are lost",
+				"began a new ledger.log, under the policy file",
+				"run `dither seal` to record the sealed versions in it; earlier answers are lost",
 			)
 		}
 	}
@@ -85,7 +85,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 	if against == nil && spent == nil {
 		out.Lines = append(
 			out.Lines,
-			"neither a head nor a sum was kept: the whole budget counts as spent, unless the owner raises it",
+			"neither a head nor an amount was given: the whole budget counts as spent, unless the owner raises it",
 		)
 	}
 	out.Spent, out.Budget = c.account(s.Spent), c.declared()
@@ -103,8 +103,8 @@ func parseSpent(p *policy.Policy, text string) (*privacy.Loss, error) {
 		if err != nil {
 			return nil, &Error{
 				Code:    CodeUsage,
-				Message: "what was spent: " + err.Error(),
-				Hint:    "an ε, such as 1.25",
+				Message: "invalid amount spent: " + err.Error(),
+				Hint:    "give an ε, such as 1.25",
 				cause:   err,
 			}
 		}
@@ -122,8 +122,8 @@ func parseSpent(p *policy.Policy, text string) (*privacy.Loss, error) {
 	if err != nil {
 		return nil, &Error{
 			Code:    CodeUsage,
-			Message: "what was spent: " + err.Error(),
-			Hint:    "ρ, or ρ,δ, such as 0.01,0.00001",
+			Message: "invalid amount spent: " + err.Error(),
+			Hint:    "give ρ, or ρ,δ, such as 0.01,0.00001",
 			cause:   err,
 		}
 	}

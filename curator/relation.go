@@ -12,10 +12,10 @@ import (
 // tables, or aggregates one.
 func relationNotes(p *plan.Plan) []string {
 	notes := []string{
-		"The rows are those of a relation of " + strings.Join(
+		"The question reads a relation of " + strings.Join(
 			p.Tables(),
 			", ",
-		) + ": the bound on one unit's rows follows from those of its tables, and is the last to be applied.",
+		) + ". The bound on one unit's rows follows from the bounds of these tables, and is applied last.",
 	}
 	p.Source.Walk(func(s *bounded.Source) {
 		switch {
@@ -23,7 +23,8 @@ func relationNotes(p *plan.Plan) []string {
 			notes = append(
 				notes,
 				fmt.Sprintf(
-					"Of one unit at most %s of %s meet the others, of those that its own WHERE leaves; conditions outside come later.",
+					"One unit joins with at most %s of %s, among those that pass the subquery's own WHERE. Outer "+
+						"conditions apply later.",
 					plural(s.Most, "row"),
 					tablesOf(s.Inputs[1]),
 				),
@@ -34,7 +35,8 @@ func relationNotes(p *plan.Plan) []string {
 				fmt.Sprintf("Rows of %s that refer to no row of %s are left out.", tablesOf(s.Inputs[0]), tablesOf(s.Inputs[1])),
 			)
 		case s.Op == bounded.PerUnit:
-			notes = append(notes, "Counts and sums over one unit's own rows are clamped to what rows_per_unit rows can have.")
+			notes = append(notes, "Counts and sums over one unit's own rows are clamped to what rows_per_unit rows "+
+				"can add up to.")
 		}
 	})
 	return notes

@@ -29,13 +29,13 @@ func (q Question) plainly(verb string) error {
 	case q.Whole:
 		return &Error{
 			Code:    CodeUsage,
-			Message: verb + " presents no answer that could be shown in whole numbers",
+			Message: verb + " does not support rounding to whole numbers",
 			Hint:    "leave Whole out",
 		}
 	case q.Combine:
 		return &Error{
 			Code:    CodeUsage,
-			Message: verb + " combines no earlier releases",
+			Message: verb + " does not combine earlier releases",
 			Hint:    "leave Combine out, or use Answer",
 		}
 	}
@@ -49,7 +49,7 @@ func (q Question) withoutGroup(verb string) error {
 	}
 	return &Error{
 		Code:    CodeUsage,
-		Message: verb + " says nothing of a group of units",
+		Message: verb + " does not state the loss of a group of units",
 		Hint:    "leave Group out, or use Explain",
 	}
 }

@@ -53,15 +53,15 @@ func (a *asked) combinable() error {
 	case a.Fresh:
 		return &Error{
 			Code:    CodeUsage,
-			Message: "what is measured afresh is not combined",
-			Hint:    "ask afresh first, and then combine",
+			Message: "one question cannot both pay for new noise and combine earlier releases",
+			Hint:    "ask with Fresh (--fresh) first, and then combine in a second question",
 		}
 	case !reuse.Followable(a.plan):
 		return &Error{
 			Code: CodeUsage,
-			Message: "earlier releases are combined of counts, sums and averages over one table, in groups that are " +
-				"known, within given bounds; this question asks for something else",
-			Hint: "ask without combining: what was released for the same question is given again, free",
+			Message: "earlier releases can only be combined for counts, sums and averages over one table, with " +
+				"known keys and given bounds; this question asks for something else",
+			Hint: "ask without combining; if the same question was answered before, its answer is free",
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (a *asked) uncombined() error {
 	}
 	return &Error{
 		Code: CodeUsage,
-		Message: "there are no earlier releases to combine that tell this: of the same table as it is sealed now, " +
+		Message: "no earlier releases imply this answer: they must read the newest version of the same table, with " +
 			"the same rows and bounds, and the same groups or finer ones",
 		Hint: "ask without combining",
 	}

@@ -71,18 +71,17 @@ func rowsNotes(p *plan.Plan, alpha float64) []string {
 	}
 	q, _ := s.Rank.Float64()
 	note := fmt.Sprintf(
-		"How many rows of one %s count is found first, for a tenth of the price: so many, or about, that of all that "+
-			"have any, %s have no more. It is not known before asking. "+
-			"The errors that are told are those at the policy's bound, %s; with a lower one they are smaller, in "+
-			"proportion where rows bound a unit.",
+		"A bound on the rows of one %s is found first, for a tenth of the price, so that of all units that have "+
+			"rows, about %s have no more. The bound is not known before asking. The stated errors are those at the "+
+			"policy's bound, %s. With a lower bound they are smaller, in proportion if rows bound a unit.",
 		p.Unit.Name,
 		strconv.FormatFloat(100*q, 'g', 6, 64)+" %",
 		plural(s.Most, "row"),
 	)
 	if n := s.EnoughUnits(alpha); n < 1e15 {
 		note += fmt.Sprintf(
-			" Where fewer than about %.3g have any, it says little of them: it may be any number up to the policy's "+
-				"bound, from 1 on.",
+			" If fewer than about %.3g units have rows, the found bound is unreliable: it may be any number from 1 "+
+				"to the policy's bound.",
 			n,
 		)
 	}
@@ -98,8 +97,8 @@ func parseRows(text string) (rows int64, auto bool, err error) {
 	if err != nil || rows < 1 {
 		return 0, false, &Error{
 			Code:    CodeUsage,
-			Message: "a bound on rows is a whole number from 1 on, or auto",
-			Hint:    "say --max-rows 3, or --max-rows auto",
+			Message: "a bound on rows must be a whole number of at least 1, or auto",
+			Hint:    "write --max-rows 3, or --max-rows auto",
 		}
 	}
 	return rows, false, nil

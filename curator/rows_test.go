@@ -146,7 +146,7 @@ func TestFoundRowsAreOneRelease(t *testing.T) {
 	} {
 		question := Question{SQL: sql, MaxRows: "auto", Whole: strings.Contains(sql, "ROLLUP")}
 		before := must[*Explanation](t)(c.Explain(t.Context(), question))
-		if b := before.RowsBound; before.Replayed || b == nil || b.Rows != 0 || b.Most != 20 || b.Unit != "person" || !strings.Contains(strings.Join(before.Notes, "\n"), "How many rows of one person count is found first") {
+		if b := before.RowsBound; before.Replayed || b == nil || b.Rows != 0 || b.Most != 20 || b.Unit != "person" || !strings.Contains(strings.Join(before.Notes, "\n"), "A bound on the rows of one person is found first") {
 			t.Errorf("%s: %+v, %q", sql, b, before.Notes)
 		}
 		first := must[*Release](t)(c.Answer(t.Context(), question))
@@ -199,9 +199,9 @@ func TestFoundRowsAreOneRelease(t *testing.T) {
 		code Code
 		want string
 	}{
-		{Question{SQL: "SELECT COUNT(*) FROM visits", MaxRows: "some"}, CodeUsage, "a bound on rows is a whole number"},
-		{Question{SQL: "SELECT COUNT(*) FROM visits", MaxRows: "0"}, CodeUsage, "a bound on rows is a whole number"},
-		{Question{SQL: "SELECT COUNT(*) FROM visits", MaxRows: "auto", Within: "5"}, CodePolicy, "depends on what is found"},
+		{Question{SQL: "SELECT COUNT(*) FROM visits", MaxRows: "some"}, CodeUsage, "a bound on rows must be a whole number"},
+		{Question{SQL: "SELECT COUNT(*) FROM visits", MaxRows: "0"}, CodeUsage, "a bound on rows must be a whole number"},
+		{Question{SQL: "SELECT COUNT(*) FROM visits", MaxRows: "auto", Within: "5"}, CodePolicy, "depends on that bound"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", MaxRows: "auto"}, CodePolicy, "each row is a unit here"},
 	} {
 		if _, err := c.Explain(t.Context(), s.q); codeOf(err) != s.code || !strings.Contains(err.Error(), s.want) {

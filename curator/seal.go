@@ -99,7 +99,7 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 		c.tellOwner(err)
 		return nil, &Error{
 			Code:    CodeCancelled,
-			Message: "the sealing of table " + t.Name + " was given up",
+			Message: "sealing table " + t.Name + " was cancelled",
 			Hint:    "seal it again",
 			Table:   t.Name,
 			Retry:   true,
@@ -112,8 +112,8 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	if err != nil {
 		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
 		if errors.As(err, new(*seal.ClaimedError)) {
-			e.Hint = "`dither seal --shared " + t.Name + "` shares it on purpose: what both homes answer then adds " +
-				"up, and nothing bounds the sum"
+			e.Hint = "run `dither seal --shared " + t.Name + "` to share the source on purpose: the losses of both " +
+				"homes then add up, and nothing bounds the sum"
 		}
 		return nil, e
 	}
@@ -135,7 +135,7 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	if len(trainings) > 0 {
 		report.Warnings = append(
 			report.Warnings,
-			"given up, since the version that they were about is no longer the newest: training "+strings.Join(
+			"abandoned, because the version that they use is no longer the newest: training "+strings.Join(
 				namesOf(trainings),
 				", ",
 			),
@@ -143,7 +143,8 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	}
 	if t.Source.Live() {
 		if err := seal.DropCopies(ctx, c.home, t, sealing.Server(), version); err != nil {
-			report.Warnings = append(report.Warnings, "a copy of an earlier version stays on the server: "+err.Error())
+			report.Warnings = append(report.Warnings, "a copy of an earlier version could not be removed from the "+
+				"server: "+err.Error())
 		}
 	}
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
@@ -163,7 +164,7 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 			warnings = append(
 				warnings,
 				fmt.Sprintf(
-					"column %q: no value is left, every one is NULL to questions: are its type, values and null text right?",
+					"column %q: questions see NULL in every row: check its type, values and null text",
 					c.Name,
 				),
 			)
@@ -192,14 +193,14 @@ func (c *Session) sameContent(units map[string]string, t *policy.Table, v seal.V
 		case seal.Same:
 			return nil, &Error{
 				Code:    CodeSource,
-				Message: fmt.Sprintf("table %s holds what table %s, whose unit is another, was sealed from", t.Name, name),
-				Hint:    "declare one table for one source, and change its unit if need be",
+				Message: fmt.Sprintf("table %s has the same source as table %s, which has a different unit", t.Name, name),
+				Hint:    "declare only one table for the source, and change its unit if necessary",
 			}
 		case seal.MayMeet:
 			warnings = append(
 				warnings,
 				fmt.Sprintf(
-					"it may show rows of table %s, whose unit is another: where it does, a person's loss is more than the budget says",
+					"it may show rows of table %s, which has a different unit: if it does, a person's loss exceeds the budget",
 					name,
 				),
 			)

@@ -112,7 +112,7 @@ func (c *Session) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 // minimaOf builds the access from a request, using public information only.
 func (c *Session) minimaOf(q MinimumSearch) (*release.Search, error) {
 	if len(q.Candidates) < 1 || len(q.Candidates) > mostSearched {
-		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("a search is among 1 to %d candidates", mostSearched)}
+		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("a search takes 1 to %d candidates", mostSearched)}
 	}
 	r, err := c.regress(q.Request, q.Bound)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Session) foundMinimum(m *release.Search, s *release.Released) (*FoundMi
 		if n := s.Numbers[0][0]; n.IsInt64() && n.Int64() >= 0 && n.Int64() < int64(len(m.Minima())) {
 			out.Best = int(n.Int64())
 		} else {
-			return nil, fmt.Errorf("%w: it is of none of its candidates", release.ErrUnreadable)
+			return nil, fmt.Errorf("%w: it chose none of its candidates", release.ErrUnreadable)
 		}
 		correct, coefficients = s.Numbers[1:2], s.Numbers[2:]
 	}

@@ -132,8 +132,8 @@ func selectorOf(t *plan.Target, s Selection) (string, error) {
 	case t.Cells() < 2:
 		return "", &Error{
 			Code:    CodePolicy,
-			Message: "there is one group, and nothing to choose",
-			Hint:    "GROUP BY what is to be chosen",
+			Message: "there is only one group, so nothing to choose from",
+			Hint:    "add a GROUP BY with the keys to choose from",
 		}
 	case s.Best < 1 || s.Best > t.Cells():
 		return "", &Error{Code: CodeUsage, Message: fmt.Sprintf("%d cannot be chosen from %d groups", s.Best, t.Cells())}
@@ -148,7 +148,8 @@ func selectorOf(t *plan.Target, s Selection) (string, error) {
 		return name, nil
 	}
 	return "", &Error{
-		Code: CodeUsage, Message: fmt.Sprintf("no mechanism %q chooses %s", s.Mechanism, plural(s.Best, "group")),
-		Hint: fmt.Sprintf("use %q, %q, or for one group %q", Exponential, NoisyMax, PermuteAndFlip),
+		Code: CodeUsage, Message: fmt.Sprintf("there is no mechanism %q that chooses "+
+			"%s", s.Mechanism, plural(s.Best, "group")),
+		Hint: fmt.Sprintf("use %q or %q, or %q to choose one group", Exponential, NoisyMax, PermuteAndFlip),
 	}
 }

@@ -118,15 +118,14 @@ func foretold(f derive.Forecast) Expected {
 
 const (
 	sharesNote = "Each grouping is measured with its share of the price."
-	fittedNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the " +
-		"sums of their parts, and what is told twice " +
-		"is told better."
-	setsNote = " Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+	fittedNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are " +
+		"the sums of their parts, and a number that is measured twice becomes more accurate."
+	setsNote = " Rows whose value of a GROUP BY expression is not a known key are in no group and in no total."
 )
 
-const distinctSetsNote = "What is distinct in two groups is not that of both added up: distinct counts are each " +
-	"grouping's own, with the noise that they were measured with, and " +
-	"nothing is fitted to them. One unit counts in a grouping's groups as often as in an answer of that grouping alone."
+const distinctSetsNote = "Distinct counts of two groups do not add up. Each grouping measures its own distinct " +
+	"counts, and nothing is fitted to them. One unit counts in a grouping's groups as often as in an answer with " +
+	"that grouping alone."
 
 // setsNotes describe how the numbers of several groupings are related.
 func setsNotes(p *plan.Plan) []string {

@@ -41,6 +41,6 @@ func (c *Session) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 	return out
 }
 
-const orderSetsNote = "Quantiles and modes are each grouping's own, of the rows that are in a group by every GROUP " +
-	"BY expression: each takes an equal share of what they cost, " +
-	"and nothing is fitted to them. A total's median need not lie between those of its parts."
+const orderSetsNote = "Each grouping measures its own quantiles and modes, for an equal share of their price, and " +
+	"nothing is fitted to them. They are over the rows whose value of every GROUP BY expression is a known key. A " +
+	"total's median need not lie between the medians of its parts."

@@ -27,11 +27,11 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 			return &Error{
 				Code: CodeUsage,
 				Message: fmt.Sprintf(
-					"the header of %s reads as one field that holds %s: the delimiter is another one",
+					"the header of %s is one field that contains %s: the delimiter is probably wrong",
 					src.File,
 					character(c),
 				),
-				Hint: "say --delimiter " + character(c) + "; or --delimiter ',' if it is one name",
+				Hint: "write --delimiter " + character(c) + ", or --delimiter ',' if the header is one name",
 			}
 		}
 		if err := checkHeader(src.File, header); err != nil {
@@ -125,7 +125,7 @@ func doubt(t *policy.Table) (text string) {
 	_ = withCSV(t.Source, func(header []string, _ func() ([]string, error)) error {
 		if c := unsplit(header, t.Source.Dialect); c != 0 {
 			text = fmt.Sprintf(
-				"the header of %s reads as one field that holds %s: is that the delimiter? (source: {delimiter: %s})",
+				"the header of %s is one field that contains %s: if that is the delimiter, declare source: {delimiter: %s}",
 				t.Source.Path,
 				character(c),
 				character(c),
@@ -145,7 +145,7 @@ func checkHeader(file string, header []string) error {
 		if wrong == "" {
 			folded := strings.ToLower(name)
 			if first, again := seen[folded]; again {
-				wrong = fmt.Sprintf("is the same as field %d's, but for case", first+1)
+				wrong = fmt.Sprintf("is the same as in field %d, except for case", first+1)
 			}
 			seen[folded] = i
 		}
@@ -153,7 +153,8 @@ func checkHeader(file string, header []string) error {
 			return &Error{
 				Code:    CodeUsage,
 				Message: fmt.Sprintf("the header of %s: the name in field %d of %d %s", file, i+1, len(header), wrong),
-				Hint:    "is the first line a header, and the delimiter right (--delimiter)? If so, rename it in the file",
+				Hint: "check that the first line is a header and that --delimiter is right; if they are, rename " +
+					"the field in the file",
 			}
 		}
 	}

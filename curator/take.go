@@ -33,6 +33,6 @@ func (c *Session) remains(s *release.Released) (Loss, error) {
 		return Loss{}, c.public(err)
 	}
 	e := c.charged(err)
-	e.Hint = "the answer is recorded: asking again gives it, free"
+	e.Hint = "ask again: the answer is recorded, and is returned free"
 	return Loss{}, e
 }

@@ -124,8 +124,8 @@ func (c *Session) line(q LineQuestion) (*release.Line, error) {
 	if r.Predictors() != 1 {
 		return nil, &Error{
 			Code:    CodeUsage,
-			Message: "a line has one predictor",
-			Hint:    "as in: SELECT age, income FROM people",
+			Message: "a line needs exactly one predictor",
+			Hint:    "write, for example, SELECT age, income FROM people",
 		}
 	}
 	rows, err := c.aboutRows(r, q.Rows)
@@ -137,7 +137,7 @@ func (c *Session) line(q LineQuestion) (*release.Line, error) {
 	return c.kernel.Line(r, rows, q.WithoutIntervals, by)
 }
 
-var errNoLine = fmt.Errorf("%w: it is no line that its question could have", release.ErrUnreadable)
+var errNoLine = fmt.Errorf("%w: its question could not have this line", release.ErrUnreadable)
 
 // fittedLine returns the public form of a line. If s has no numbers, as for an explanation, it leaves the values
 // out.
@@ -161,19 +161,20 @@ func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 		out.Notes = append(out.Notes, truncation(p))
 	}
 	if len(f.Shares()) > 2 && (p.Unit != nil && p.Caps.Rows != 1 || out.Unit.PersonRows > 1) {
-		out.Notes = append(out.Notes, "A person may have several rows: intervals take rows for independent.")
+		out.Notes = append(out.Notes, "A person may have several rows, but the intervals assume independent rows.")
 	}
 	if out.Thinned > 0 {
 		out.Notes = append(
 			out.Notes,
-			fmt.Sprintf("One row of %d takes part, by chance: pairs of more than some thousands are too many.", 1<<out.Thinned),
+			fmt.Sprintf("About one row in %d is used, chosen at random: more than some thousands of rows have too "+
+				"many pairs.", 1<<out.Thinned),
 		)
 	}
 	if f.Silent() {
 		out.Notes = append(
 			out.Notes,
 			fmt.Sprintf(
-				"At this price intervals from about %s would seldom have ends: all of it is spent on the estimates.",
+				"At this price, intervals from about %s would rarely be finite, so the whole price is spent on the estimates.",
 				plural(out.Rows, "row"),
 			),
 		)
@@ -208,7 +209,7 @@ func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 		out.Notes = append(
 			out.Notes,
 			fmt.Sprintf(
-				"With about %s at this price, the probability that an estimate falls anywhere is of the order of %s.",
+				"With about %s at this price, the probability of a meaningless estimate is of the order of %s.",
 				plural(out.Rows, "row"),
 				strconv.FormatFloat(astray, 'g', 1, 64),
 			),

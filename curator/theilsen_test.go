@@ -128,11 +128,11 @@ func TestFitLineRefuses(t *testing.T) {
 		says string
 	}{
 		{LineQuestion{Request: Request{SQL: "SELECT x, n, y FROM points"}}, "one predictor"},
-		{LineQuestion{Request: Request{SQL: "SELECT y FROM points"}}, "predictors"},
+		{LineQuestion{Request: Request{SQL: "SELECT y FROM points"}}, "at least one predictor"},
 		{LineQuestion{Request: Request{SQL: "SELECT same, y FROM points"}}, "constant"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, same FROM points"}}, "constant"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, 5 FROM points"}}, "constant"},
-		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM rows"}}, "how many rows"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM rows"}}, "number of rows is missing"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: -1}, "how many"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: math.MaxInt64}, "how many"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points GROUP BY n"}}, "GROUP BY"},

@@ -111,7 +111,7 @@ func (c *Session) begin(ctx context.Context, q Training) (*Trainer, error) {
 func failedElsewhere() *Error {
 	return &Error{
 		Code:    CodeFailed,
-		Message: "the training failed elsewhere, or its owner gave it up",
-		Hint:    "asking for it again begins another one, at its full price",
+		Message: "the training failed in another process, or the owner abandoned it",
+		Hint:    "ask for it again to begin a new training, at the full price",
 	}
 }

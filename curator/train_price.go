@@ -80,21 +80,22 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 		q.Rate,
 	); err != nil || step.Rate.Sign() <= 0 ||
 		step.Rate.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, usage("the rate of sampling is above 0, and at most 1, as 0.01 or 256/60000, and not %q", q.Rate)
+		return nil, usage("the sampling rate must be above 0 and at most 1, such as 0.01 or 256/60000, not %q", q.Rate)
 	}
 	if c.policy.Budget.Loss.Accountant() == privacy.Pure {
 		return nil, &Error{
 			Code:    CodePolicy,
-			Message: "the budget is an ε alone, and what noisy gradients promise is an ε at a δ: no such budget pays for it",
-			Hint:    "the owner can give the budget a delta; Minimize fits logistic and Poisson models under an ε alone",
+			Message: "the budget is a pure ε, but noisy gradients promise an ε at a δ, which such a budget cannot pay for",
+			Hint: "ask the owner to give the budget a delta, or fit a logistic or Poisson model with Minimize, " +
+				"under a pure ε",
 		}
 	}
 	if c.policy.Population.Neighbours != privacy.AddRemove {
 		return nil, &Error{
 			Code: CodePolicy,
-			Message: "what a Poisson sample saves is proved for neighbours by adding or removing one, and this " +
-				"policy's are by changing one",
-			Hint: "Minimize fits logistic and Poisson models there",
+			Message: "amplification by Poisson sampling is proved for add-remove neighbours, and this policy " +
+				"declares change-one",
+			Hint: "fit a logistic or Poisson model with Minimize",
 		}
 	}
 	asked := q.Request
@@ -106,8 +107,8 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	if data.Unit == nil && data.Caps.Rows > 1 {
 		return nil, &Error{
 			Code:    CodePolicy,
-			Message: "a relation that makes several rows of one unit does not tell which are one unit's",
-			Hint:    "ask about one table, or about persons",
+			Message: "this relation can have several rows of one unit, and does not show which rows belong to one unit",
+			Hint:    "ask about one table, or about one row per unit",
 		}
 	}
 	m := q.Model
@@ -122,9 +123,9 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	if units < 1 {
 		return nil, &Error{
 			Code: CodeUsage,
-			Message: "about how many units there are must be said: the mean of a step is its sum over the rate times " +
-				"that number",
-			Hint: "give Rows (--rows): a number that is known, or that was released; or declare expected_rows",
+			Message: "the approximate number of units is missing: the mean of a step is its sum divided by the " +
+				"rate times that number",
+			Hint: "give a public or released number as Rows (--rows), or declare expected_rows",
 		}
 	}
 	needs := c.kernel.Dependencies(data.Tables())
@@ -162,22 +163,22 @@ func (c *Session) priced(ctx context.Context, q Training, step learning.NoisyGra
 	}
 	if _, most := c.policy.Price.Maximum.ZCDP(); delta.IsZero() || most.IsZero() {
 		return nil, &Error{
-			Code: CodePolicy, Message: "a training is charged a δ beside its ρ, for which this budget keeps none",
-			Hint: "the owner can declare budget.selection_delta, of which a question takes price.delta or its own Delta",
+			Code: CodePolicy, Message: "a training costs a δ besides its ρ, and the budget reserves no δ for it",
+			Hint: "ask the owner to declare budget.selection_delta; a training takes price.delta of it, or its own Delta",
 		}
 	}
 	switch {
 	case q.Rho != "":
 		return nil, &Error{
 			Code:    CodeUsage,
-			Message: "the price of a training is told in ε at a δ",
-			Hint:    "give Epsilon, or Multiplier",
+			Message: "the price of a training is an ε at a δ",
+			Hint:    "give Epsilon or Multiplier",
 		}
 	case q.Multiplier != "" && q.Epsilon != "":
 		return nil, &Error{
 			Code:    CodeUsage,
-			Message: "of the noise and the price one is given, and the other follows",
-			Hint:    "leave Epsilon out, or Multiplier",
+			Message: "give the noise or the price, not both: each follows from the other",
+			Hint:    "leave out Epsilon or Multiplier",
 		}
 	case q.Multiplier != "":
 		if step.Multiplier, err = positive("the multiplier", q.Multiplier); err != nil {

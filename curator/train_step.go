@@ -36,8 +36,8 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 func stepGivenUp() *Error {
 	return &Error{
 		Code: CodeCancelled, Charged: true, Retry: true,
-		Message: "the training was given up; its price stays spent",
-		Hint:    "asked for again, but not afresh, it goes on where it was, at no further cost",
+		Message: "the training was cancelled; its price stays spent",
+		Hint:    "ask for it again without Fresh: it continues where it stopped, at no further cost",
 	}
 }
 

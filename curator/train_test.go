@@ -169,22 +169,22 @@ func TestTrainModels(t *testing.T) {
 func TestTrainRefuses(t *testing.T) {
 	c := openHome(t, fitHome(t, trainBudget, "add-remove", 20))
 	for says, change := range map[string]func(q *Training){
-		"1 to 1000000 steps":      func(q *Training) { q.Steps = 0 },
-		"1 to 1000000 steps ":     func(q *Training) { q.Steps = 1_000_001 },
-		"the clip":                func(q *Training) { q.Clip = "" },
-		"the rate of sampling":    func(q *Training) { q.Rate = "1.5" },
-		"the rate of sampling is": func(q *Training) { q.Rate = "0" },
-		"the multiplier":          func(q *Training) { q.Multiplier = "-1" },
-		"the other follows":       func(q *Training) { q.Epsilon = "1" },
-		"told in ε":               func(q *Training) { q.Rho = "0.1" },
-		"above the policy's max":  func(q *Training) { q.Multiplier, q.Rate = "0.6", "1" },
-		"must be said":            func(q *Training) { q.Rows = 0 },
-		"not \"forest\"":          func(q *Training) { q.Model.Kind = "forest" },
-		"2 classes at least":      func(q *Training) { q.Model.Kind = SoftmaxModel },
-		"has hidden units":        func(q *Training) { q.Model = TrainedModel{Kind: NetworkModel, Classes: 2} },
-		"there are predictors":    func(q *Training) { q.SQL = "SELECT y FROM people" },
-		"without groups":          func(q *Training) { q.SQL += " GROUP BY x1" },
-		"a delta":                 func(q *Training) { q.Delta = "0" },
+		"1 to 1000000 steps":     func(q *Training) { q.Steps = 0 },
+		"1 to 1000000 steps ":    func(q *Training) { q.Steps = 1_000_001 },
+		"the clip":               func(q *Training) { q.Clip = "" },
+		"the sampling rate":      func(q *Training) { q.Rate = "1.5" },
+		"the sampling rate must": func(q *Training) { q.Rate = "0" },
+		"the multiplier":         func(q *Training) { q.Multiplier = "-1" },
+		"each follows from":      func(q *Training) { q.Epsilon = "1" },
+		"is an ε at a δ":         func(q *Training) { q.Rho = "0.1" },
+		"above the policy's max": func(q *Training) { q.Multiplier, q.Rate = "0.6", "1" },
+		"units is missing":       func(q *Training) { q.Rows = 0 },
+		"not \"forest\"":         func(q *Training) { q.Model.Kind = "forest" },
+		"2 classes at least":     func(q *Training) { q.Model.Kind = SoftmaxModel },
+		"has hidden units":       func(q *Training) { q.Model = TrainedModel{Kind: NetworkModel, Classes: 2} },
+		"at least one predictor": func(q *Training) { q.SQL = "SELECT y FROM people" },
+		"without groups":         func(q *Training) { q.SQL += " GROUP BY x1" },
+		"a delta":                func(q *Training) { q.Delta = "0" },
 	} {
 		q := logisticTraining()
 		change(&q)
@@ -195,7 +195,7 @@ func TestTrainRefuses(t *testing.T) {
 	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0" {
 		t.Errorf("refusals cost %+v, %v", b.Spent, err)
 	}
-	for says, terms := range map[string][2]string{"an ε alone": {"{epsilon: 1}", "add-remove"}, "keeps none": {"{epsilon: 40, delta: 1e-6}", "add-remove"}, "by adding or removing one": {trainBudget, "change-one"}} {
+	for says, terms := range map[string][2]string{"a pure ε": {"{epsilon: 1}", "add-remove"}, "reserves no δ": {"{epsilon: 40, delta: 1e-6}", "add-remove"}, "add-remove neighbours": {trainBudget, "change-one"}} {
 		c := openHome(t, fitHome(t, terms[0], terms[1], 20))
 		if _, err := c.Train(t.Context(), logisticTraining()); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want a refusal about %q", err, says)

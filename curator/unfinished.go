@@ -17,9 +17,11 @@ func wouldLose(change string, trainings []release.UnfinishedTraining, hint strin
 		names = append(names, u.String())
 	}
 	return &Error{
-		Code:    CodeUnfinished,
-		Message: fmt.Sprintf("%s would lose what is paid and unfinished: training %s", change, strings.Join(names, ", ")),
-		Hint:    hint,
+		Code: CodeUnfinished,
+		Message: fmt.Sprintf(
+			"%s would end trainings that are paid for but unfinished: %s", change, strings.Join(names, ", "),
+		),
+		Hint: hint,
 	}
 }
 
@@ -48,7 +50,7 @@ func (c *Session) sealing(table string, abandon bool, lost *[]release.Unfinished
 			if err := wouldLose(
 				"a new version of table "+table,
 				*lost,
-				"finish it first; `dither seal --abandon "+table+"` gives it up: its price stays spent",
+				"finish the training first, or abandon it with `dither seal --abandon "+table+"`; its price stays spent",
 			); err != nil {
 				return err
 			}

@@ -125,7 +125,7 @@ func TestAbandonedTrainings(t *testing.T) {
 		"seal": func(t *testing.T, home string) {
 			edit(t, home, "people.csv", "1,,1,20\n", "1,,1,20\n0,0,1,3\n")
 			r, err := openHome(t, home).Seal(t.Context(), "people", SealOptions{Abandon: true})
-			if err != nil || r.Version != 2 || !strings.Contains(r.Text, "given up") {
+			if err != nil || r.Version != 2 || !strings.Contains(r.Text, "abandoned") {
 				t.Fatalf("%+v, %v", r, err)
 			}
 		},

@@ -37,12 +37,12 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 	if len(t.Measures) < 2 {
 		return nil, &Error{
 			Code:    CodeUsage,
-			Message: "there are predictors, and then a response",
-			Hint:    "as in: SELECT age, 1, ill FROM people",
+			Message: "the SELECT list needs at least one predictor, and then the response",
+			Hint:    "write, for example, SELECT age, 1, ill FROM people",
 		}
 	}
 	if bound != "" {
-		norm, err := positive("the bound of the predictors' norm", bound)
+		norm, err := positive("the bound on the predictors' norm", bound)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 	if squares.Sign() == 0 {
 		return nil, &Error{
 			Code:    CodePolicy,
-			Message: "all predictors are 0 by their bounds",
+			Message: "by their bounds, all predictors are 0",
 			Hint:    "select one that varies, or a constant 1",
 		}
 	}
@@ -64,7 +64,7 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 		return nil, &Error{
 			Code:    CodePolicy,
 			Message: "the predictors' bounds are too wide for a norm",
-			Hint:    "give a bound of the norm",
+			Hint:    "give a bound on the norm",
 		}
 	}
 	return c.kernel.Regression(t, new(big.Rat).SetFloat64(root))
@@ -74,7 +74,7 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 func positive(what, text string) (*big.Rat, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 {
-		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("%s is a decimal above 0, not %q", what, text)}
+		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("%s must be a decimal above 0, not %q", what, text)}
 	}
 	return r, nil
 }
@@ -85,7 +85,7 @@ func portionOf(what, text string) (release.Portion, error) {
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 || !r.Denom().IsInt64() || r.Denom().Int64() > 1<<30 {
 		return release.Portion{}, &Error{
 			Code:    CodeUsage,
-			Message: fmt.Sprintf("%s is a decimal above 0 and below 1, not %q", what, text),
+			Message: fmt.Sprintf("%s must be a decimal above 0 and below 1, not %q", what, text),
 		}
 	}
 	return release.Portion{Of: r.Num().Int64(), Parts: r.Denom().Int64()}, nil
@@ -100,8 +100,8 @@ func (c *Session) aboutRows(r *release.Regression, said int64) (int64, error) {
 	if said == 0 {
 		return 0, &Error{
 			Code:    CodeUsage,
-			Message: "about how many rows there are must be said",
-			Hint:    "give Rows: a number that is known, or that was released; or declare expected_rows",
+			Message: "the approximate number of rows is missing",
+			Hint:    "give a public or released number as Rows, or declare expected_rows",
 		}
 	}
 	return said, nil

@@ -60,7 +60,7 @@ func parseAccuracy(text string) (accuracy, error) {
 		return accuracy{}, &Error{
 			Code:    CodeUsage,
 			Message: "invalid accuracy: " + err.Error(),
-			Hint:    "an accuracy is 5% of each value, or a number in the answer's unit such as 12",
+			Hint:    "write 5% (of each value), or a number in the answer's unit, such as 12",
 			cause:   err,
 		}
 	}
@@ -111,7 +111,7 @@ func (c *Session) within(
 		if p.TargetError != nil && (asked.most != target.most || !asked.relative) {
 			return nil, "", &Error{
 				Code:    CodeUsage,
-				Message: "the accuracy is given twice, and differently",
+				Message: "two different accuracies are given",
 				Hint:    "leave one out",
 			}
 		}
@@ -123,33 +123,32 @@ func (c *Session) within(
 	case q.Epsilon != "" || q.Rho != "" || p.Priced: // a price in a field of q, or in the SQL text
 		return nil, "", &Error{
 			Code:    CodeUsage,
-			Message: "a question has a price or an accuracy, not both",
+			Message: "a question takes a price or an accuracy, not both",
 			Hint:    "leave one out",
 		}
 	case p.OwnEpsilons:
 		return nil, "", &Error{
 			Code:    CodePolicy,
-			Message: "a question whose aggregates have an epsilon of their own has no other price to be found",
+			Message: "no price can be found for a question whose aggregates set their own epsilon",
 			Hint:    "leave out epsilon =>, or the accuracy",
 		}
 	case len(p.Searches) > 0:
 		return nil, "", &Error{
 			Code:    CodePolicy,
-			Message: "how exact an answer within found bounds is depends on what is found",
+			Message: "no price can be found if the question finds its bounds: the accuracy depends on the bounds",
 			Hint:    "give the bounds, or a price",
 		}
 	case p.Rows != nil:
 		return nil, "", &Error{
 			Code:    CodePolicy,
-			Message: "how exact an answer with a found bound on rows is depends on what is found",
-			Hint:    "give the bound, as in --max-rows 3, or a price",
+			Message: "no price can be found if the question finds its bound on rows: the accuracy depends on that bound",
+			Hint:    "give the bound, such as --max-rows 3, or a price",
 		}
 	case len(p.Quantiles)+len(p.Modes) > 0:
 		return nil, "", &Error{
-			Code: CodePolicy,
-			Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price " +
-				"follows from it",
-			Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells",
+			Code:    CodePolicy,
+			Message: "no price can be found for a quantile or a mode: how accurate its value is depends on the rows around it",
+			Hint:    "ask for the other aggregates separately, or give a price, for which explain states the error in rows",
 		}
 	}
 	asked := *p

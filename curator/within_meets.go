@@ -34,7 +34,7 @@ func (s *pricing) meets(price privacy.Loss) (excess float64, why string, err err
 	if len(s.basis.numbers)*len(p.Outputs) > maxForetold {
 		return none, "", &Error{
 			Code:    CodePolicy,
-			Message: "the answer has too many values to foretell each one's error",
+			Message: "the answer has too many values to predict the error of each",
 			Hint:    "give a price",
 		}
 	}
@@ -152,7 +152,7 @@ func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float6
 		half = math.Max(half, d.ForecastIn(i, o, s.alpha).HalfWidth)
 	}
 	if math.IsNaN(half) {
-		return 0, "", s.missing(p, o, "the error of "+o.Name+" depends on how many rows it is over")
+		return 0, "", s.missing(p, o, "the error of "+o.Name+" depends on its number of rows")
 	}
 	if excess = s.target.times(half, float64(rows)); excess > 0 {
 		why = fmt.Sprintf("%s would be within ± %.3g", o.Name, half)
@@ -162,12 +162,12 @@ func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float6
 
 // missing returns the error for a price that cannot be found, with a hint.
 func (s *pricing) missing(p *plan.Plan, o plan.Output, what string) *Error {
-	hint := "ask once at a price: the answer is then known, and this starts from it"
+	hint := "ask once at a price; a price for the accuracy can then be found from that answer"
 	if p.Open() { // the keys that another price would release are not known
 		hint = "give a price"
 	}
 	if o.Post.Op == plan.PostAggregate && !s.target.relative {
-		hint += "; or the owner declares expected_rows, for questions without WHERE and GROUP BY"
+		hint += "; or ask the owner to declare expected_rows, which helps questions without WHERE and GROUP BY"
 	} else if s.target.relative {
 		hint += "; or give the accuracy as a number in the answer's unit"
 	}

@@ -182,16 +182,16 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 			Hint: "ask for less accuracy, fewer values or coarser groups",
 		}
 	}
-	from := "from the plan alone"
+	from := "according to the plan alone"
 	switch {
 	case basis != nil:
-		from = "from an earlier answer to it, " + basis.name
+		from = "according to an earlier answer, " + basis.name
 	case s.target.relative:
-		from = "from the number of rows that the owner expects"
+		from = "according to the number of rows that the owner expects"
 	}
 	p, err := s.at(s.policy.Budget.Price(tidy[i]))
 	return p, fmt.Sprintf(
-		"The price is the least, to two digits, at which every value should be within %s, %s.%s",
+		"The price is the lowest, to two digits, at which every value should be within %s, %s.%s",
 		s.target.text,
 		from,
 		s.fewer(),
@@ -214,16 +214,16 @@ func (s *pricing) fewer() string {
 		return ""
 	case s.target.relative:
 		return fmt.Sprintf(
-			" Of one %s at most %s: where some have more, the number is below the one that the owner expects, and "+
-				"its error may be more than %s of it.",
+			" For one %s, at most %s: if some have more, the number is below the one that the owner expects, and "+
+				"its error may exceed %s of it.",
 			p.Unit.Name,
 			countingRows(count),
 			s.target.text,
 		)
 	case slices.ContainsFunc(p.Aggregates, func(a plan.Aggregate) bool { return a.Func == plan.Average }):
 		return fmt.Sprintf(
-			" Of one %s at most %s: where some have more, an average is over fewer rows than the owner expects, and "+
-				"its error may be more than %s.",
+			" For one %s, at most %s: if some have more, an average is over fewer rows than the owner expects, and "+
+				"its error may exceed %s.",
 			p.Unit.Name,
 			countingRows(count),
 			s.target.text,

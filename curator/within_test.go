@@ -26,7 +26,7 @@ func TestWithinSets(t *testing.T) {
 	}
 	q.Within = "5"
 	e := must[*Explanation](t)(c.Explain(t.Context(), q))
-	if x := widest(e.Price.Epsilon); x > 5 || x < 4.5 || !strings.Contains(strings.Join(e.Notes, "\n"), "from an earlier answer to it, "+first.ID) {
+	if x := widest(e.Price.Epsilon); x > 5 || x < 4.5 || !strings.Contains(strings.Join(e.Notes, "\n"), "according to an earlier answer, "+first.ID) {
 		t.Errorf("within 5: ± %g at %s: %q", x, e.Price.Epsilon, e.Notes)
 	}
 	for _, sql := range []string{"SELECT MEDIAN(age) FROM people", "SELECT COUNT(*), MODE(region) FROM people"} {
@@ -82,10 +82,10 @@ tables:
 		q    Question
 		want string // "" where nothing is said
 	}{
-		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "5%"}, "Of one person at most 3 rows count: where some have more, the number is below the one that the owner expects, and its error may be more than 5% of it."},
-		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "5%", MaxRows: "1"}, "Of one person at most 1 row counts: where"},
-		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(target_relative_error=0.05) COUNT(*) FROM visits"}, "Of one person at most 3 rows count: where"},
-		{Question{SQL: "SELECT AVG(x) FROM visits", Within: "1"}, "an average is over fewer rows than the owner expects, and its error may be more than 1."},
+		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "5%"}, "For one person, at most 3 rows count: if some have more, the number is below the one that the owner expects, and its error may exceed 5% of it."},
+		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "5%", MaxRows: "1"}, "For one person, at most 1 row counts: if"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(target_relative_error=0.05) COUNT(*) FROM visits"}, "For one person, at most 3 rows count: if"},
+		{Question{SQL: "SELECT AVG(x) FROM visits", Within: "1"}, "an average is over fewer rows than the owner expects, and its error may exceed 1."},
 		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "12"}, ""}, // from the noise alone
 		{Question{SQL: "SELECT COUNT(*) FROM visits WHERE y", Within: "12"}, ""},
 		{Question{SQL: "SELECT COUNT(*) FROM visits"}, ""},

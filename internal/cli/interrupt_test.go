@@ -104,7 +104,7 @@ func TestInterrupted(t *testing.T) {
 					if err := json.Unmarshal([]byte(e.text), &said); err != nil || said.Error.Code != "cancelled" || !said.Error.Charged || said.Error.Retry {
 						t.Fatalf("%s: %v", e.text, err)
 					}
-				} else if !strings.HasPrefix(e.text, "dither: the question was given up; its price stays spent\n") {
+				} else if !strings.HasPrefix(e.text, "dither: the question was cancelled; its price stays spent\n") {
 					t.Fatalf("it says: %s", e.text)
 				}
 				break
