@@ -289,7 +289,7 @@ func TestStepsHaveRoom(t *testing.T) {
 	tr = must[*Trainer](t)(c.Train(t.Context(), q))
 	before, meanwhile := free(), int64(0)
 	if f := must[*os.File](t)(os.CreateTemp(home, "")); syscall.Fallocate(int(f.Fd()), 1, 0, 1) != nil {
-		t.Skip("the file system cannot assure space")
+		t.Skip("the file system cannot reserve space")
 	}
 	*inside(c).Engine = during{*inside(c).Engine, func() { meanwhile = free() }}
 	train(t, tr, 1)

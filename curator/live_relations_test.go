@@ -146,7 +146,7 @@ func TestLiveRelationsRefused(t *testing.T) {
 	if _, err := c.Seal(t.Context(), "parts", SealOptions{Shared: true}); err != nil {
 		t.Fatal(err)
 	}
-	refused(c, CodePolicy, "two servers")
+	refused(c, CodePolicy, "different servers")
 }
 
 // The owner is told of a table whose unit no engine could find.

@@ -84,7 +84,7 @@ func TestLiveValues(t *testing.T) {
 	}
 	write(t, c.home, "policy.yaml", otherwise)
 	c = openHome(t, c.home)
-	refused(c, "as it was declared before")
+	refused(c, "under an earlier declaration")
 	sealLive(t, c, "regions")
 	if now, _ := groups(c); !slices.Contains(now, "north") {
 		t.Errorf("%q", now)

@@ -219,7 +219,7 @@ func TestStream(t *testing.T) {
 		"SELECT COUNT(*) FROM people":                             "about table",
 		"SELECT person, COUNT(*) FROM visits GROUP BY person":     "",
 		"SELECT SUM(cost) FROM visits":                            "by 30",
-		"SELECT SUM(LEAST(cost, 1) - 1) FROM visits":              "not negative",
+		"SELECT SUM(LEAST(cost, 1) - 1) FROM visits":              "negative values",
 		"SELECT COUNT(*) / 2 FROM visits":                         "count or sum",
 		"SELECT SUM(CASE WHEN cost > 1 THEN 0.5 END) FROM visits": "whole numbers",
 	} {

@@ -67,7 +67,7 @@ func TestSearchMinimumRefuses(t *testing.T) {
 		"the radius":                 func(m *MinimumSearch) { m.Candidates = []MinimumCandidate{{"1", ""}} },
 		"longer than the 10m0s":      func(m *MinimumSearch) { m.Rows, m.Trials = 1<<26, 1000 },
 		"number of rows is missing":  func(m *MinimumSearch) { m.Rows = 0 },
-		"between 0 and 1, by its":    func(m *MinimumSearch) { m.SQL = "SELECT x1, 1, n FROM people" },
+		"bounds between 0 and 1":     func(m *MinimumSearch) { m.SQL = "SELECT x1, 1, n FROM people" },
 		"price":                      func(m *MinimumSearch) { m.Epsilon = "2" },
 		"there is no table \"nope\"": func(m *MinimumSearch) { m.SQL = "SELECT x1, y FROM nope" },
 	} {

@@ -65,7 +65,7 @@ func TestProcessesPayOnce(t *testing.T) {
 	if b := h.read(t); account.Lost.Open != lost || account.Lost.Failed != 0 || account.Lost.Torn < b.torn {
 		t.Errorf("the budget tells of %+v; %d were lost, and %d entries torn", account.Lost, lost, b.torn)
 	}
-	if text := string(h.must(t, "budget")); !strings.Contains(text, fmt.Sprintf("of what is spent: %d ended without a word", lost)) {
+	if text := string(h.must(t, "budget")); !strings.Contains(text, fmt.Sprintf("of the spent amount: %d without a recorded end", lost)) {
 		t.Error(text)
 	}
 	t.Logf("%d answers, %d charges that were lost to kills", told, lost)

@@ -29,7 +29,7 @@ func (a *About) encode() []byte {
 	return b
 }
 
-var errAbout = errors.New("what an answer is about is unreadable")
+var errAbout = errors.New("the recorded subject of an answer is unreadable")
 
 // decodeAbout decodes the output of encode. It returns errAbout for any other data.
 func decodeAbout(data []byte) (*About, error) {

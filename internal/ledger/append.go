@@ -89,7 +89,7 @@ func (l *Ledger) ReserveNew(r Reservation, most int64) (index uint64, answered b
 }
 
 // errAnswered makes ReserveNew write nothing, because the key already has an answer.
-var errAnswered = errors.New("there is an answer")
+var errAnswered = errors.New("the question already has an answer")
 
 // Release durably records the values that a reservation paid for. Do not return a value to anybody before Release
 // returns.

@@ -26,17 +26,17 @@ func (l *log) blame(r *lineReader, e Entry, number uint64) error {
 			if next.Prev == e.Hash {
 				return &CorruptError{
 					Line: before,
-					Err:  fmt.Errorf("line %d was written after another line than this one", number),
+					Err:  fmt.Errorf("line %d was written after a different line", number),
 				}
 			}
 			return &CorruptError{
 				Line: number,
-				Err:  fmt.Errorf("neither does it follow line %d, nor the next line it", before),
+				Err:  fmt.Errorf("it does not follow line %d, and the next line does not follow it", before),
 			}
 		}
 	}
 	return &CorruptError{
 		Line: before, Or: number,
-		Err: fmt.Errorf("line %d was not written after line %d as it stands", number, before),
+		Err: fmt.Errorf("line %d was not written after line %d as that line now reads", number, before),
 	}
 }

@@ -131,7 +131,7 @@ func writeAt(f file, data []byte, offset int64) error {
 func (h *history) pointer() ([]byte, error) {
 	c := h.newestCheckpoint
 	if c == nil || h.past == nil || h.past.to() < c.body.Entries {
-		return nil, errors.New("the index does not have what the checkpoint covers")
+		return nil, errors.New("the index does not have the entries that the checkpoint covers")
 	}
 	n := 0
 	for n < len(h.past.segments) && h.past.segments[n].To() <= c.body.Entries {

@@ -37,7 +37,7 @@ func (Correction) kind() Kind { return KindClock }
 
 func (c Correction) validate() error {
 	if !datable(c.Ahead) || c.Ahead.Location() != time.UTC {
-		return invalid("the date that is set right")
+		return invalid("the date from which the clock is corrected")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (l *Ledger) CorrectClock() (ahead time.Time, err error) {
 func (h *history) checkCorrection(c Correction, at time.Time) error {
 	switch {
 	case !c.Ahead.Equal(h.clock):
-		return invalid("the clock stands otherwise")
+		return invalid("the clock shows another date")
 	case !at.Before(h.clock):
 		return ErrClockRight
 	}

@@ -13,14 +13,14 @@ import (
 var (
 	// ErrMissing reports that the directory has no log. Only Create and RecoverLog write a new log.
 	ErrMissing = errors.New(
-		"no ledger here: ledger.log is missing; restore it, or `dither ledger recover`, or begin a new home")
+		"no ledger here: ledger.log is missing; restore it, run `dither ledger recover`, or begin a new home")
 	// ErrExists reports that the directory already has a log or a head file.
 	ErrExists = errors.New("a ledger, or a part of one, is already here")
 	// ErrHeadMissing reports that the head file is missing. Without it, nothing proves that the end of the log was
 	// not cut off.
-	ErrHeadMissing = errors.New("ledger.head is missing: `dither ledger recover` writes it again")
+	ErrHeadMissing = errors.New("ledger.head is missing: run `dither ledger recover` to rewrite it")
 	// ErrHeadUnreadable reports that the head file contains no valid head.
-	ErrHeadUnreadable = errors.New("ledger.head is unreadable: `dither ledger recover` writes it again")
+	ErrHeadUnreadable = errors.New("ledger.head is unreadable: run `dither ledger recover` to rewrite it")
 	// ErrNewer reports that a newer program wrote this ledger. This program does not understand its format, and
 	// changes nothing.
 	ErrNewer = errors.New("the ledger has a newer format than this program: use a newer dither")
@@ -33,7 +33,7 @@ var (
 	// stays usable.
 	ErrNotWritten = errors.New("the ledger could not be written: nothing was recorded")
 	// ErrFull is an ErrNotWritten whose cause is a full disk or an exceeded quota.
-	ErrFull = fmt.Errorf("%w, since its disk is full", ErrNotWritten)
+	ErrFull = fmt.Errorf("%w, because its disk is full", ErrNotWritten)
 	// ErrAmbiguous reports that a write failed and could not be taken back. The entry may be in the log, and then
 	// it counts as spent. Every later call on the handle fails. Open the ledger again to find out.
 	ErrAmbiguous = errors.New("writing the ledger failed and the entry may count as spent: open the ledger again")

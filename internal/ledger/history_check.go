@@ -17,7 +17,7 @@ func (h *history) check(e Entry) error {
 		return errors.New("the first entry must be a genesis, and no other may be")
 	}
 	if e.Index != h.count() {
-		return fmt.Errorf("it is entry %d where entry %d belongs", e.Index, h.count())
+		return fmt.Errorf("it is entry %d, but entry %d is due", e.Index, h.count())
 	}
 	if e.Prev != tip.Hash {
 		return errUnlinked
@@ -29,7 +29,7 @@ func (h *history) check(e Entry) error {
 		return h.checkAdoption(b)
 	case Seal:
 		if b.Version <= h.sealed[b.Table].Version {
-			return invalid("the versions of a table increase")
+			return invalid("the versions of a table must increase")
 		}
 		return nil
 	case Reservation:
@@ -67,7 +67,7 @@ func (h *history) check(e Entry) error {
 			return nil
 		}
 		if most := h.maxPrice(); !b.Loss.Within(most) || !most.Within(b.Loss) {
-			return errors.New("a fragment is charged the maximum price")
+			return errors.New("a fragment must be charged the maximum price")
 		}
 		return nil
 	}
@@ -94,16 +94,16 @@ func (h *history) checkAdoption(a Adoption) error {
 		// Change-one promises nothing about the number of units.
 		return fmt.Errorf("%w: change-one cannot become add-remove once something is spent", ErrIncompatible)
 	case old.Neighbours != a.Terms.Neighbours && a.Group < 2:
-		return fmt.Errorf("%w: from add-remove to change-one past charges count at least twice", ErrIncompatible)
+		return fmt.Errorf("%w: from add-remove to change-one, past charges must count at least twice", ErrIncompatible)
 	case h.impure && a.Terms.Budget.Accountant() == privacy.Pure:
-		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
+		return fmt.Errorf("%w: charges in ρ have no pure ε", ErrIncompatible)
 	}
 	_, had := old.units()
 	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
 		// An opening or a recovery charges a loss for one row. Nobody knows how many rows of one person it stands
 		// for.
 		return fmt.Errorf(
-			"%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons",
+			"%w: the spending of other ledgers or lost entries was charged for rows, and no loss of persons is known",
 			ErrIncompatible)
 	}
 	if _, err := group(h.spentIn(privacy.ZCDP), a.Group); err != nil {

@@ -300,7 +300,7 @@ func (l *Ledger) refresh() error {
 		return nil
 	}
 	if l.frozen {
-		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once where it can be written",
+		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once in a process that can write to it",
 			ErrReadOnly)
 	}
 	// Another process appended an entry and died before it wrote the head file, perhaps before the entry was

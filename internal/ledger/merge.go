@@ -56,7 +56,7 @@ type Part struct {
 // a person has.
 func Merge(dirs []string, rows int64) (Merged, error) {
 	if len(dirs) < 2 || rows < 0 || rows > maxRows {
-		return Merged{}, invalid("two ledgers or more, and at most a million rows of one person")
+		return Merged{}, invalid("a merge takes two or more ledgers, and at most a million rows of one person")
 	}
 	logs := make([]*log, len(dirs))
 	m := Merged{Neighbours: privacy.AddRemove, Unit: rowUnit}
@@ -139,10 +139,11 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 	if m.Unit != rowUnit && tables > 0 {
 		if rows < 1 {
 			return p, fmt.Errorf(
-				"%w: here rows, elsewhere persons: say how many rows of one person a table holds at most", ErrUnits)
+				"%w: this one protects rows and another one persons: give the largest number of rows of one person "+
+					"in a table", ErrUnits)
 		}
 		if l.terms.Neighbours == privacy.ChangeOne {
-			return p, fmt.Errorf("%w: change-one promises nothing about how many rows a person has", ErrUnits)
+			return p, fmt.Errorf("%w: change-one promises nothing about the number of rows of a person", ErrUnits)
 		}
 		if p.Group = tables * rows; persons {
 			p.Group++

@@ -15,7 +15,7 @@ type Opening struct {
 }
 
 // ErrCharged reports that another ledger's spending was already charged to this one. It is an ErrInvalid.
-var ErrCharged = fmt.Errorf("%w: what that ledger had spent was charged already", ErrInvalid)
+var ErrCharged = fmt.Errorf("%w: the spending of that ledger was charged already", ErrInvalid)
 
 // Origin identifies another ledger, and its newest entry when it was read.
 type Origin struct {
@@ -27,7 +27,7 @@ func (Opening) kind() Kind { return KindOpening }
 
 func (o Opening) validate() error {
 	if o.Loss.IsZero() || len(o.From) == 0 {
-		return invalid("an opening charges a loss above 0, of at least one ledger")
+		return invalid("an opening must charge a loss above 0, of at least one ledger")
 	}
 	for _, f := range o.From {
 		if err := (Genesis{ID: f.ID}).validate(); err != nil {
@@ -60,13 +60,13 @@ func (h *history) checkOpening(o Opening) error {
 	case h.terms == nil:
 		return ErrNoPolicy
 	case o.Loss.Accountant() != privacy.Pure && h.by() == privacy.Pure:
-		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
+		return fmt.Errorf("%w: charges in ρ have no pure ε", ErrIncompatible)
 	}
 	seen := map[string]bool{}
 	for _, f := range o.From {
 		switch {
 		case f.ID == h.id:
-			return invalid("what this ledger spent is charged to it as it is")
+			return invalid("this ledger is already charged with its own spending")
 		case h.origins[f.ID]:
 			return ErrCharged
 		case seen[f.ID]:

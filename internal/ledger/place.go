@@ -167,12 +167,12 @@ func (h *history) checkCheckpoint(c Checkpoint, index uint64) error {
 	for _, p := range h.pending {
 		if p.entries == c.Entries {
 			if p.body() != c {
-				return invalid("a checkpoint says something else than the entries before it")
+				return invalid("a checkpoint does not match the entries before it")
 			}
 			return nil
 		}
 	}
-	return invalid("a checkpoint is of one of the places since the one before")
+	return invalid("a checkpoint must be of one of the places since the previous checkpoint")
 }
 
 // cover moves the places up to that of checkpoint c from pending to covered. at is the position of its entry.

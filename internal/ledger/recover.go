@@ -66,7 +66,7 @@ func (h *history) checkRecovery(r Recovery) error {
 	case h.terms == nil:
 		return ErrNoPolicy
 	case r.Loss.Accountant() != privacy.Pure && h.by() == privacy.Pure:
-		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
+		return fmt.Errorf("%w: charges in ρ have no pure ε", ErrIncompatible)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // errNoAllocate reports that this file system cannot reserve space.
-var errNoAllocate = errors.New("the file system cannot assure space")
+var errNoAllocate = errors.New("the file system cannot reserve space")
 
 func followsOf(most int64) int64 { return min(max(most, 0), maxFollows) + frameSize }
 

@@ -29,14 +29,14 @@ func (s *Subject) MayTell(q *Subject) bool {
 
 func (c *Caps) validate() error {
 	if c != nil && (c.Rows < 0 || c.Groups < 0 || *c == (Caps{})) {
-		return invalid("bounds beside a question are whole numbers above 0")
+		return invalid("the bounds of a question must be whole numbers above 0")
 	}
 	return nil
 }
 
 func (s *Subject) validate() error {
 	if s != nil && slices.ContainsFunc(s.marks(), func(m string) bool { return len(m) != markDigits || !isHex(m) }) {
-		return invalid("what an answer is found by")
+		return invalid("the marks by which an answer is found")
 	}
 	return nil
 }

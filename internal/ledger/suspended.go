@@ -34,11 +34,11 @@ type SuspendedError struct {
 func (e *SuspendedError) Error() string {
 	switch {
 	case e.All:
-		return fmt.Sprintf("%d questions or steps have been given up", MaxAllGivenUp)
+		return fmt.Sprintf("%d questions or steps have been cancelled", MaxAllGivenUp)
 	case e.Analyst == "":
-		return fmt.Sprintf("%d questions or steps that name no analyst have been given up", MaxGivenUp)
+		return fmt.Sprintf("%d questions or steps that name no analyst have been cancelled", MaxGivenUp)
 	}
-	return fmt.Sprintf("%d questions or steps of %s have been given up", MaxGivenUp, e.Analyst)
+	return fmt.Sprintf("%d questions or steps of %s have been cancelled", MaxGivenUp, e.Analyst)
 }
 
 // Is reports whether target is ErrSuspended.

@@ -50,7 +50,7 @@ func TestSuspended(t *testing.T) {
 	giveUp("", MaxGivenUp-1)
 	must(t, l.Step(Step{stream, "next", values(1)}))
 	giveUp("ann", 1)
-	refused("ann", "10 questions or steps of ann have been given up")
+	refused("ann", "10 questions or steps of ann have been cancelled")
 	if err := l.Step(Step{stream, "next", values(1)}); !errors.Is(err, ErrSuspended) {
 		t.Errorf("the next of a stream: %v", err)
 	}
@@ -70,7 +70,7 @@ func TestSuspended(t *testing.T) {
 		s.Lost.GivenUp != MaxAllGivenUp {
 		t.Errorf("%+v, lost %+v", s.GivenUp, s.Lost)
 	}
-	refused("bob", "100 questions or steps have been given up")
+	refused("bob", "100 questions or steps have been cancelled")
 	if err := l.Release(stream, values(1)); err != nil { // what is paid for is told
 		t.Error(err)
 	}

@@ -24,7 +24,7 @@ func invalid(what string) error {
 
 func (g Genesis) validate() error {
 	if len(g.ID) != 32 || !isHex(g.ID) {
-		return invalid("a ledger's id is 32 hexadecimal digits")
+		return invalid("a ledger's id must be 32 hexadecimal digits")
 	}
 	return nil
 }
@@ -65,11 +65,11 @@ func (c *Confined) validate() error {
 	case c == nil:
 		return nil
 	case !isName(c.Table) || len(c.Parts) == 0:
-		return invalid("parts are those of a table, and at least one")
+		return invalid("a table and at least one part are required")
 	}
 	for i, p := range c.Parts {
 		if !isName(p) || i > 0 && c.Parts[i-1] >= p {
-			return invalid("parts are sorted, each once")
+			return invalid("parts must be sorted, without repetition")
 		}
 	}
 	return nil
@@ -77,21 +77,21 @@ func (c *Confined) validate() error {
 
 func (a Adoption) validate() error {
 	if a.Group < 1 {
-		return invalid("past losses count at least once")
+		return invalid("past losses must count at least once")
 	}
 	return a.Terms.validate()
 }
 
 func (s Source) validate() error {
 	if !isName(s.Table) || s.Version < 1 {
-		return invalid("a source is a table and a version from 1")
+		return invalid("a source must be a table and a version of at least 1")
 	}
 	return nil
 }
 
 func (s Seal) validate() error {
 	if len(s.SHA256) != 64 || !isHex(s.SHA256) {
-		return invalid("the digest of the sealed file is 64 hexadecimal digits")
+		return invalid("the digest of the sealed file must be 64 hexadecimal digits")
 	}
 	return Source{s.Table, s.Version}.validate()
 }
@@ -161,7 +161,7 @@ func (s Step) validate() error {
 
 func (f Failure) validate() error {
 	if f.Counted && !f.GivenUp {
-		return invalid("what counts towards a suspension of its analyst was given up")
+		return invalid("only a cancelled question or step counts towards a suspension of its analyst")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (t Torn) validate() error {
 		return invalid("the length or the digest of a fragment")
 	}
 	if t.Unacknowledged && !t.Loss.IsZero() {
-		return invalid("a fragment that was not acknowledged costs nothing")
+		return invalid("a fragment that was not acknowledged must cost nothing")
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func TestRelationRefusals(t *testing.T) {
 		{"SELECT COUNT(*) FROM orders, customers WHERE customer = id AND agee > 3", `1:64: there is no column "agee" here`, `did you mean "age"?`},
 		{"SELECT COUNT(*) FROM (SELECT customer FROM orders) JOIN (SELECT customer FROM orders) USING (customer)", "1:58: USING is for tables and subqueries that have a name", "give it an alias"},
 		{"SELECT COUNT(*) FROM (SELECT customer AS a FROM orders) JOIN (SELECT customer AS a FROM orders) ON a = a", `1:100: column "a" is ambiguous`, "give one of them another name, with AS"},
-		{"SELECT * FROM (SELECT * FROM orders) q", "1:8: * is not answered: rows never leave", "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"},
+		{"SELECT * FROM (SELECT * FROM orders) q", "1:8: * is not answered: single rows are never returned", "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"},
 		{"SELECT COUNT(*) FROM (SELECT q.* FROM orders) p", `1:30: there is no table "q" here`, "there is orders"},
 		{"SELECT COUNT(*) FROM (SELECT NULL AS x FROM orders) p", "1:30: NULL alone has no type", "write CAST(NULL AS integer)"},
 	} {

@@ -26,7 +26,7 @@ func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	out := map[string]privacy.Loss{}
 	entries := f.entries()
 	if len(entries) == 0 || len(entries) > maxAnalysts {
-		f.failKey("", "between 1 and %d analysts are listed", maxAnalysts)
+		f.failKey("", "must list between 1 and %d analysts", maxAnalysts)
 		return nil
 	}
 	names := map[string]string{}

@@ -71,19 +71,19 @@ func (r *reader) budget(f, whole field) (b Budget) {
 	defer func() { r.granted(keys, &b) }()
 	if keys["rho"].present() && keys["epsilon"].present() {
 		keys["rho"].failKey("budget: {epsilon: 3}, {epsilon: 1, delta: 1e-6} or {rho: 0.1, delta: 1e-6}",
-			"a budget is declared as epsilon or as rho")
+			"declare a budget as epsilon or as rho, not both")
 		return b
 	}
 	if !keys["rho"].present() {
-		keys["epsilon"].need(f, "what all answers may cost together, as in epsilon: 3")
+		keys["epsilon"].need(f, "the most that all answers may cost together, as in epsilon: 3")
 	}
 	b.Epsilon, _ = keys["epsilon"].epsilon()
 	rho, _ := keys["rho"].rho()
 	var given bool
 	if b.Delta, given = keys["delta"].delta(); !given {
 		if keys["rho"].present() && !keys["delta"].present() {
-			keys["rho"].failKey("as in delta: 1e-6, far below one in the number of people",
-				"a budget in rho needs the delta at which losses are told as an epsilon")
+			keys["rho"].failKey("as in delta: 1e-6, far below 1 divided by the number of people",
+				"a budget in rho needs the delta at which losses are stated as an epsilon")
 		}
 		if keys["selection_delta"].present() && !keys["delta"].present() {
 			keys["selection_delta"].failKey("", "is a part of delta, which is missing")
@@ -156,7 +156,7 @@ func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, mo
 		for _, k := range []string{"delta", "maximum_delta"} {
 			if keys[k].present() {
 				keys[k].failKey("as in budget: {epsilon: 1, delta: 1e-6, selection_delta: 5e-7}",
-					"is of the selection of unknown groups, for which the budget keeps no selection_delta")
+					"pays for the selection of unknown keys, but the budget declares no selection_delta")
 			}
 		}
 		return privacy.Delta{}, privacy.Delta{}
@@ -185,7 +185,7 @@ func (f field) price(budget Budget) (privacy.Loss, bool) {
 	if f.present() && f.node.Kind == yaml.MappingNode {
 		keys, ok := f.keys("rho")
 		if ok && budget.Loss.Accountant() == privacy.Pure {
-			keys["rho"].failKey("a price of a pure budget is an epsilon: default: 0.1", "a pure budget has no rho")
+			keys["rho"].failKey("write an epsilon, such as 0.1", "a pure budget has no rho")
 			return privacy.Loss{}, false
 		}
 		keys["rho"].need(f, "as in {rho: 0.001}")

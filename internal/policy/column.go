@@ -55,7 +55,8 @@ func (r *reader) column(f field) *Column {
 		return c
 	}
 	if keys["bounds"].present() && keys["values"].present() {
-		keys["values"].failKey("values give the bounds of an integer column", "a column has bounds or values, not both")
+		keys["values"].failKey("the values of an integer column also give its bounds", "a column has bounds or "+
+			"values, not both")
 		return c
 	}
 	c.ValuesFrom = keys["values_from"].origin()
@@ -64,7 +65,7 @@ func (r *reader) column(f field) *Column {
 	}
 	r.from[c] = keys["values_from"]
 	if c.ValuesFrom != nil && (keys["bounds"].present() || keys["values"].present()) {
-		keys["values_from"].failKey("", "a column has bounds, values or values_from, not several")
+		keys["values_from"].failKey("", "a column has bounds, values or values_from, not more than one of them")
 	}
 	c.Lower, c.Upper = r.bounds(keys["bounds"], c.Type)
 	c.Values = r.values(keys["values"], c.Type)

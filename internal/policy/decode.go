@@ -109,7 +109,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 func (r *reader) population(f, whole field) (p Population) {
 	f.need(whole, "")
 	keys, _ := f.keys("name", "neighbours")
-	keys["name"].need(f, "who the budget belongs to")
+	keys["name"].need(f, "the people that the budget protects")
 	p.Neighbours = privacy.AddRemove
 	if name, ok := keys["name"].text(); ok {
 		if !identifier.MatchString(name) {

@@ -70,8 +70,8 @@ func (r *reader) delay(f field, tables []*Table) *Delay {
 	for _, t := range tables {
 		if t.ExpectedRows == 0 && !keys["rows"].present() {
 			f.failKey(
-				"as in rows: 100000, or expected_rows of the table: about how many there are, where that is public",
-				"table %s declares no expected_rows: the time that a question may take follows from them", clip(t.Name))
+				"declare the approximate number of rows, if it is public: rows: 100000 here, or expected_rows of the table",
+				"table %s declares no expected_rows, from which the time that a question may take follows", clip(t.Name))
 		}
 	}
 	return d

@@ -66,53 +66,53 @@ var template = Sketch{
 	},
 }
 
-const draftHead = `# What may be asked about these data, and at what price. A draft: go through the questions ` +
-	`(lines with a ?), then run
+const draftHead = `# This draft states what analysts may ask about these data, and at what price. ` +
+	`Answer the lines with a ?, then run
 #     dither policy check
-# Nothing here may be read off the rows: whoever sees the policy, or its effect on answers, would learn about them.
+# Do not take any number or value from the rows: the policy, and its effect on answers, would reveal them.
 
 version: 1
 
 population:
-  name: %s   # the people (or rows) that the budget protects; one name, whatever files hold them
-  neighbours: add-remove   # the promise: nobody can tell whether any one unit is in the data
+  name: %s   # the people (or rows) that the budget protects; one name for all their files
+  neighbours: add-remove   # the promise: answers hide whether any one unit is in the data
 
 budget:
   epsilon: 1   # what all answers may reveal together, ever. 1 is strict, 3 usual, beyond 10 little protection
 
 price:
-  default: 0.05   # ε of an answer for which the question names none: half the price, twice the noise
+  default: 0.05   # ε of an answer if its question names none; half the price means twice the noise
   maximum: 0.5    # the most that one answer may cost
 
-# How long an answer takes may reveal rows to an analyst who cannot read the files. With this key every answer leaves at
-# an instant that is fixed when its question arrives. This prints the line for this machine:
+# The time that an answer takes may reveal rows to an analyst who cannot read the files. With this key, every answer
+# leaves at a time that is fixed when its question arrives. This command prints the line for this machine:
 #     dither audit timing --calibrate
 # answer_delay: {quantum: 1s, floor: 500ms, factor: ?, rows: ?}
 
 tables:
 `
 
-const draftUnit = `    # The unit is what is protected: all rows of one value of this column, together.
+const draftUnit = `    # The unit is what is protected: all rows with the same value in this column, together.
     unit: %s
-    rows_per_unit: 1   # ? how many rows of one unit count in an answer, from public knowledge: further ones are left
-                       #   out, and a larger number takes more noise
-    # max_groups: 1    # ? the most groups of one answer that a unit may be in; rows_per_unit if not declared
+    rows_per_unit: 1   # ? how many rows of one unit count in an answer, from public knowledge; further rows are left
+                       #   out, and a larger number needs more noise
+    # max_groups: 1    # ? the most groups of one answer in which a unit counts; rows_per_unit if not declared
 `
 
-const draftRow = `    # The unit is what is protected. Here each row is one: right where every person has one row. ` +
+const draftRow = `    # The unit is what is protected, here each row. That is right if every person has one row. ` +
 	`If a person has several,
-    # name the column that identifies the person (unit: person_id) and rows_per_unit, or say how many: person_rows
+    # name the column that identifies the person (unit: person_id) and rows_per_unit, or declare person_rows
     unit: row
-    # person_rows: ?     # the rows that one person may have: what the promise means for a person is then stated too
+    # person_rows: ?     # the most rows of one person: explain then states the loss of a person too
 `
 
-const draftColumns = `    # expected_rows: ?   # about how many rows, if that is public: ` +
-	`explain can then say how accurate averages will be
-    # A column without bounds or values may be compared, not computed with or grouped by. From public knowledge, declare
-    #   bounds: [0, 115]          the smallest and largest value that make sense; what lies beyond counts as the bound
+const draftColumns = `    # expected_rows: ?   # the approximate number of rows, if it is public: ` +
+	`explain can then state the error of averages
+    # Questions may only compare a column without bounds or values. For more, declare from public knowledge
+    #   bounds: [0, 115]          the smallest and largest value that make sense; a value beyond counts as the bound
     #   values: [north, south]    a complete list: these are the groups, and any other value counts as none
     #   nullable: true            cells may be empty
-    #   invalid: null             cells that are no such number, date, … become empty; otherwise sealing refuses them
+    #   invalid: null             invalid numbers, dates, … become empty; otherwise sealing refuses them
     columns:
 `
 
@@ -158,7 +158,7 @@ func (s Sketch) writeSource(b *strings.Builder) {
 	if d.Quote != usual.Quote {
 		fmt.Fprintf(b, "      quote: %s\n", scalar(string(d.Quote)))
 	}
-	fmt.Fprintf(b, "      null: %s   # an unquoted field that reads so is empty\n", scalar(d.Null))
+	fmt.Fprintf(b, "      null: %s   # an unquoted field with this text is empty\n", scalar(d.Null))
 	if d.Gzip != usual.Gzip {
 		fmt.Fprintf(b, "      gzip: %t\n", d.Gzip)
 	}

@@ -40,18 +40,18 @@ const drafted = `tables:
       csv: "data/visits.csv"
       delimiter: ","
       header: true
-      null: ""   # an unquoted field that reads so is empty
-    # The unit is what is protected: all rows of one value of this column, together.
+      null: ""   # an unquoted field with this text is empty
+    # The unit is what is protected: all rows with the same value in this column, together.
     unit: person
-    rows_per_unit: 1   # ? how many rows of one unit count in an answer, from public knowledge: further ones are left
-                       #   out, and a larger number takes more noise
-    # max_groups: 1    # ? the most groups of one answer that a unit may be in; rows_per_unit if not declared
-    # expected_rows: ?   # about how many rows, if that is public: explain can then say how accurate averages will be
-    # A column without bounds or values may be compared, not computed with or grouped by. From public knowledge, declare
-    #   bounds: [0, 115]          the smallest and largest value that make sense; what lies beyond counts as the bound
+    rows_per_unit: 1   # ? how many rows of one unit count in an answer, from public knowledge; further rows are left
+                       #   out, and a larger number needs more noise
+    # max_groups: 1    # ? the most groups of one answer in which a unit counts; rows_per_unit if not declared
+    # expected_rows: ?   # the approximate number of rows, if it is public: explain can then state the error of averages
+    # Questions may only compare a column without bounds or values. For more, declare from public knowledge
+    #   bounds: [0, 115]          the smallest and largest value that make sense; a value beyond counts as the bound
     #   values: [north, south]    a complete list: these are the groups, and any other value counts as none
     #   nullable: true            cells may be empty
-    #   invalid: null             cells that are no such number, date, … become empty; otherwise sealing refuses them
+    #   invalid: null             invalid numbers, dates, … become empty; otherwise sealing refuses them
     columns:
       person:
         type: integer

@@ -71,7 +71,7 @@ func TestBadLimits(t *testing.T) {
 		{"rows_per_unit: 4", "rows_per_unit: 4\n    stored_rows_per_unit: 1e99", "number out of range"},
 		{"rows_per_unit: 4", "rows_per_unit: 4\n    stored_rows_per_unit: 4.5", "a whole number"},
 		{"rows_per_unit: 4", "rows_per_unit: 4\n    stored_rows_per_unit: all", "a whole number"},
-		{"unit: row,", "unit: row, stored_rows_per_unit: 5,", "a row is its own unit: it has one row"},
+		{"unit: row,", "unit: row, stored_rows_per_unit: 5,", "if each row is a unit, a unit has one row"},
 		{"public: true,", "public: true, stored_rows_per_unit: 5,", "a public table has no privacy unit"},
 		{"tables:", "limits: {unit_cost: -1}\ntables:", "must be between 1 and 1000000000000000"},
 		{"tables:", "limits: {unit_cost: 1e16}\ntables:", "must be between 1 and 1000000000000000"},

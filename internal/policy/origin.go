@@ -48,7 +48,7 @@ func (r *reader) origins(p *Policy) {
 			case from == nil:
 				at.fail("", "there is no table %s", quote(o.Table))
 			case !from.Public:
-				at.fail("known values are public: declare public: true there, if that is so", "table %s is not public",
+				at.fail("known values are public: if these are, declare public: true there", "table %s is not public",
 					quote(o.Table))
 			case from.Column(o.Column) == nil:
 				at.fail("", "table %s has no column %s", quote(o.Table), quote(o.Column))

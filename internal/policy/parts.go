@@ -56,7 +56,7 @@ func (r *reader) part(f field, t *Table) *Part {
 		return nil
 	}
 	if t.Unit.IsRow() && p.PerUnit != 1 {
-		keys["per_unit"].fail("", "a row is in one part")
+		keys["per_unit"].fail("", "a row belongs to one part")
 	}
 	c := t.Column(p.Column)
 	if c == nil {
@@ -71,7 +71,7 @@ func (r *reader) part(f field, t *Table) *Part {
 	values, ok := c.Known()
 	if !ok {
 		keys["column"].fail(fmt.Sprintf("declare its values, or bounds of at most %d values", MaxKeys),
-			"the parts must be known: %s has neither values nor few", quote(p.Column))
+			"the parts must be known: %s declares neither values nor narrow enough bounds", quote(p.Column))
 		return nil
 	}
 	for _, v := range values {

@@ -32,7 +32,7 @@ func (r *reader) granted(keys map[string]field, b *Budget) {
 	per, life := keys["per"], keys["lifetime"]
 	if !per.present() {
 		if life.present() {
-			life.failKey("budget: {epsilon: 1, per: month, lifetime: 10}", "is for a budget that is granted per period")
+			life.failKey("budget: {epsilon: 1, per: month, lifetime: 10}", "applies only to a budget per period")
 		}
 		return
 	}

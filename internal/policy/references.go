@@ -29,8 +29,8 @@ type pending struct {
 // references reads the references of a table's columns.
 func (r *reader) references(keys map[string]field, t *Table) {
 	if t.Public && keys["references"].present() {
-		keys["references"].failKey("a join of public rows needs rows_per_value alone",
-			"a public table refers to nobody")
+		keys["references"].failKey("a join of public rows needs only rows_per_value",
+			"a public table cannot refer to a private table")
 		return
 	}
 	for _, e := range keys["references"].entries() {
@@ -46,7 +46,7 @@ func (r *reader) references(keys map[string]field, t *Table) {
 // rowsPerValue reads rows_per_value of a public table: for some columns, the most rows with one value.
 func (r *reader) rowsPerValue(f field, t *Table) {
 	if f.present() && !t.Public {
-		f.failKey("for private tables it is rows_per_unit", "is for public tables")
+		f.failKey("use rows_per_unit for private tables", "applies only to public tables")
 		return
 	}
 	for _, e := range f.entries() {
@@ -87,7 +87,7 @@ func (r *reader) through(keys map[string]field, t *Table) (u Unit, ok bool) {
 		return u, false
 	}
 	if keys["unit"].present() || keys["person_rows"].present() {
-		f.failKey("write one of them", "a table has a unit, or gets it through a reference")
+		f.failKey("write one of them", "a table declares its unit, or gets it through a reference, not both")
 	}
 	name, _ := f.text()
 	if !slices.ContainsFunc(r.pending, func(p pending) bool { return p.table == t && p.column == name }) {
@@ -104,7 +104,7 @@ func (r *reader) resolve(tables []*Table) {
 		to, found := target(p.written, tables)
 		switch {
 		case !found:
-			p.field.fail("write table.column", "%s is no column of another table", quote(p.written))
+			p.field.fail("write table.column", "%s is not a column of another table", quote(p.written))
 			continue
 		case to.table == p.table:
 			p.field.fail("", "a table cannot refer to itself")
@@ -114,13 +114,14 @@ func (r *reader) resolve(tables []*Table) {
 				"%s is public: it belongs to nobody", quote(to.table.Name))
 			continue
 		case to.table.Unit.IsRow():
-			p.field.fail("give that table a unit column", "each row of %s is a unit: nothing else belongs to it",
+			p.field.fail("give that table a unit column", "each row of %s is a unit of its own, so rows of other "+
+				"tables cannot belong to it",
 				quote(to.table.Name))
 			continue
 		}
 		from := p.table.Column(p.column)
 		if from.Type != to.column.Type || !identifies(from.Type) {
-			p.field.fail("declare both as integer, text or date", "%s is %s, and %s is %s: they cannot name one row",
+			p.field.fail("declare both as integer, text or date", "%s is %s, and %s is %s, so they cannot identify the same row",
 				quote(p.column), from.Type, quote(p.written), to.column.Type)
 			continue
 		}

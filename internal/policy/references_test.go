@@ -40,23 +40,23 @@ func TestReferences(t *testing.T) {
 
 func TestBadReferences(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"orders.id}", "orders.number}", `"orders.number" is no column of another table`},
+		{"orders.id}", "orders.number}", `"orders.number" is not a column of another table`},
 		{"orders.id}", "lines.price}", "a table cannot refer to itself"},
 		{"orders.id}", "nations.id}", `"nations" is public: it belongs to nobody`},
 		{"{order: orders.id}", "{ordre: orders.id}", "not among the columns (did you mean order?)"},
 		{"through: order,", "through: price,", `"price" is not among the table's references`},
-		{"through: order,", "through: order, unit: row,", "a table has a unit, or gets it through a reference"},
+		{"through: order,", "through: order, unit: row,", "a table declares its unit, or gets it through a reference, not both"},
 		{"through: order, rows_per_unit: 30,", "through: order,", "missing"},
-		{"id: {type: integer}, customer", "id: {type: text}, customer", "they cannot name one row"},
+		{"id: {type: integer}, customer", "id: {type: text}, customer", "they cannot identify the same row"},
 		{"order: {type: integer}", "order: {type: integer, bounds: [1, 5]}", "bounds or values would merge several keys"},
 		{"order: {type: integer}", "order: {type: integer, values_from: nations.id}", "bounds or values would merge several keys"},
 		{"{customer: customers.id}, columns: {id: {type: integer}, customer: {type: integer}}", "{customer: customers.id}, columns: {id: {type: integer}, customer: {type: integer, values_from: nations.id}}", "would merge persons"},
-		{"unit: customer, rows_per_unit: 10", "unit: row", "each row of \"orders\" is a unit: nothing else belongs to it"},
+		{"unit: customer, rows_per_unit: 10", "unit: row", "each row of \"orders\" is a unit of its own, so rows of other tables cannot belong to it"},
 		{"unit: customer, rows_per_unit: 10, references: {customer: customers.id}", "through: id, rows_per_unit: 2, references: {id: lines.order}", "is not found through at most 4 references"},
-		{"unit: id, rows_per_unit: 1,", "unit: id, rows_per_unit: 1, rows_per_value: {id: 1},", "is for public tables"},
+		{"unit: id, rows_per_unit: 1,", "unit: id, rows_per_unit: 1, rows_per_value: {id: 1},", "applies only to public tables"},
 		{"rows_per_value: {id: 1,", "rows_per_value: {id: 0,", "must be between 1 and"},
 		{"rows_per_value: {id: 1,", "rows_per_value: {idd: 1,", "not among the columns"},
-		{"public: true,", "public: true, references: {id: customers.id},", "a public table refers to nobody"},
+		{"public: true,", "public: true, references: {id: customers.id},", "a public table cannot refer to a private table"},
 		{"public: true,", "public: true, through: id,", "a public table has no privacy unit"},
 	} {
 		if strings.Count(shop, c.old) != 1 {

@@ -82,7 +82,7 @@ func Reread(old, next Terms, checked ...Check) (group int64, changes []string, e
 		if old.Neighbours != privacy.AddRemove || next.Neighbours != privacy.ChangeOne {
 			return 0, nil, &ChangeError{
 				Change: fmt.Sprintf("neighbours from %v to %v", old.Neighbours, next.Neighbours),
-				Reason: "past answers promised nothing about how many units there are",
+				Reason: "past answers promised nothing about the number of units",
 			}
 		}
 		k *= 2
@@ -152,7 +152,7 @@ func (c *change) tables() error {
 		case !slices.Contains(earlier, name):
 			c.note("table %s: continues %s", name, earlier[0])
 		case !c.old.has(name):
-			c.note("table %s: back again", name)
+			c.note("table %s: added again", name)
 		}
 		if was, known := c.old.Sources[name]; known && was != c.next.Sources[name] {
 			c.note("table %s: source %s → %s", name, was, c.next.Sources[name])
@@ -175,7 +175,7 @@ func (c *change) tables() error {
 	if c.old.Neighbours == privacy.ChangeOne && c.hadPersons && c.addsPersons {
 		return &ChangeError{
 			Change: "the tables of a change-one population",
-			Reason: "with a further table of persons, replacing one could change how many are in the old ones",
+			Reason: "with another table of persons, replacing one person could change the number of persons in the old tables",
 		}
 	}
 	return nil
@@ -218,18 +218,18 @@ func (c *change) table(name, earlier string, now unit) error {
 	case now.kind == publicUnit:
 		return refuse("its rows were promised privacy, and questions about them would be free")
 	case c.old.Neighbours == privacy.ChangeOne:
-		return refuse("change-one promises nothing about a unit that comes or goes")
+		return refuse("change-one promises nothing about adding or removing a unit")
 	case was.through || now.through:
-		return refuse("nothing says how the units of a table are joined through another one")
+		return refuse("it is not known how the units of a table are joined through another table")
 	case was.kind == columnUnit && now.kind == columnUnit:
-		return refuse("nothing says how many of the old units meet in a new one")
+		return refuse("it is not known how many old units one new unit contains")
 	case now.kind == rowUnit:
 		c.split = true
 		c.note("table %s: unit %s → %s (past losses ×2)", name, from, to)
 		return nil
 	}
 	if now.placed {
-		return refuse("without a header nothing says that the column is the one that was sealed under its name")
+		return refuse("without a header, nothing shows that the column is the one that was sealed under its name")
 	}
 	need := Check{Table: earlier, Column: now.column, Type: now.of, Rows: now.rows}
 	if !slices.ContainsFunc(c.checked, func(k Check) bool {
@@ -238,7 +238,7 @@ func (c *change) table(name, earlier string, now unit) error {
 		return &ChangeError{
 			Change: fmt.Sprintf("the unit of table %s from %s to %s", name, from, to),
 			Reason: fmt.Sprintf(
-				"it is not known that nobody has more than %d rows in it; past answers counted them all", now.rows),
+				"a person may have more than %d rows in it, and past answers counted all of them", now.rows),
 			Missing: &need,
 		}
 	}

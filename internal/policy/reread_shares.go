@@ -26,9 +26,10 @@ func (c *change) shares() {
 		case !divided:
 			c.note("table %s: divided by %s; past charges count for every part", table, now)
 		case !divides:
-			c.note("table %s: no longer divided by %s; its charges stay, as their worst", table, was)
+			c.note("table %s: no longer divided by %s; the charges of its most expensive parts stay", table, was)
 		default:
-			c.note("table %s: divided by %s → %s; past charges stay, as their worst, and new ones add", table, was, now)
+			c.note("table %s: divided by %s → %s; the past charges of the most expensive parts stay, and new "+
+				"charges are added", table, was, now)
 		}
 	}
 	if c.old.Per != c.next.Per || !same(c.old.Grant, c.next.Grant) {

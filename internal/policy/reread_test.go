@@ -95,12 +95,12 @@ func TestReread(t *testing.T) {
 		},
 		{
 			name: "change-one to add-remove", old: changeOne(base), next: base,
-			err: "cannot change neighbours from change-one to add-remove: past answers promised nothing about how many units there are",
+			err: "cannot change neighbours from change-one to add-remove: past answers promised nothing about the number of units",
 		},
 		{
 			name: "row to person, unknown", old: terms(t, "a row"), next: terms(t, "a id integer≤12"),
 			err: "cannot change the unit of table a from row to id integer≤12: " +
-				"it is not known that nobody has more than 12 rows in it; past answers counted them all",
+				"a person may have more than 12 rows in it, and past answers counted all of them",
 		},
 		{
 			name: "row to person, known too weakly", old: terms(t, "a row"), next: terms(t, "a id integer≤12"),
@@ -109,7 +109,7 @@ func TestReread(t *testing.T) {
 				{Table: "a", Column: "ID", Type: value.Integer, Rows: 12},
 			},
 			err: "cannot change the unit of table a from row to id integer≤12: " +
-				"it is not known that nobody has more than 12 rows in it; past answers counted them all",
+				"a person may have more than 12 rows in it, and past answers counted all of them",
 		},
 		{
 			name: "row to person", old: terms(t, "a row"), next: terms(t, "a id integer≤12"),
@@ -137,7 +137,7 @@ func TestReread(t *testing.T) {
 			name: "row to person without a header", old: terms(t, "a row"), next: terms(t, "a id text@2≤3"),
 			checked: []policy.Check{know("a", value.Text, 3)},
 			err: "cannot change the unit of table a from row to id text@2≤3: " +
-				"without a header nothing says that the column is the one that was sealed under its name",
+				"without a header, nothing shows that the column is the one that was sealed under its name",
 		},
 		{
 			name: "person to row", old: terms(t, "a id text≤3"), next: terms(t, "a row"), factor: 2,
@@ -151,12 +151,12 @@ func TestReread(t *testing.T) {
 		{
 			name: "another column", old: terms(t, "a id text≤3"), next: terms(t, "a house text≤3"),
 			err: "cannot change the unit of table a from id text≤3 to house text≤3: " +
-				"nothing says how many of the old units meet in a new one",
+				"it is not known how many old units one new unit contains",
 		},
 		{
 			name: "another type", old: terms(t, "a id text≤3"), next: terms(t, "a id integer≤3"),
 			err: "cannot change the unit of table a from id text≤3 to id integer≤3: " +
-				"nothing says how many of the old units meet in a new one",
+				"it is not known how many old units one new unit contains",
 		},
 		{
 			name: "published", old: terms(t, "a row"), next: terms(t, "a public"),
@@ -185,13 +185,13 @@ func TestReread(t *testing.T) {
 			next:    from(terms(t, "z id text≤3"), "z", "csv:a"),
 			checked: []policy.Check{know("z", value.Text, 3)},
 			err: "cannot change the unit of table z from row to id text≤3: " +
-				"it is not known that nobody has more than 3 rows in it; past answers counted them all",
+				"a person may have more than 3 rows in it, and past answers counted all of them",
 		},
 		{
 			name: "a source that moves to another table", old: terms(t, "a row"),
 			next: from(from(terms(t, "a row", "b id text≤3"), "a", "csv:new"), "b", "csv:a"),
 			err: "cannot change the unit of table b from row to id text≤3: " +
-				"it is not known that nobody has more than 3 rows in it; past answers counted them all",
+				"a person may have more than 3 rows in it, and past answers counted all of them",
 		},
 		{
 			name: "a source that moves to another table, and is known", old: terms(t, "a row"),
@@ -220,18 +220,18 @@ func TestReread(t *testing.T) {
 			name: "back with another unit", old: terms(t, "b row").After(terms(t, "a row")),
 			next:    terms(t, "a id text≤3", "b row"),
 			checked: []policy.Check{know("a", value.Text, 3)}, factor: 3,
-			changes: "table a: unit row → id text≤3 (past losses ×3)\ntable a: back again",
+			changes: "table a: unit row → id text≤3 (past losses ×3)\ntable a: added again",
 		},
 		{
 			name: "units under change-one", old: changeOne(terms(t, "a row")), next: changeOne(terms(t, "a id text≤1")),
 			checked: []policy.Check{know("a", value.Text, 1)},
-			err:     "cannot change the unit of table a from row to id text≤1: change-one promises nothing about a unit that comes or goes",
+			err:     "cannot change the unit of table a from row to id text≤1: change-one promises nothing about adding or removing a unit",
 		},
 		{
 			name: "more persons under change-one", old: changeOne(terms(t, "a id text≤3")),
 			next: changeOne(terms(t, "a id text≤3", "b id text≤3")),
 			err: "cannot change the tables of a change-one population: " +
-				"with a further table of persons, replacing one could change how many are in the old ones",
+				"with another table of persons, replacing one person could change the number of persons in the old tables",
 		},
 		{name: "not a term", old: terms(t, "a rows"), next: terms(t, "a row"), err: `not the term of a unit: "rows"`},
 		{name: "not a number", old: terms(t, "a row"), next: terms(t, "a id text≤0"), err: `not the term of a unit: "id text≤0"`},

@@ -20,10 +20,10 @@ var (
 // server reads the server of a live source: the name of a service in pg_service.conf, or of an environment
 // variable. A policy cannot contain a password.
 func (f field) server(s *Source) {
-	const hint = "postgres: {service: clinic}, as pg_service.conf calls the server, " +
-		"or {url_env: CLINIC_URL}, a variable that holds its URL"
+	const hint = "postgres: {service: clinic}, the server's name in pg_service.conf, or {url_env: CLINIC_URL}, an " +
+		"environment variable that holds its URL"
 	if f.present() && f.node.Kind != yaml.MappingNode { // do not quote the value, which may contain a password
-		f.fail(hint, "a server is named by one of service, url_env")
+		f.fail(hint, "name a server by either service or url_env")
 		return
 	}
 	keys, ok := f.keys("service", "url_env")
@@ -33,7 +33,7 @@ func (f field) server(s *Source) {
 	service, url := keys["service"], keys["url_env"]
 	switch {
 	case service.present() == url.present():
-		f.fail(hint, "a server is named by one of service, url_env")
+		f.fail(hint, "name a server by either service or url_env")
 	case service.present():
 		s.Service = service.word(serviceName, "the name of a service in pg_service.conf")
 		s.Local = "service=" + s.Service
@@ -63,7 +63,7 @@ func (f field) qualified() (schema, table string) {
 	}
 	parts := qualifiedName.FindStringSubmatch(s)
 	if parts == nil || strings.ContainsFunc(s, unicode.IsControl) {
-		f.fail(`as in public.visits; names that are no lower-case words stand in double quotes: 'public."Visits"'`,
+		f.fail(`as in public.visits; put names other than lower-case words in double quotes: 'public."Visits"'`,
 			"not the name of a table in its schema: %s", quote(s))
 		return "", ""
 	}

@@ -70,7 +70,7 @@ func TestServerSourcesAreToldApart(t *testing.T) {
 func TestOneTableOnAServerIsOneTableHere(t *testing.T) {
 	again := `again: {source: {postgres: {service: clinic}, table: '"public"."visits"'}, unit: row, columns: {y: {type: real}}}`
 	if _, err := decodeServer(t, "postgres: {service: clinic}, table: public.visits", again); err == nil ||
-		!strings.Contains(err.Error(), "one source, two tables") {
+		!strings.Contains(err.Error(), "two tables have one source") {
 		t.Errorf("%v", err)
 	}
 	if _, err := decodeServer(t, "postgres: {service: clinic}, table: public.others", again); err != nil {

@@ -39,7 +39,7 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 		}
 		if other, again := sources[from]; again && from.file != "" {
 			e.failKey("a person in both would be counted twice",
-				"one source, two tables: %s is also the source of table %s",
+				"two tables have one source: %s is also the source of table %s",
 				quote(t.Source.Path), quote(other))
 		}
 		sources[from] = t.Name
@@ -98,8 +98,8 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 	if s == rowUnit {
 		for _, k := range []string{"rows_per_unit", "max_groups", "max_rows_per_group", "stored_rows_per_unit"} {
 			if keys[k].present() {
-				keys[k].failKey("for rows that belong to persons, name their column as the unit",
-					"a row is its own unit: it has one row")
+				keys[k].failKey("if rows belong to persons, declare the column that identifies a person as the unit",
+					"if each row is a unit, a unit has one row")
 			}
 		}
 		u.PersonRows, _ = keys["person_rows"].count(MaxRowsPerUnit)
@@ -108,7 +108,7 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 	}
 	u.Column = s
 	if keys["person_rows"].present() {
-		keys["person_rows"].failKey("use rows_per_unit", "is for tables whose unit is a row")
+		keys["person_rows"].failKey("use rows_per_unit", "applies only to tables whose unit is a row")
 	}
 	r.unitColumn(keys, u.Column, t)
 	r.caps(keys, table, s, &u)
@@ -196,12 +196,12 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 		s.Path = s.Schema + "." + s.Table + " (" + s.Local + ")"
 	default:
 		if keys["table"].present() {
-			keys["table"].failKey("", "is for duckdb and postgres sources")
+			keys["table"].failKey("", "applies only to duckdb and postgres sources")
 		}
 	}
 	for _, k := range []string{"delimiter", "quote", "header", "null"} {
 		if s.Format != CSV && keys[k].present() {
-			keys[k].failKey("", "is for csv sources")
+			keys[k].failKey("", "applies only to csv sources")
 		}
 	}
 	switch s.Format {
@@ -211,7 +211,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 		s.Dialect.Gzip = keys["gzip"].boolean(DefaultDialect(s.Path).Gzip)
 	default:
 		if keys["gzip"].present() {
-			keys["gzip"].failKey("", "is for csv and jsonl sources")
+			keys["gzip"].failKey("", "applies only to csv and jsonl sources")
 		}
 	}
 	return s
@@ -228,7 +228,7 @@ func (f field) file(dir string) (path, resolved, local string) {
 		f.fail("", "not the path of a file")
 		return "", "", ""
 	case strings.Contains(path, "://"): // do not quote the value, which may contain a password
-		f.fail("a server is named by postgres: {service: clinic}", "a URL is not the path of a file")
+		f.fail("to read from a server, write postgres: {service: clinic}", "a URL is not the path of a file")
 		return "", "", ""
 	case !filepath.IsAbs(path):
 		return path, filepath.Join(dir, path), filepath.Clean(path)
@@ -268,7 +268,7 @@ func (r *reader) dialect(keys map[string]field, path string) Dialect {
 		d.Null = s
 		if strings.ContainsRune(s, d.Delimiter) || strings.ContainsRune(s, d.Quote) ||
 			strings.ContainsFunc(s, unicode.IsControl) {
-			keys["null"].fail("", "no unquoted field can read %s", quote(s))
+			keys["null"].fail("", "no unquoted field can have the text %s", quote(s))
 		}
 	}
 	return d
@@ -283,7 +283,7 @@ func (f field) character() (rune, bool) {
 	c, ok := ParseDelimiter(s)
 	if !ok {
 		f.fail(`as in ",", ";", "|" or tab`,
-			"must be one ASCII character that is no letter or digit, found %s", quote(s))
+			"must be one ASCII character that is not a letter or digit, found %s", quote(s))
 	}
 	return c, ok
 }

@@ -105,7 +105,7 @@ func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 	switch {
 	case r.GetSchemaname() != "" || r.GetCatalogname() != "":
 		return nil, &Error{
-			Pos: at, Message: "a table's name has no schema here",
+			Pos: at, Message: "a table's name cannot have a schema here",
 			Hint: "write " + quote(r.GetRelname()),
 		}
 	case !r.GetInh():
@@ -150,24 +150,25 @@ func (l *lowering) join(x *pg.JoinExpr, at Pos, depth int) (Relation, error) {
 	case pg.JoinType_JOIN_RIGHT:
 		out.Kind = RightJoin
 	case pg.JoinType_JOIN_FULL:
-		return no("FULL JOIN is not supported: it would make rows of nobody",
+		return no("FULL JOIN is not supported: it would create rows that belong to nobody",
 			"write JOIN, or LEFT JOIN from the table of persons")
 	default:
 		return no("this join is not supported", "write JOIN … ON")
 	}
 	switch {
 	case x.GetIsNatural():
-		return no("NATURAL JOIN is not supported: a column that is added later would change it",
+		return no("NATURAL JOIN is not supported: a column that is added later would change the question",
 			"write USING (…), or ON")
 	case x.GetAlias() != nil || x.GetJoinUsingAlias() != nil:
-		return no("an alias of a join is not supported", "give each table its own")
+		return no("an alias of a join is not supported", "give each table its own alias")
 	case len(x.GetUsingClause()) > 0:
 		for _, n := range x.GetUsingClause() {
 			out.Using = append(out.Using, n.GetString_().GetSval())
 		}
 		return out, nil
 	case x.GetQuals() == nil:
-		return no("a join needs a condition: every row would meet every other", "write JOIN … ON a.x = b.x")
+		return no("a join needs a condition: without one, every row would be paired with every "+
+			"other", "write JOIN … ON a.x = b.x")
 	}
 	out.On, err = l.expr(x.GetQuals(), out.At, 1)
 	return out, err

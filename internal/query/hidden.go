@@ -53,13 +53,13 @@ func (t text) shown(from, to int) error {
 		case r == '\t' || r == '\n' || r == '\r' && at+1 < len(t) && t[at+1] == '\n':
 		case unicode.Is(unicode.Bidi_Control, r):
 			return t.refuse(at, "remove it; inside quotes it is data, and allowed",
-				"the character %U shows the text in another order than it is read in", r)
+				"the character %U displays the text in a different order from the one in which it is read", r)
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
 			return t.refuse(at, "remove it; lines end with a newline",
-				"the control character %U is shown as something else than it is read as", r)
+				"the control character %U is displayed differently from how it is read", r)
 		case unseen(r):
 			return t.refuse(at, "remove it; inside quotes it is data, and allowed",
-				"the character %U is read, and not seen", r)
+				"the character %U is read, but it is invisible", r)
 		}
 	}
 	return nil
@@ -89,10 +89,10 @@ func (t text) word(from, to int) error {
 		switch {
 		case r >= 0x80 && (unicode.IsSpace(r) || r == '\u2800'):
 			return t.refuse(from+i, "write an ASCII space; inside quotes it is data, and allowed",
-				"the character %U is drawn as a space, and read as a part of a word", r)
+				"the character %U looks like a space, but is read as part of a word", r)
 		case ascii && (r == '\u200C' || r == '\u200D' || r == '\uFE0E' || r == '\uFE0F'):
 			return t.refuse(from+i, "remove it; inside quotes it is data, and allowed",
-				"the character %U is read, and not seen", r)
+				"the character %U is read, but it is invisible", r)
 		}
 		ascii = r < 0x80
 	}
@@ -136,7 +136,7 @@ func (t text) plainComment(from, to int) error {
 	comment := string(t[from:to])
 	for _, opens := range []string{"/*!", "/*M!", "/*m!", "/*+", "--+"} {
 		if strings.HasPrefix(comment, opens) {
-			return t.refuse(from, "write a space after its first two signs, or leave it out",
+			return t.refuse(from, "write a space after its first two characters, or leave the comment out",
 				"a comment that begins with %s is executed by some databases, and ignored here", opens)
 		}
 	}
@@ -144,8 +144,8 @@ func (t text) plainComment(from, to int) error {
 		return nil
 	}
 	if inner := strings.Index(comment[2:], "/*"); inner >= 0 {
-		return t.refuse(from+2+inner, "end the one before the other begins, or write -- before each line",
-			"a comment stands within a comment: some readers end both at the first */")
+		return t.refuse(from+2+inner, "end one comment before the next begins, or write -- before each line",
+			"one comment is inside another: some readers end both at the first */")
 	}
 	return nil
 }

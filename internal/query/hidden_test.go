@@ -12,13 +12,13 @@ import (
 func TestShownAsItIs(t *testing.T) {
 	refused := map[rune]string{}
 	for _, r := range "\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069\u200E\u200F\u061C" {
-		refused[r] = "another order"
+		refused[r] = "a different order"
 	}
 	for _, r := range "\x01\b\v\f\r\x1b\x7f\u0085\u009b\u2028\u2029" {
 		refused[r] = "the control character"
 	}
 	for _, r := range "\u00AD\u034F\u115F\u180E\u200B\u2060\u2063\u206F\u3164\uFE00\uFEFF\uFFA0\uFFFB\U000E0001\U000E0041\U000E0100" {
-		refused[r] = "not seen"
+		refused[r] = "it is invisible"
 	}
 	if _, err := Parse("SELECT 'a\u202E'\r\n\f'b' FROM t"); err == nil ||
 		!strings.HasPrefix(err.Error(), "2:1: the control character U+000C") {
@@ -95,7 +95,7 @@ func TestNamesAsTheyLook(t *testing.T) {
 		} {
 			sql := strings.ReplaceAll(form, "%c", string(r))
 			if _, err := Parse(sql); err == nil ||
-				!strings.HasPrefix(err.Error(), fmt.Sprintf("1:%d: the character %U is drawn as a space", at, r)) {
+				!strings.HasPrefix(err.Error(), fmt.Sprintf("1:%d: the character %U looks like a space", at, r)) {
 				t.Errorf("%+q: %v", sql, err)
 			}
 		}

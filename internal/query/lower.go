@@ -141,7 +141,7 @@ func (l *lowering) count(clause string, n *pg.Node, start Pos) (*int64, error) {
 		}
 	}
 	return nil, &Error{
-		Pos: e.Pos(), Message: clause + " takes a whole number from 0 on",
+		Pos: e.Pos(), Message: clause + " takes a whole number of at least 0",
 		Hint: "write a constant, such as " + clause + " 10",
 	}
 }

@@ -82,7 +82,7 @@ func (l *lowering) column(c *pg.ColumnRef, at Pos) (Expr, error) {
 			names = append(names, f.GetString_().GetSval())
 		case *pg.Node_AStar:
 			return nil, &Error{
-				Pos: at, Message: "* is not answered: rows never leave",
+				Pos: at, Message: "* is not answered: single rows are never returned",
 				Hint: "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns",
 			}
 		default:
@@ -124,7 +124,7 @@ func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		return no("BETWEEN SYMMETRIC is not supported", "write BETWEEN with the smaller bound first")
 	case pg.A_Expr_Kind_AEXPR_ILIKE:
-		return no("ILIKE is not supported", "write LIKE, which minds case")
+		return no("ILIKE is not supported", "write LIKE, which is case-sensitive")
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
 		return no("SIMILAR TO is not supported", "write LIKE")
 	case pg.A_Expr_Kind_AEXPR_DISTINCT:

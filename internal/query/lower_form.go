@@ -145,9 +145,9 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	case grammar && name == "overlaps":
 		return no("OVERLAPS is not supported", "write a < d AND c < b for the spans a to b and c to d")
 	case len(f.GetFuncname()) > 1 && !grammar:
-		return no("a function's name has no schema here", "write "+quote(name)+"(…)")
+		return no("a function's name cannot have a schema here", "write "+quote(name)+"(…)")
 	case forms[name]:
-		return no(strings.ToUpper(name)+" is not written in quotes here", "write "+strings.ToUpper(name)+"(…)")
+		return no(strings.ToUpper(name)+" must not be in quotes here", "write "+strings.ToUpper(name)+"(…)")
 	case f.GetOver() != nil:
 		return &Error{
 			Pos: l.pos(f.GetOver().GetLocation(), at), Message: "window functions (OVER) are not supported",

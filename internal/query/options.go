@@ -166,8 +166,8 @@ func (l *lowering) misplaced() error {
 	for i, t := range l.tokens {
 		if t.GetToken() == pg.Token_SELECT && introduces(string(l.text), l.tokens, i+1) {
 			return l.text.refuse(int(l.tokens[i+1].GetStart()),
-				"write it after the first SELECT, which is in no parentheses",
-				"the clause is given once, for the whole question")
+				"write it after the first SELECT outside parentheses",
+				"the clause is allowed only once, for the whole question")
 		}
 	}
 	return nil
@@ -206,7 +206,7 @@ func (r *optionReader) list(tokens []*pg.ScanToken) (out []Option, err error) {
 func (r *optionReader) option(tokens, rest []*pg.ScanToken) (Option, error) {
 	if len(tokens) < 3 || tokens[1].GetToken() != pg.Token_ASCII_61 || !isWord(tokens[0], r.tokenText(tokens[0])) {
 		return Option{}, r.text.refuse(int(rest[0].GetStart()),
-			"write OPTIONS(epsilon = 1, max_groups_contributed = 2)", "an option is a name, =, and its value")
+			"write OPTIONS(epsilon = 1, max_groups_contributed = 2)", "an option must be a name, =, and a value")
 	}
 	o := Option{At: r.text.pos(int(tokens[0].GetStart())), Name: foldASCII(r.word(tokens[0]))}
 	var err error
@@ -264,7 +264,7 @@ func (r *optionReader) value(tokens []*pg.ScanToken) (Expr, error) {
 		isWord(rest[1], r.tokenText(rest[1])):
 		return &Column{At: at, Table: r.word(tokens[0]), Name: r.word(rest[1])}, nil
 	}
-	return nil, &Error{Pos: at, Message: "this is no value of an option", Hint: "write a number, NULL, or a name"}
+	return nil, &Error{Pos: at, Message: "this cannot be the value of an option", Hint: "write a number, NULL, or a name"}
 }
 
 func (p *printer) options(o *Options) {

@@ -7,7 +7,7 @@ import (
 // Hints that several refusals share.
 const (
 	oneTable   = "name a table, a join, or a subquery"
-	noSubquery = "join what it selects, on the person; or ask it first, and use its answer as a constant"
+	noSubquery = "join its rows on the person, or ask it first and use its answer as a constant"
 	noWindow   = "use GROUP BY"
 	useConst   = "write the value itself"
 )
@@ -28,9 +28,9 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 		return no(pg.Token_VALUES, "write SELECT … FROM …", "VALUES is not supported")
 	case distinctOn(s):
 		return no(pg.Token_DISTINCT, "write GROUP BY",
-			"SELECT DISTINCT ON is not supported: which row is the first of a group would be one person's")
+			"SELECT DISTINCT ON is not supported: the first row of a group would be one person's")
 	case len(s.GetDistinctClause()) > 0 && l.sources.nested == 0:
-		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x: each known value of x is a row",
+		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x, which returns one row for each known value of x",
 			"SELECT DISTINCT is not supported")
 	case s.GetIntoClause() != nil:
 		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
@@ -91,7 +91,7 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	case *pg.Node_ParamRef:
 		return no(x.ParamRef.GetLocation(), "parameters ($1) are not supported", useConst)
 	case *pg.Node_CollateClause:
-		return no(x.CollateClause.GetLocation(), "COLLATE is not supported", "leave it out: text compares by its bytes")
+		return no(x.CollateClause.GetLocation(), "COLLATE is not supported", "leave it out: text is compared by its bytes")
 	case *pg.Node_SqlvalueFunction:
 		return no(x.SqlvalueFunction.GetLocation(),
 			"the current date, time or user is not part of a question", useConst)
@@ -129,7 +129,8 @@ var (
 		"~~": "write LIKE", "!~~": "write NOT LIKE", "~~*": "write LIKE", "!~~*": "write NOT LIKE",
 		"~": "write LIKE", "~*": "write LIKE", "!~": "write NOT LIKE", "!~*": "write NOT LIKE",
 		"^@": "write LIKE 'prefix%'", "==": "write =",
-		"||": "group by both: GROUP BY a, b gives them side by side; of a constant, LIKE 'a%' or CASE says the same",
+		"||": "group by both columns: GROUP BY a, b returns them side by side; instead of joining a constant, use " +
+			"LIKE 'a%' or CASE",
 		"&":  "write x % 2 <> 0 for the lowest bit, FLOOR(x / 2) % 2 <> 0 for the next",
 		"<<": "write x * 2 for x << 1", ">>": "write FLOOR(x / 2) for x >> 1",
 	}

@@ -36,13 +36,13 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 			return restore, &Error{Pos: at, Message: "WITH takes SELECT alone", Hint: "write WITH name AS (SELECT …)"}
 		case len(c.GetAliascolnames()) > 0:
 			return restore, &Error{
-				Pos: at, Message: "names of columns after a name of WITH are not supported",
+				Pos: at, Message: "column names after the name of a WITH query are not supported",
 				Hint: "name columns in the SELECT list, with AS",
 			}
 		case c.GetSearchClause() != nil || c.GetCycleClause() != nil:
 			return restore, &Error{Pos: at, Message: "SEARCH and CYCLE are not supported"}
 		case fresh[c.GetCtename()]:
-			return restore, &Error{Pos: at, Message: fmt.Sprintf("WITH gives the name %q twice", c.GetCtename())}
+			return restore, &Error{Pos: at, Message: fmt.Sprintf("WITH defines the name %q twice", c.GetCtename())}
 		}
 		fresh[c.GetCtename()] = true
 		already := l.sources.tables
@@ -122,7 +122,7 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 		return []*Select{out}, err
 	case pg.SetOperation_SETOP_UNION:
 		if !s.GetAll() {
-			return no("UNION is not supported: it drops a row where another person has the same", "write UNION ALL")
+			return no("UNION is not supported: it drops a row if another person has the same row", "write UNION ALL")
 		}
 	case pg.SetOperation_SETOP_INTERSECT:
 		return no("INTERSECT is not supported: whether a row stays would depend on other persons' rows",
@@ -169,7 +169,7 @@ func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 			Hint:    "leave it out; rows of one person are limited by the policy",
 		}
 	case len(s.GetSortClause()) > 0:
-		return &Error{Pos: at, Message: "ORDER BY inside a subquery says nothing", Hint: "order the answer"}
+		return &Error{Pos: at, Message: "ORDER BY inside a subquery has no effect", Hint: "order the answer"}
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 		}
 		return no(
 			strings.ToUpper(name)+" is not supported: it is one person's value",
-			"of numbers and dates a quantile near it can be told: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); "+
-				"of texts the first of their groups: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 "+
+			"for numbers and dates, ask for a quantile near it: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); "+
+				"for texts, ask for the first group: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 "+
 				"ORDER BY "+order+" LIMIT 1",
 		)
 	}

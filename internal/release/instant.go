@@ -117,8 +117,8 @@ func (k *Kernel) begins(at *instant) error {
 }
 
 var (
-	errUnfinished = errors.New("the answer was not there at its instant")
-	errGivenUp    = errors.New("the question was given up before its instant")
+	errUnfinished = errors.New("the answer was not ready at its release time")
+	errGivenUp    = errors.New("the question was cancelled before its release time")
 )
 
 // watched calls run with the time limit of an answer, and returns its result. Without an answer_delay (at is nil),

@@ -94,8 +94,8 @@ func (f *Line) prepare(rows int64, withoutIntervals bool) error {
 		if to.Low.Cmp(to.High) >= 0 {
 			return &EndedError{
 				How:     Unsupported,
-				Message: fmt.Sprintf("%s is a constant, by its bounds", f.Names[i]),
-				Hint:    "select what varies",
+				Message: fmt.Sprintf("%s is a constant by its bounds", f.Names[i]),
+				Hint:    "select a column that varies",
 			}
 		}
 	}

@@ -34,16 +34,16 @@ func (e *engines) meet(b *bounded.Statement) error {
 				query.QuoteName(one),
 				query.QuoteName(two),
 			),
-			Hint: "the owner seals all tables of a relation from files, or declares all of them on one server",
+			Hint: "ask the owner to seal all tables of a relation from files, or to declare all of them on one server",
 		}
 	}
 	return &engine.RefusedError{
 		Message: fmt.Sprintf(
-			"tables %s and %s are on two servers, as the policy calls them: no rows are sent from one to the other",
+			"the policy declares tables %s and %s on different servers: no rows are sent from one server to another",
 			query.QuoteName(one),
 			query.QuoteName(two),
 		),
-		Hint: "the owner declares all tables of a relation on one server, by one name of it",
+		Hint: "ask the owner to declare all tables of a relation on one server, under one name of the server",
 	}
 }
 

@@ -116,17 +116,18 @@ func fitting(loss learning.LossFunction, y *bounded.Measure) error {
 	case loss == learning.LogisticLoss && (lo.Sign() < 0 || hi.Cmp(big.NewRat(1, 1)) > 0):
 		return &EndedError{
 			How:     Unsupported,
-			Message: "the response of a logistic loss lies between 0 and 1, by its bounds",
-			Hint:    "select a condition, as in: SELECT age, 1, income > 100 FROM people",
+			Message: "a logistic loss needs a response with bounds between 0 and 1",
+			Hint:    "select a condition, such as SELECT age, 1, income > 100 FROM people",
 		}
 	case loss == learning.PoissonLoss && lo.Sign() < 0:
 		return &EndedError{
 			How:     Unsupported,
-			Message: "the response of a Poisson loss is a count: not below 0, by its bounds",
+			Message: "a Poisson loss needs a response with a lower bound of at least 0",
 			Hint:    "select GREATEST(y, 0)",
 		}
 	case y.Reach().Sign() == 0:
-		return &EndedError{How: Unsupported, Message: "the response is 0 by its bounds", Hint: "select what varies"}
+		return &EndedError{How: Unsupported, Message: "by its bounds, the response is always " +
+			"0", Hint: "select a column that varies"}
 	}
 	return nil
 }

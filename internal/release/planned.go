@@ -17,7 +17,7 @@ import (
 // engine had failed, and the owner gets the details.
 
 // ErrUnplanned reports a mechanism that differs from the planned one.
-var ErrUnplanned = errors.New("defect: a mechanism that is not the planned one; please report it")
+var ErrUnplanned = errors.New("defect: a mechanism differs from the plan; please report it")
 
 // measuredAsPlanned compares a measurement with its plan: the noise, its exact parameter, and the loss.
 func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {

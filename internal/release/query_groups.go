@@ -49,7 +49,7 @@ func decodeGroups(text json.RawMessage, of *bounded.Statement) ([][]value.Value,
 	if err := json.Unmarshal(text, &in); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	others := fmt.Errorf("%w: it has other groups than its question", ErrUnreadable)
+	others := fmt.Errorf("%w: its groups are not those of its question", ErrUnreadable)
 	types := of.KeyTypes()[:len(of.Keys)]
 	chosen := make([][]value.Value, len(in.Groups))
 	for i, texts := range in.Groups {

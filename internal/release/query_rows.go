@@ -32,7 +32,7 @@ func decodeRows(text json.RawMessage, most int64) (int64, json.RawMessage, error
 		return 0, nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	if in.Rows < 1 || in.Rows > most {
-		return 0, nil, fmt.Errorf("%w: it has a bound on rows that its question could not find", ErrUnreadable)
+		return 0, nil, fmt.Errorf("%w: its question could not find this bound on rows", ErrUnreadable)
 	}
 	return in.Rows, in.Release, nil
 }

@@ -50,7 +50,7 @@ func Decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	if err := json.Unmarshal(values, &texts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	wrong := fmt.Errorf("%w: it has another shape than its question", ErrUnreadable)
+	wrong := fmt.Errorf("%w: its shape is not that of its question", ErrUnreadable)
 	if len(texts) != shape[0] {
 		return nil, wrong
 	}

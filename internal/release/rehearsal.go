@@ -44,7 +44,7 @@ type turn struct {
 // rehearsals is the queue of all rehearsals in this process.
 var rehearsals = &turns{running: map[string]int{}}
 
-var errTurns = errors.New("too many questions wait for their rehearsal")
+var errTurns = errors.New("too many questions are waiting for their rehearsal")
 
 // take waits for a turn. The caller ends the turn by calling done. The error is errTurns if too many are waiting
 // already, or after the time limit.

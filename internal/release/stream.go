@@ -196,26 +196,26 @@ func (s *Stream) admits(t *plan.Target) error {
 	switch {
 	case t.Source != nil:
 		return refused(
-			"a question of a stream is about one table, without joins, UNION ALL and aggregates in subqueries",
+			"a question of a stream must read one table, without joins, UNION ALL or aggregates in subqueries",
 			"ask it outside the stream",
 		)
 	case t.Table != s.target.Table:
 		return refused(fmt.Sprintf("this stream is about table %q", s.target.Table), "open another one")
 	case t.Cells() != 1 || len(t.Keys) > 0:
-		return refused("a question of a stream has no groups", "ask about one after the other")
+		return refused("a question of a stream must not have groups", "ask about one group at a time")
 	case m.Grid != 0:
-		return refused("a threshold is for whole numbers", "ask for a count, or for a sum of integers")
+		return refused("a threshold works only with whole numbers", "ask for a count, or for a sum of integers")
 	case t.Sensitivity.Cmp(s.terms.Moves) > 0:
 		return refused(
 			fmt.Sprintf(
-				"one unit can move this by %s, and a question of this stream by %s at most",
+				"one unit can change this number by %s, but this stream allows at most %s",
 				t.Sensitivity,
 				s.terms.Moves,
 			),
-			"narrow it, or open a stream with a larger Most",
+			"narrow the bounds, or open a stream with a larger Most",
 		)
 	case t.Neighbours == privacy.AddRemove && m.Lo < 0:
-		return refused("a question of a stream adds up what is not negative", "bound it: GREATEST(x, 0)")
+		return refused("a question of a stream must not add up negative values", "bound the values: GREATEST(x, 0)")
 	}
 	return nil
 }

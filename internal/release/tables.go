@@ -101,8 +101,8 @@ func (k *Kernel) known(v seal.Version) engine.Sealed {
 			}
 			k.tellOwner(
 				fmt.Errorf(
-					"table %s: it seems to have changed since version %d was sealed: seal it again, so that answers "+
-						"about it have a number of their own",
+					"table %s seems to have changed since version %d was sealed: seal it again, so that its new "+
+						"contents get a version number",
 					v.Table,
 					v.Number,
 				),

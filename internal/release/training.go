@@ -90,7 +90,7 @@ func PriceTraining(step learning.NoisyGradient, steps int64, delta privacy.Delta
 	if errors.Is(err, trainprice.ErrNone) {
 		return nil, &EndedError{
 			How:     Unsupported,
-			Message: "no accountant tells a finite ε of so little noise",
+			Message: "with so little noise, no accountant can state a finite ε",
 			Hint:    "give a larger Multiplier",
 		}
 	}

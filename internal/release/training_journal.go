@@ -52,7 +52,7 @@ type place struct {
 // Reasons why a training's journal cannot be continued.
 var (
 	ErrJournal = errors.New("the journal of the training does not match the ledger")
-	ErrBusy    = errors.New("the training goes on elsewhere")
+	ErrBusy    = errors.New("the training is running in another process")
 )
 
 // Turn takes the lock under which trainings of this home begin, and waits while another process holds it. Close

@@ -118,7 +118,7 @@ func (p *PaidTrainings) begun(l *ledger.Ledger, id uint64) (*Begun, error) {
 	err = p.follow(l, id)
 	t := p.at[id]
 	if err == nil && t == nil {
-		err = fmt.Errorf("entry %d of the ledger has the key of a training, and is none", id)
+		err = fmt.Errorf("entry %d of the ledger has the key of a training, but is not a training", id)
 	}
 	if err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ func (t *Training) Step(
 		p := t.journal.records[t.told]
 		if p.theta != at {
 			return 0, nil, false, &EndedError{
-				How: Misused, Message: fmt.Sprintf("step %d was recorded at other parameters", t.told+1),
-				Hint: "a training that goes on begins with the parameters that it began with, and takes the same steps",
+				How: Misused, Message: fmt.Sprintf("step %d was recorded with other parameters", t.told+1),
+				Hint: "continue a training with the same initial parameters and the same steps",
 			}
 		}
 		if values, err = t.journal.read(p); err != nil {
@@ -85,15 +85,15 @@ func (t *Training) takes(theta []float64) error {
 	}
 	switch {
 	case t.ended:
-		return refused(Over, "the training was given back, or failed", "ask for it again")
+		return refused(Over, "the training was closed, or failed", "ask for it again")
 	case t.told == t.terms.steps:
-		return refused(Over, "the training has had all its steps", "")
+		return refused(Over, "the training has taken all its steps", "")
 	case len(theta) != t.Parameters():
-		return refused(Misused, fmt.Sprintf("the model has %d parameters, and %d were given", t.Parameters(), len(theta)), "")
+		return refused(Misused, fmt.Sprintf("the model has %d parameters, but %d were given", t.Parameters(), len(theta)), "")
 	}
 	for _, x := range theta {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return refused(Misused, "a parameter is no number: the training went astray", "take smaller steps")
+			return refused(Misused, "a parameter is not a number: the training diverged", "take smaller steps")
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 			return nil, &EndedError{
 				How:     Resealed,
 				Message: "the table was sealed again since the training began",
-				Hint:    "begin another one",
+				Hint:    "begin a new training",
 			}
 		}
 	}

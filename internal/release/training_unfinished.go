@@ -130,11 +130,11 @@ func (t *Training) Unsurprising() error {
 			return &EndedError{
 				How: LostBefore,
 				Message: fmt.Sprintf(
-					"this training was paid before, as %s, and cannot go on: the owner changed the policy or sealed "+
-						"a table again since",
+					"this training was paid for before, as %s, and cannot continue: since then the owner changed "+
+						"the policy or sealed a table again",
 					u,
 				),
-				Hint: "ask for it afresh (--fresh) to pay for a new one in full",
+				Hint: "ask with Fresh (--fresh) to pay for a new training in full",
 			}
 		}
 	}

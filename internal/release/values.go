@@ -22,8 +22,8 @@ type publicValues struct {
 var (
 	ErrUnread   = errors.New("its sealed version is unreadable")
 	ErrNotNoted = errors.New(
-		"that table, which is on a server, was sealed before they were asked for, or as it was declared before: seal " +
-			"it again",
+		"that table is on a server, and was sealed before the policy used its values, or under an earlier " +
+			"declaration: seal it again",
 	)
 )
 
@@ -31,7 +31,7 @@ var (
 func (k *Kernel) Values(o policy.Origin) ([]value.Value, int, error) {
 	t := k.policy.Table(o.Table)
 	if t == nil || !t.Public || t.Column(o.Column) == nil {
-		return nil, 0, fmt.Errorf("defect: values of what is not a public column")
+		return nil, 0, fmt.Errorf("defect: values of a column that is not public")
 	}
 	table, err := k.Current(o.Table)
 	if err != nil {

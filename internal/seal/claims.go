@@ -30,7 +30,7 @@ type ClaimedError struct {
 func (e *ClaimedError) Error() string {
 	return fmt.Sprintf(
 		"the source %s is already sealed in the home %s, under that home's own budget: a second budget for "+
-			"the same rows would double what each person in them risks. Ask there, or share the source on purpose",
+			"the same rows would double the risk of each person in them. Ask there, or share the source on purpose",
 		e.Source, e.Home)
 }
 
@@ -86,7 +86,7 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	}
 	if !filepath.IsAbs(state) {
 		report.warn(
-			"neither XDG_STATE_HOME nor HOME is set, so the source is not claimed, nor checked for another home's claim")
+			"neither XDG_STATE_HOME nor HOME is set, so the source is neither claimed nor checked for another home's claim")
 		return c
 	}
 	if real, err := filepath.EvalSymlinks(home); err == nil {
@@ -223,7 +223,7 @@ func (c *claims) load(s claimJSON) []holder {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil || found.Kind != s.Kind || found.Subject != s.Subject:
-		c.report.warn("a damaged claim on the source was passed over: " + c.file(s))
+		c.report.warn("a damaged claim on the source was ignored: " + c.file(s))
 		return nil
 	}
 	return found.Holders
@@ -255,7 +255,7 @@ func (c *claims) tell(loaded, kept []holder) {
 	for _, h := range kept {
 		if h.LedgerID == c.self.LedgerID {
 			c.report.warn("the home " + h.Home +
-				" has a copy of this home's ledger: what both answer together is not bounded by the budget")
+				" has a copy of this home's ledger: the budget does not bound the losses of both homes together")
 			continue
 		}
 		c.report.SharedWith = appendNew(c.report.SharedWith, h.Home)
@@ -263,7 +263,7 @@ func (c *claims) tell(loaded, kept []holder) {
 	for _, h := range loaded {
 		if h.LedgerID != c.self.LedgerID && (h.Home == c.self.Home || !alive(h)) {
 			c.report.warn("the source was claimed by the home " + h.Home +
-				" under a ledger that is gone; what that one answered is not in this budget")
+				" under a ledger that no longer exists; its losses are not in this budget")
 		}
 	}
 }

@@ -69,13 +69,13 @@ func TestClaimOfAHomeThatIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if told := len(report.Warnings) == 1 &&
-			strings.Contains(report.Warnings[0], "is gone"); told == report.Unchanged {
+			strings.Contains(report.Warnings[0], "no longer exists"); told == report.Unchanged {
 			t.Errorf("unchanged %v: warnings %q", report.Unchanged, report.Warnings)
 		}
 	}
 	// A new ledger in the same home.
 	_, report, err := Seal(t.Context(), two, table, &fake{}, w.options("L9"))
-	if err != nil || len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], "is gone") {
+	if err != nil || len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], "no longer exists") {
 		t.Errorf("%v, %v", report.Warnings, err)
 	}
 }

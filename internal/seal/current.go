@@ -74,7 +74,7 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 	}
 	for _, v := range published {
 		if v.Number == number && v.SHA256 == sha256 && v.Removed {
-			return Version{}, v.damaged("was removed by the owner, and what it held is not known")
+			return Version{}, v.damaged("was removed by the owner, and its contents are not known")
 		}
 		if v.Number == number && v.SHA256 == sha256 {
 			return v, Verify(ctx, v)

@@ -69,7 +69,7 @@ func TestPattern(t *testing.T) {
 	if err := os.Symlink("v-2.parquet", filepath.Join(folder, "v-3.parquet")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := open(); err == nil || !strings.Contains(err.Error(), "twice, by a link") {
+	if _, _, _, err := open(); err == nil || !strings.Contains(err.Error(), "twice, through a link") {
 		t.Errorf("a link: %v", err)
 	}
 	if err := errors.Join(os.Remove(filepath.Join(folder, "v-3.parquet")),

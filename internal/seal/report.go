@@ -50,7 +50,7 @@ func (r Report) String() string {
 		line("  units: %d, at most %d rows each", r.Facts.Units, r.Facts.MaxRowsPerUnit)
 	}
 	if r.Facts.UnitsOver > 0 {
-		line("  units with more rows than rows_per_unit: %d; %d of their rows do not count where rows are capped",
+		line("  units with more rows than rows_per_unit: %d; %d of their rows do not count where a row limit applies",
 			r.Facts.UnitsOver, r.Facts.RowsOver)
 	}
 	if r.Facts.UnitsLeftOut > 0 {
@@ -92,7 +92,7 @@ func (r Report) String() string {
 		line("  not declared, so left out: %s", strings.Join(quoted, ", "))
 	}
 	for _, home := range r.SharedWith {
-		line("  shared with the home %s: what both answer adds up", home)
+		line("  shared with the home %s: the losses of both homes add up", home)
 	}
 	for _, w := range r.Warnings {
 		line("  warning: %s", w)

@@ -55,7 +55,7 @@ func openSource(t *policy.Table) (s *source, err error) {
 			}
 		}
 		if names, err = filepath.Glob(t.Source.File); err != nil {
-			return nil, &SourceError{Path: s.written, Message: "is no pattern: " + err.Error(), Err: err}
+			return nil, &SourceError{Path: s.written, Message: "is not a valid pattern: " + err.Error(), Err: err}
 		}
 		if len(names) == 0 {
 			return nil, &SourceError{
@@ -80,7 +80,7 @@ func openSource(t *policy.Table) (s *source, err error) {
 		if s.paths[i] == s.paths[i+1] {
 			return nil, errors.Join(&SourceError{
 				Path:    s.written,
-				Message: "names the file " + s.paths[i] + " twice, by a link",
+				Message: "names the file " + s.paths[i] + " twice, through a link",
 			}, s.Close())
 		}
 	}

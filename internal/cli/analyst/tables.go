@@ -63,7 +63,8 @@ func describeTable(t curator.Table) string {
 		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
 	}
 	if t.Part != "" {
-		fmt.Fprintf(&b, "; questions about some values of %s are charged to these, and one unit counts in %d of them",
+		fmt.Fprintf(&b, "; a question about some values of %s is charged to those alone, and one unit counts in at "+
+			"most %d of them",
 			render.Printable(curator.SQLName(t.Part)), t.PartsPerUnit)
 	}
 	if t.Version == 0 {
@@ -80,7 +81,7 @@ func describeTable(t curator.Table) string {
 			g.Add("", "", "→ "+c.References)
 		}
 		if c.RowsPerValue > 0 {
-			g.Add("", "", fmt.Sprintf("joins: %s of one value", render.Plural(int(c.RowsPerValue), "row")))
+			g.Add("", "", fmt.Sprintf("joins: at most %s for each value", render.Plural(int(c.RowsPerValue), "row")))
 		}
 	}
 	b.WriteString(strings.TrimRight(g.Text("  "), "\n"))

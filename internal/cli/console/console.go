@@ -73,7 +73,7 @@ func (s *Console) Lost() error {
 	if s.lost == nil {
 		return nil
 	}
-	return fmt.Errorf("the output could not be written: %w (what was answered is recorded: ask again, free)", s.lost)
+	return fmt.Errorf("the output could not be written: %w (the answer is recorded: ask again, free)", s.lost)
 }
 
 // Take makes v the current command. The command's Run declares its flags.

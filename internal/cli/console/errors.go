@@ -72,8 +72,8 @@ func asError(err error) *curator.Error {
 	if errors.Is(err, context.Canceled) { // interrupted between two questions
 		return &curator.Error{
 			Code:    curator.CodeCancelled,
-			Message: "it was given up",
-			Hint:    "what was answered already can be asked again at no cost",
+			Message: "the command was cancelled",
+			Hint:    "questions that were answered before can be asked again, free",
 			Retry:   true,
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Console) Context() context.Context {
 		cancel()
 		select {
 		case <-time.After(Patience):
-			s.Note("giving up …; another signal ends it at once\n")
+			s.Note("cancelling …; send another signal to stop at once\n")
 		case <-done:
 		}
 	}()

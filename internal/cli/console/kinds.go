@@ -16,12 +16,12 @@ func (s *Console) Kinds(verb string, kinds, args []string, declare func(kind int
 		if _, helped, err := s.Parse(args); err != nil || helped {
 			return err
 		}
-		return Usage("%s is followed by %s", verb, strings.Join(kinds, ", "))
+		return Usage("%s needs one of %s", verb, strings.Join(kinds, ", "))
 	}
 	kind := slices.Index(kinds, args[0])
 	if kind < 0 {
 		return Usage(
-			"there is no %s %q%s; there are %s",
+			"there is no %s %q%s; choose one of %s",
 			verb,
 			args[0],
 			DidYouMean(nearest.Name(args[0], kinds)),
@@ -34,7 +34,7 @@ func (s *Console) Kinds(verb string, kinds, args []string, declare func(kind int
 	case err != nil || helped:
 		return err
 	case len(rest) > 0:
-		return Usage("%s %s takes flags alone, not %q", verb, args[0], rest[0])
+		return Usage("%s %s takes only flags, not %q", verb, args[0], rest[0])
 	}
 	return run(kind)
 }

@@ -14,7 +14,7 @@ import (
 func (s *Console) NoZeros() (err error) {
 	s.Flags.Visit(func(f *flag.Flag) {
 		if (f.Name == "max-groups" || f.Name == "group" || f.Name == "min-units") && f.Value.String() == "0" {
-			err = Usage("--%s is at least 1", f.Name)
+			err = Usage("--%s must be at least 1", f.Name)
 		}
 	})
 	return err
@@ -44,7 +44,7 @@ func (s *Console) checkFormat() error {
 	if s.formats == nil || slices.Contains(s.formats, s.Format) {
 		return nil
 	}
-	return Usage("--format is %s, not %q", choice(s.formats), s.Format)
+	return Usage("--format must be %s, not %q", choice(s.formats), s.Format)
 }
 
 // WrongFlag translates an error of package flag into the program's own words.

@@ -27,7 +27,7 @@ func PlotFormat(file string) (plot.Format, bool) {
 // Check returns an error for wrong flags, before anything is paid for.
 func (p *Picture) Check(s *Console) error {
 	if p.Chart && s.Format != "table" {
-		return Usage("--chart goes with --format table")
+		return Usage("--chart needs --format table")
 	}
 	if p.File == "" {
 		return nil
@@ -40,7 +40,7 @@ func (p *Picture) Check(s *Console) error {
 		return Usage("--plot: %v", err)
 	}
 	if !folder.IsDir() {
-		return Usage("--plot: %s is no folder", filepath.Dir(p.File))
+		return Usage("--plot: %s is not a folder", filepath.Dir(p.File))
 	}
 	if there, err := os.Stat(p.File); err == nil && there.IsDir() {
 		return Usage("--plot: %s is a folder", p.File)

@@ -14,7 +14,7 @@ import (
 func SecondsFlag(name, text string) (time.Duration, error) {
 	r, err := account.ParseNumber(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(86400, 1)) > 0 {
-		return 0, Usage("%s is a number of seconds above 0 and at most 86400", Dashed(name))
+		return 0, Usage("%s must be a number of seconds above 0 and at most 86400", Dashed(name))
 	}
 	seconds, _ := r.Float64()
 	return max(time.Millisecond, time.Duration(seconds*float64(time.Second))), nil
@@ -58,7 +58,7 @@ func DeltaFlag(text string) (privacy.Delta, error) {
 func WholeFlag(name, text string, least, most int64) (int64, error) {
 	r, err := account.ParseNumber(text)
 	if err != nil || !r.IsInt() || r.Cmp(big.NewRat(least, 1)) < 0 || r.Cmp(big.NewRat(most, 1)) > 0 {
-		return 0, Usage("%s is an integer from %d to %s", Dashed(name), least, render.ShortInt(most))
+		return 0, Usage("%s must be an integer from %d to %s", Dashed(name), least, render.ShortInt(most))
 	}
 	return r.Num().Int64(), nil
 }

@@ -20,28 +20,28 @@ func showLost(s *console.Console, l *curator.LostLoss) {
 		what string
 	}{
 		{l.Failed, "failed"},
-		{l.GivenUp, "given up"},
-		{l.Open, "ended without a word, or are being answered"},
-		{l.Torn, "in writing"},
+		{l.GivenUp, "cancelled"},
+		{l.Open, "without a recorded end, perhaps still running"},
+		{l.Torn, "with a damaged entry"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	s.Print("unanswered  %s of what is spent: %s\n", l.Price, strings.Join(parts, ", "))
+	s.Print("unanswered  %s of the spent amount: %s\n", l.Price, strings.Join(parts, ", "))
 }
 
 // showGivenUp prints how many questions were given up by whom, and which analysts are suspended for it.
 func showGivenUp(s *console.Console, all []curator.GivenUp) {
 	for _, g := range all {
-		who, then := "of "+render.Printable(g.Analyst), "after 10 new ones are refused"
+		who, then := "of "+render.Printable(g.Analyst), "after 10, new questions are refused"
 		if g.Analyst == "" {
 			who = "without an analyst's name"
 		}
 		if g.Suspended {
-			then = "new ones are refused"
+			then = "new questions are refused"
 		}
-		s.Print("given up    %s %s; %s until the owner runs `dither ledger resume`\n",
+		s.Print("cancelled   %s %s; %s until the owner runs `dither ledger resume`\n",
 			render.Plural(g.Questions, "question"), who, then)
 	}
 }
@@ -51,7 +51,7 @@ func showShares(s *console.Console, b *curator.Budget) {
 	if p := b.Period; p != nil {
 		s.Print("this %-7s%s of %s spent, %s left; the next grant is on %s\n", p.Per, p.Spent, p.Grant,
 			p.Remaining, p.Next)
-		s.Print("            the budget is that of all periods together; what one leaves is not carried over\n")
+		s.Print("            the budget covers all periods together; the unspent part of a period is not carried over\n")
 	}
 	for _, a := range b.Analysts {
 		s.Print("%-12s%s of %s spent, %s left\n", render.Printable(a.Name), a.Spent, a.Limit, a.Remaining)
@@ -110,7 +110,7 @@ func showBudget(s *console.Console, b *curator.Budget) {
 	showLost(s, b.Lost)
 	showShares(s, b)
 	if b.Failures > 0 {
-		s.Print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n",
+		s.Print("failed      %s, charged; after 10, new questions are refused until the owner runs `dither ledger resume`\n",
 			render.Plural(b.Failures, "question"))
 	}
 	showGivenUp(s, b.GivenUp)

@@ -104,7 +104,7 @@ func showHead(s *console.Console, l *ledger.Ledger) error {
 func correctClock(s *console.Console, l *ledger.Ledger) error {
 	ahead, err := l.CorrectClock()
 	if errors.Is(err, ledger.ErrClockRight) {
-		return console.Usage("%v: the latest is of %s", err, ahead.Format(time.RFC3339))
+		return console.Usage("%v: the latest date is %s", err, ahead.Format(time.RFC3339))
 	}
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func verifyLedger(s *console.Console, against string) error {
 	if against != "" {
 		h, err := ledger.ParseHead(against)
 		if err != nil {
-			return console.Usage("--against takes what `dither ledger head` printed: %v", err)
+			return console.Usage("--against takes a line that `dither ledger head` printed: %v", err)
 		}
 		head = &h
 	}
@@ -166,21 +166,22 @@ func verifyLedger(s *console.Console, against string) error {
 	}
 	s.Print("%d entries, the chain holds\n", r.Entries)
 	if r.Behind > 0 {
-		s.Print("the head file is %d behind: a process stopped in between\n", r.Behind)
+		s.Print("ledger.head is %d entries behind ledger.log: a process stopped between the two writes\n", r.Behind)
 	}
 	if r.Fragment > 0 {
 		cost := "it was never acknowledged, and costs nothing"
 		if r.Charged {
 			cost = "its price counts as spent"
 		}
-		s.Print("the last %d bytes are a torn entry: %s\n", r.Fragment, cost)
+		s.Print("the last %d bytes are an incomplete entry: %s\n", r.Fragment, cost)
 	}
 	if head != nil {
-		s.Print("the checkpoint %d is in it\n", head.Index)
+		s.Print("it contains the given head, entry %d\n", head.Index)
 	}
 	if at := r.State.Clock; at.After(time.Now().Add(time.Hour)) {
 		s.Print(
-			"an entry is dated %s, later than now: grants wait for that date, unless `dither ledger clock` sets it right\n",
+			"an entry is dated %s, later than now: grants wait for that date, unless you correct it with `dither "+
+				"ledger clock`\n",
 			at.Format(time.RFC3339),
 		)
 	}
@@ -217,7 +218,7 @@ func summary(b ledger.Body) (loss, about string) {
 	case ledger.Adoption:
 		about = fmt.Sprintf("policy of %s, budget %s", b.Terms.Population, b.Terms.Budget)
 		if b.Group > 1 {
-			about += fmt.Sprintf(", losses before count as for a group of %d", b.Group)
+			about += fmt.Sprintf(", earlier losses count as those of a group of %d", b.Group)
 		}
 		return "", about
 	case ledger.Seal:
@@ -247,7 +248,7 @@ func summary(b ledger.Body) (loss, about string) {
 			about += "; kept: " + b.Kept
 		}
 		if b.Sum != nil {
-			about += "; spent, as the owner says: " + b.Sum.String()
+			about += "; spent, according to the owner: " + b.Sum.String()
 		}
 		if b.Loss == nil {
 			return "", about
@@ -261,21 +262,21 @@ func summary(b ledger.Body) (loss, about string) {
 		return "", fmt.Sprintf("of entry %d: %s", b.Reservation, shorten(b.Question, 80))
 	case ledger.Failure:
 		if b.GivenUp {
-			return "", fmt.Sprintf("of entry %d, which was given up", b.Reservation)
+			return "", fmt.Sprintf("of entry %d, which was cancelled", b.Reservation)
 		}
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.StepGivenUp:
-		about = fmt.Sprintf("of entry %d, which goes on", b.Reservation)
+		about = fmt.Sprintf("of entry %d, which continues", b.Reservation)
 		if b.Analyst != "" {
 			about = b.Analyst + ": " + about
 		}
 		return "", about
 	case ledger.Resume:
-		return "", "the owner has looked into the failures so far"
+		return "", "the owner allowed questions again after the failures so far"
 	case ledger.Checkpoint:
 		return "", fmt.Sprintf("of the first %d entries", b.Entries)
 	case ledger.Torn:
-		return b.Loss.String(), fmt.Sprintf("a torn entry of %d bytes", b.Bytes)
+		return b.Loss.String(), fmt.Sprintf("an incomplete entry of %d bytes", b.Bytes)
 	}
 	return "", ""
 }

@@ -50,7 +50,7 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	last := m.Homes[len(m.Homes)-1]
 	if last.Group != 1 {
 		return fmt.Errorf(
-			"%s protects less than the others do together: its losses count ×%d in their relation. Change its "+
+			"%s protects less than the other homes do together: its losses count ×%d in their relation. Change its "+
 				"policy first",
 			into,
 			last.Group,
@@ -76,10 +76,10 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	err = errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}, seen), l.Close())
 	if errors.Is(err, ledger.ErrCharged) {
 		return fmt.Errorf(
-			"%s has the spending of one of the others already, as it was then; nothing was charged now. What has "+
-				"been spent there since counts beside it, and "+
-				"the sum above counts twice what was charged. Let only one of the homes answer from here on; where "+
-				"several have gone on, charge all of them to a new home: "+
+			"%s was charged with the spending of one of the other homes before; nothing was charged now. The "+
+				"spending of that home since then is not charged here, and the sum above counts the charged amount "+
+				"twice. From now on, let only one of the homes answer. If several have answered since then, "+
+				"charge all of them to a new home: "+
 				"dither ledger merge %s %s --into NEW",
 			into,
 			strings.Join(homes, " "),
@@ -120,20 +120,20 @@ func showMerged(s *console.Console, m ledger.Merged, dirs []string) error {
 			of = render.Printable(dirs[i])
 		}
 		s.Print(
-			"what %s had spent was charged to other homes: the sum counts that more than once, and the truth is less\n",
+			"the spending of %s was also charged to other homes: the sum counts it more than once, and the true sum is lower\n",
 			of)
 	}
 	for i, p := range m.Homes {
 		switch {
 		case p.Over:
-			s.Print("BEYOND the budget of %s: what was released cannot be taken back\n", render.Printable(dirs[i]))
+			s.Print("ABOVE the budget of %s: releases cannot be taken back\n", render.Printable(dirs[i]))
 		case p.Unknown:
-			s.Print("the budget of %s is a pure ε: nothing in ρ is within it\n", render.Printable(dirs[i]))
+			s.Print("the budget of %s is a pure ε, so a sum in ρ is not within it\n", render.Printable(dirs[i]))
 		}
 	}
 	if !over {
 		s.Print("within each of the budgets\n")
 	}
-	s.Print("from here on nothing bounds the sum: neither home sees what the other answers\n")
+	s.Print("from now on, nothing bounds the sum: no home sees what the others answer\n")
 	return nil
 }

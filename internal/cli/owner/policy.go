@@ -22,7 +22,7 @@ func checkPolicy(s *console.Console) error {
 
 // abandonFlag declares --abandon, which permits changes that would lose unfinished trainings.
 func abandonFlag(s *console.Console, into *bool) {
-	s.Flag(into, "abandon", "", "give up unfinished trainings that would be lost; their prices stay spent")
+	s.Flag(into, "abandon", "", "abandon unfinished trainings that could not continue; their prices stay spent")
 }
 
 // Policy is the command `dither policy`.
@@ -59,12 +59,13 @@ func acceptPolicy(s *console.Console, o curator.AcceptOptions) error {
 		}
 		for _, t := range change.Stale {
 			s.Note(
-				"warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n",
+				"warning: the declaration of table %s has changed since it was sealed: run `dither seal`, or "+
+					"questions about it are refused\n",
 				render.Printable(t),
 			)
 		}
 		for _, id := range change.Abandoned {
-			s.Print("- training %s is given up: its price stays spent\n", id)
+			s.Print("- training %s is abandoned: its price stays spent\n", id)
 		}
 		if len(change.Changes)+len(change.Abandoned) == 0 {
 			s.Print("the policy file is the one in force\n")
@@ -78,7 +79,7 @@ func acceptPolicy(s *console.Console, o curator.AcceptOptions) error {
 			verb = "not in force yet (--dry-run)"
 		}
 		if change.Group > 1 {
-			s.Print("losses so far count as for a group of %d units\n", change.Group)
+			s.Print("losses so far count as those of a group of %d units\n", change.Group)
 		}
 		s.Print("spent %s of %s; %s\n", change.Spent, change.Budget, verb)
 		return nil

@@ -12,7 +12,7 @@ import (
 // stated.
 func LossOrNone(l *curator.Loss) string {
 	if l == nil {
-		return "nothing that is told here (a δ was spent)"
+		return "not stated, because a δ was spent"
 	}
 	return l.String()
 }

@@ -28,7 +28,7 @@ func ExplanationText(e *curator.Explanation) string {
 		if e.Reuse != nil {
 			fmt.Fprintf(
 				&b,
-				"free       from %s, without naming a price%s\n",
+				"free       if you name no price: answered from %s%s\n",
 				strings.Join(e.Reuse.From, ", "),
 				reuseErrors(e.Reuse),
 			)
@@ -46,7 +46,7 @@ func ExplanationText(e *curator.Explanation) string {
 	if e.Unit.PersonRows > 0 {
 		fmt.Fprintf(
 			&b,
-			"a person   with %d rows is promised %s by this answer\n",
+			"a person   with %d rows: the loss from this answer is %s\n",
 			e.Unit.PersonRows,
 			LossOrNone(e.Unit.Person),
 		)
@@ -54,7 +54,7 @@ func ExplanationText(e *curator.Explanation) string {
 	if e.Unit.GroupSize > 0 {
 		fmt.Fprintf(
 			&b,
-			"a group    of %s together is promised %s by this answer\n",
+			"a group    of %s together: the loss from this answer is %s\n",
 			Plural(int(e.Unit.GroupSize), "unit"),
 			LossOrNone(e.Unit.Group),
 		)
@@ -70,7 +70,7 @@ func ExplanationText(e *curator.Explanation) string {
 	if g := e.Selection; g != nil {
 		fmt.Fprintf(
 			&b,
-			"groups     not known beforehand: selected by %s, at δ = %s; one unit counts in at most %d\n",
+			"groups     of unknown keys: selected by %s, at δ = %s; one unit counts in at most %d\n",
 			g.Strategy,
 			g.Delta,
 			g.Groups,
@@ -123,11 +123,11 @@ func ExplanationText(e *curator.Explanation) string {
 // workText states the largest amount of work that one unit's rows can cause.
 func workText(e *curator.Explanation) string {
 	if e.Work.Unbounded {
-		return "work       not bounded: all rows that one unit has are read, however many they are\n"
+		return "work       not bounded: all rows of one unit are read, whatever their number\n"
 	}
 	rows := ""
 	if e.Work.Rows > 1 {
-		rows = fmt.Sprintf(", which has up to %s rows at one place", curator.Thousands(e.Work.Rows))
+		rows = fmt.Sprintf(", which may have %s rows in one table", curator.Thousands(e.Work.Rows))
 	}
 	return fmt.Sprintf(
 		"work       at most %s of %s steps for one unit%s\n",
@@ -146,15 +146,15 @@ func tooMuch(e *curator.Explanation) string {
 		left, err2 := privacy.ParseDelta(cmp.Or(e.Remaining.Delta, "0"))
 		if err == nil && err2 == nil && asked.Cmp(left) > 0 {
 			if left.IsZero() {
-				return ": more delta than there is"
+				return ": more delta than remains"
 			}
-			return ": more delta than there is; at most --delta " + left.String()
+			return ": more delta than remains; at most --delta " + left.String()
 		}
 	}
 	if e.Largest == "0" {
-		return ": more than there is"
+		return ": more than remains"
 	}
-	return ": more than there is; at most --epsilon " + e.Largest
+	return ": more than remains; at most --epsilon " + e.Largest
 }
 
 func optional(x *float64) string {

@@ -46,7 +46,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for rows, want := range map[int64]string{
-		1: "of one id at most 1 row counts, as was found; the policy's bound is 5\n", 3: "of one id at most 3 rows count, as was found; the policy's bound is 5\n",
+		1: "for one id, at most 1 row counts, as found; the policy's bound is 5\n", 3: "for one id, at most 3 rows count, as found; the policy's bound is 5\n",
 	} {
 		if got := foundRows(&curator.RowsBound{Unit: "id", Rows: rows, Most: 5}); got != want {
 			t.Errorf("%d: %q", rows, got)

@@ -32,7 +32,7 @@ func foundBounds(r *curator.Release) string {
 	}
 	for _, c := range r.Columns {
 		if c.Bounds != nil {
-			fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s\n",
+			fmt.Fprintf(&b, "%s: values clamped to the bounds that were found, %s\n",
 				Printable(c.Name), boundsText(c.Bounds))
 		}
 	}
@@ -69,14 +69,14 @@ func foundRows(b *curator.RowsBound) string {
 	if b.Rows == 1 {
 		rows = "1 row counts"
 	}
-	return fmt.Sprintf("of one %s at most %s, as was found; the policy's bound is %d\n",
+	return fmt.Sprintf("for one %s, at most %s, as found; the policy's bound is %d\n",
 		Printable(b.Unit), rows, b.Most)
 }
 
 // rowsToFind states how the question will find a bound on rows.
 func rowsToFind(b *curator.RowsBound) string {
 	return fmt.Sprintf(
-		"rows       how many of one %s count is found first, for %s: the %s quantile, within %s units; at most %d\n",
+		"rows       a bound for one %s is found first, for %s: the %s quantile, within %s units; at most %d\n",
 		Printable(b.Unit),
 		lossShare(b.Share),
 		b.Quantile,
