@@ -40,7 +40,7 @@ func (l Loss) String() string {
 	}
 	text += " (ε = " + shorten(l.Epsilon) + " at δ = " + shorten(l.Delta)
 	if l.IfFixed {
-		text += ", as if fixed in advance"
+		text += ", if the questions were fixed in advance"
 	}
 	return text + ")"
 }

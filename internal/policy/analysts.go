@@ -51,7 +51,7 @@ func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 		keys, _ := f.keys("share", "epsilon", "rho")
 		if keys["share"].present() {
 			if text, ok := keys["share"].text(); ok && !strings.HasSuffix(text, "%") {
-				keys["share"].fail("as in 20%", "not a share of the budget")
+				keys["share"].fail("write, for example, 20%", "not a share of the budget")
 				return privacy.Loss{}, false
 			}
 			return keys["share"].limit(b)

@@ -75,14 +75,14 @@ func (r *reader) budget(f, whole field) (b Budget) {
 		return b
 	}
 	if !keys["rho"].present() {
-		keys["epsilon"].need(f, "the most that all answers may cost together, as in epsilon: 3")
+		keys["epsilon"].need(f, "write, for example, epsilon: 3, the most that all answers may cost together")
 	}
 	b.Epsilon, _ = keys["epsilon"].epsilon()
 	rho, _ := keys["rho"].rho()
 	var given bool
 	if b.Delta, given = keys["delta"].delta(); !given {
 		if keys["rho"].present() && !keys["delta"].present() {
-			keys["rho"].failKey("as in delta: 1e-6, far below 1 divided by the number of people",
+			keys["rho"].failKey("write, for example, delta: 1e-6, which must be far below 1 divided by the number of people",
 				"a budget in rho needs the delta at which losses are stated as an epsilon")
 		}
 		if keys["selection_delta"].present() && !keys["delta"].present() {
@@ -155,7 +155,7 @@ func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, mo
 	if selection.IsZero() {
 		for _, k := range []string{"delta", "maximum_delta"} {
 			if keys[k].present() {
-				keys[k].failKey("as in budget: {epsilon: 1, delta: 1e-6, selection_delta: 5e-7}",
+				keys[k].failKey("write, for example, budget: {epsilon: 1, delta: 1e-6, selection_delta: 5e-7}",
 					"pays for the selection of unknown keys, but the budget declares no selection_delta")
 			}
 		}
@@ -188,7 +188,7 @@ func (f field) price(budget Budget) (privacy.Loss, bool) {
 			keys["rho"].failKey("write an epsilon, such as 0.1", "a pure budget has no rho")
 			return privacy.Loss{}, false
 		}
-		keys["rho"].need(f, "as in {rho: 0.001}")
+		keys["rho"].need(f, "write, for example, {rho: 0.001}")
 		rho, ok := keys["rho"].rho()
 		return privacy.ZCDPLoss(rho, privacy.Delta{}), ok
 	}
@@ -202,7 +202,7 @@ func (f field) price(budget Budget) (privacy.Loss, bool) {
 	}
 	part, err := percentage(s)
 	if err != nil {
-		f.fail("as in 2%", "not a share of the budget: %s: %v", quote(s), err)
+		f.fail("write, for example, 2%", "not a share of the budget: %s: %v", quote(s), err)
 		return privacy.Loss{}, false
 	}
 	return budget.share(part), true
@@ -222,17 +222,17 @@ func percentage(s string) (*big.Rat, error) {
 
 // epsilon reads a positive ε, exactly.
 func (f field) epsilon() (privacy.Epsilon, bool) {
-	return parsed(f, "an ε", "a decimal above 0, as in 0.5", privacy.ErrEpsilon, privacy.ParseEpsilon)
+	return parsed(f, "an ε", "write a decimal above 0, such as 0.5", privacy.ErrEpsilon, privacy.ParseEpsilon)
 }
 
 // rho reads a positive ρ, exactly.
 func (f field) rho() (privacy.Rho, bool) {
-	return parsed(f, "a ρ", "a decimal above 0, as in 0.02", privacy.ErrRho, privacy.ParseRho)
+	return parsed(f, "a ρ", "write a decimal above 0, such as 0.02", privacy.ErrRho, privacy.ParseRho)
 }
 
 // delta reads a δ between 0 and 1, exactly.
 func (f field) delta() (privacy.Delta, bool) {
-	d, ok := parsed(f, "a δ", "a decimal between 0 and 1, as in 1e-6", privacy.ErrDelta, privacy.ParseDelta)
+	d, ok := parsed(f, "a δ", "write a decimal between 0 and 1, such as 1e-6", privacy.ErrDelta, privacy.ParseDelta)
 	if ok && d.IsZero() {
 		f.fail("leave it out for a pure budget", "a δ must be above 0")
 		return d, false

@@ -265,7 +265,7 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := policy.Load(file)
-	want := file + `:3:19: budget.epsilon: not an ε: "0": it must be above 0 (a decimal above 0, as in 0.5)`
+	want := file + `:3:19: budget.epsilon: not an ε: "0": it must be above 0 (write a decimal above 0, such as 0.5)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

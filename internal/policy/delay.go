@@ -52,8 +52,8 @@ func (r *reader) delay(f field, tables []*Table) *Delay {
 		return nil
 	}
 	d := &Delay{}
-	keys["quantum"].need(f, "as in quantum: 1s: answers leave at multiples of it")
-	keys["factor"].need(f, "as in factor: 50ns: the time for each unit of cost, as the owner measures it")
+	keys["quantum"].need(f, "write, for example, quantum: 1s; answers leave at multiples of it")
+	keys["factor"].need(f, "write, for example, factor: 50ns, the time that you measured for each unit of cost")
 	d.Quantum = keys["quantum"].duration()
 	d.Floor = d.Quantum
 	if keys["floor"].present() {
@@ -110,7 +110,7 @@ func (f field) nanoseconds() (*big.Rat, bool) {
 	}
 	x, err := parseDuration(s)
 	if err != nil {
-		f.fail("as in 250ms, 1.5s or 2m", "not a duration: %s: %v", quote(s), err)
+		f.fail("write, for example, 250ms, 1.5s or 2m", "not a duration: %s: %v", quote(s), err)
 		return nil, false
 	}
 	return x, true

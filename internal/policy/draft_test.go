@@ -49,7 +49,7 @@ const drafted = `tables:
     # expected_rows: ?   # the approximate number of rows, if it is public: explain can then state the error of averages
     # Questions may only compare a column without bounds or values. For more, declare from public knowledge
     #   bounds: [0, 115]          the smallest and largest value that make sense; a value beyond counts as the bound
-    #   values: [north, south]    a complete list: these are the groups, and any other value counts as none
+    #   values: [north, south]    a complete list: these are the groups, and any other value counts as empty
     #   nullable: true            cells may be empty
     #   invalid: null             invalid numbers, dates, … become empty; otherwise sealing refuses them
     columns:

@@ -23,7 +23,7 @@ func (f field) origin() *Origin {
 	}
 	table, column, ok := strings.Cut(s, ".")
 	if !ok || table == "" || column == "" {
-		f.fail("as in values_from: regions.region", "not a table and its column: %s", quote(s))
+		f.fail("write, for example, values_from: regions.region", "not a table and its column: %s", quote(s))
 		return nil
 	}
 	return &Origin{Table: table, Column: column}

@@ -40,7 +40,7 @@ func (r *reader) part(f field, t *Table) *Part {
 		return nil
 	}
 	p := &Part{PerUnit: 1}
-	keys["column"].need(f, "as in part: {column: party}")
+	keys["column"].need(f, "write, for example, part: {column: party}")
 	if p.Column, ok = keys["column"].text(); !ok {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (f field) qualified() (schema, table string) {
 	}
 	parts := qualifiedName.FindStringSubmatch(s)
 	if parts == nil || strings.ContainsFunc(s, unicode.IsControl) {
-		f.fail(`as in public.visits; put names other than lower-case words in double quotes: 'public."Visits"'`,
+		f.fail(`write, for example, public.visits; put names other than lower-case words in double quotes: 'public."Visits"'`,
 			"not the name of a table in its schema: %s", quote(s))
 		return "", ""
 	}

@@ -191,7 +191,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			}
 		}
 	case Postgres:
-		keys["table"].need(f, "as in table: public.visits")
+		keys["table"].need(f, "write, for example, table: public.visits")
 		s.Schema, s.Table = keys["table"].qualified()
 		s.Path = s.Schema + "." + s.Table + " (" + s.Local + ")"
 	default:
@@ -282,7 +282,7 @@ func (f field) character() (rune, bool) {
 	}
 	c, ok := ParseDelimiter(s)
 	if !ok {
-		f.fail(`as in ",", ";", "|" or tab`,
+		f.fail(`write ",", ";", "|" or tab`,
 			"must be one ASCII character that is not a letter or digit, found %s", quote(s))
 	}
 	return c, ok
