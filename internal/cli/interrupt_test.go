@@ -124,7 +124,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		t.Error("a second signal never killed")
 	})
-	if text := string(run("budget")); !strings.Contains(text, " given up") || strings.Contains(text, "failed") {
+	if text := string(run("budget")); !strings.Contains(text, " cancelled") || strings.Contains(text, "failed") {
 		t.Error(text)
 	}
 }

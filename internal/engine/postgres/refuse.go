@@ -106,6 +106,6 @@ var written = []bounded.Op{
 func unknown(what string) error {
 	return &engine.RefusedError{
 		Message: "a table on a server is not asked for " + what,
-		Hint:    "please report it, with the policy and the question; ask it in another way",
+		Hint:    "write the question in another way; please report this error with the policy and the question",
 	}
 }
