@@ -2,12 +2,10 @@ package cost_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +17,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/stattest"
 )
 
 const households = `
@@ -412,14 +411,7 @@ func TestUnitCostSaturates(t *testing.T) {
 // A further condition, a further expression, another table, a wider text and more stored rows never lower the cost, of
 // generated relations.
 func TestUnitCostIsMonotone(t *testing.T) {
-	checks := flag.Lookup("rapid.checks")
-	usual := checks.Value.String()
-	if have, err := strconv.Atoi(usual); err != nil || have < 1500 { // unless the command line asks for more
-		if err := checks.Value.Set("1500"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = checks.Value.Set(usual) })
-	}
+	stattest.Cases(t, 1500)
 	text := strings.Replace(string(enginetest.RelationPolicy("add-remove", false)), "tables:", "limits: {unit_cost: 1000000000000000}\ntables:", 1)
 	p := costPolicy(t, text)
 	wider := costPolicy(t, strings.ReplaceAll(text, "type: text, values: [", "type: text, values: ["+strings.Repeat("x", 500)+", "))

@@ -11,6 +11,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/stattest"
 	"dither/privacy"
 )
 
@@ -33,7 +34,7 @@ func TestReplayAudit(t *testing.T) {
 	}
 	a := audit{refused: map[string]string{}, asked: enginetest.Met{}, moved: enginetest.Met{}, reached: map[string]*big.Rat{}}
 	for (a.questions < asked || a.questions < 4*asked && a.lacking(each, reach) != "") && !t.Failed() {
-		cases(t, max(500, min(asked-a.questions, 2_000)))
+		stattest.Cases(t, max(500, min(asked-a.questions, 2_000)))
 		rapid.Check(t, func(t *rapid.T) { a.ask(t, rapid.SampledFrom(worlds).Draw(t, "world")) })
 	}
 	t.Logf("%d questions of %d that were drawn, of which %d moved", a.questions, a.drawn, a.pairs)

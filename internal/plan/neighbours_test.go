@@ -1,11 +1,9 @@
 package plan_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"math/big"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +13,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -64,7 +63,7 @@ func acrossNeighbours(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (
 // acrossNeighboursOf is that with so many pairs of each of four kinds.
 func acrossNeighboursOf(t *testing.T, pairs int, ask func(*rapid.T, *policy.Policy, string) (*bounded.Statement, func(before, after []enginetest.Row) bool)) {
 	t.Helper()
-	cases(t, pairs)
+	stattest.Cases(t, pairs)
 	acrossRelations(t, ask)
 }
 
@@ -104,20 +103,6 @@ func acrossRelations(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (*
 			}
 		})
 	}
-}
-
-// cases sets how many random cases a property is tried on, unless the command line asks for more.
-func cases(t *testing.T, n int) {
-	t.Helper()
-	checks := flag.Lookup("rapid.checks")
-	before := checks.Value.String()
-	if have, err := strconv.Atoi(before); err == nil && have >= n {
-		return
-	}
-	if err := checks.Value.Set(strconv.Itoa(n)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Value.Set(before) })
 }
 
 // clones copies rows that are to be ranked.

@@ -12,6 +12,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -25,7 +26,7 @@ func TestNeighboursStayWithinOrders(t *testing.T) {
 	if os.Getenv("DITHER_LONG") != "" {
 		n = 13_000
 	}
-	cases(t, n)
+	stattest.Cases(t, n)
 	overSets := 0 // pairs that moved, of questions with grouping sets
 	acrossRelations(t, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		request := plan.Request{SQL: enginetest.Orders(t, table)}

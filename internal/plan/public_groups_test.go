@@ -15,6 +15,7 @@ import (
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/reuse"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -197,7 +198,7 @@ tables:
 	}
 	joined := decoded(", nullable: true", ", values_from: g.maybe, nullable: true", ", nullable: true")
 	listed := decoded(`, values: ["", B, a, nobody]`, `, values: ["", B, a, nobody]`, ", values: [1970-01-01, 2000-01-01, 2000-01-05]")
-	cases(t, 600)
+	stattest.Cases(t, 600)
 	told := 0
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SampledFrom([]string{"own", "maybe", "day"}).Draw(t, "key")

@@ -13,13 +13,14 @@ import (
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/reuse"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
 // Relations go together with distinct counts, bounds per row and group, bounds that are found, quantiles, modes, grouping sets and groups
 // that are not known, or are refused: what each looks at moves between neighbours by what is planned, at most.
 func TestRelationsMeetEverything(t *testing.T) {
-	cases(t, 2000)
+	stattest.Cases(t, 2000)
 	for _, relation := range []string{"add-remove", "change-one"} {
 		for _, byGroups := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, by groups %t", relation, byGroups), func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -22,7 +23,7 @@ import (
 // tables of persons, of rows that belong to them through references, of rows that are units, and of public rows; one unit goes
 // from all of them, or another takes its place.
 func TestRelationsStayWithinSensitivity(t *testing.T) {
-	cases(t, 2500)
+	stattest.Cases(t, 2500)
 	for _, relation := range []string{"add-remove", "change-one"} {
 		for _, byGroups := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, by groups %t", relation, byGroups), func(t *testing.T) {
@@ -94,7 +95,7 @@ func movedBy(b *bounded.Statement, before, after enginetest.Tables) (l1, l2squar
 
 // Whatever becomes of a question's words, it is planned or refused with an error that says where; and a plan is bounded.
 func TestRelationsGarbled(t *testing.T) {
-	cases(t, 12_000)
+	stattest.Cases(t, 12_000)
 	p, err := policy.Decode(enginetest.RelationPolicy("add-remove", false), ".")
 	if err != nil {
 		t.Fatal(err)

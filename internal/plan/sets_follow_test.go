@@ -16,6 +16,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/reuse"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -23,7 +24,7 @@ import (
 // question's cells are sums of another's, the exact ones are. Half of the questions are made from the other by taking away a key or
 // a measure, or by picking values of a key, so that many follow.
 func TestFollowsExactly(t *testing.T) {
-	cases(t, 2000)
+	stattest.Cases(t, 2000)
 	for _, bounded := range []string{"by rows", "by groups"} {
 		text := enginetest.PolicyText
 		if bounded == "by groups" {
@@ -299,7 +300,7 @@ func TestDoesNotFollow(t *testing.T) {
 // Whatever an expression does to a key, each of its values leads where every row that has it goes; and only what engines round differently is not
 // followed.
 func TestFollowsThroughAnyExpression(t *testing.T) {
-	cases(t, 500)
+	stattest.Cases(t, 500)
 	p, err := policy.Decode([]byte(imagePolicy), ".")
 	if err != nil {
 		t.Fatal(err)

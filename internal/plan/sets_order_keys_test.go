@@ -10,12 +10,13 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 )
 
 // Questions for quantiles and modes over grouping sets that have one key look at the same rows in the same way, one look after the other, and draw alike:
 // however they are written. What differs in any of it so has another key.
 func TestOrdersOverSetsOfOneKey(t *testing.T) {
-	cases(t, 3000)
+	stattest.Cases(t, 3000)
 	var policies []*policy.Policy
 	for _, text := range [][]byte{enginetest.PolicyText("add-remove"), enginetest.ByGroups("change-one"), enginetest.Opened("add-remove")} {
 		policies = append(policies, policyOf(t, text))

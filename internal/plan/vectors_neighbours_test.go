@@ -13,6 +13,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -29,7 +30,7 @@ func TestNeighboursStayWithinVectors(t *testing.T) {
 	if os.Getenv("DITHER_LONG") != "" {
 		n = 10_000
 	}
-	cases(t, n)
+	stattest.Cases(t, n)
 	for _, relation := range []string{"add-remove", "change-one"} {
 		for _, of := range []string{"one table", "relations"} {
 			for _, byGroups := range []bool{false, true} { // where sums and counts are bounded by groups, and vectors by rows all the same

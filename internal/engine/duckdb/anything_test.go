@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"flag"
 	"os"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/stattest"
 )
 
 // Every construct that there is: all that random questions look at is what the reference looks at, over hostile rows,
@@ -71,10 +71,7 @@ func TestAnythingAgreesWithReference(t *testing.T) {
 		}
 		return
 	}
-	checks := flag.Lookup("rapid.checks")
-	before := checks.Value.String()
-	defer func() { _ = checks.Value.Set(before) }()
-	_ = checks.Value.Set("500")
+	stattest.Cases(t, 500)
 	for round := 0; (round < 2 || round < 16 && looked.Lacking(2, "EXP") != "") && !t.Failed(); round++ {
 		rapid.Check(t, ask)
 	}

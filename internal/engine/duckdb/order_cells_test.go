@@ -14,12 +14,14 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
 // What quantiles and modes look at is that of the reference, in every cell, for random questions over hostile rows,
 // with and without what sealing records, over pages of a few values; and all of it is rehearsed.
 func TestOrdersAgreeWithReference(t *testing.T) {
+	stattest.ShortCases(t, 50)
 	b := newBench(t)
 	b.page = 3
 	byRows := b.policy

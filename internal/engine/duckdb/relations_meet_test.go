@@ -16,6 +16,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -23,6 +24,7 @@ import (
 // sums with distinct counts and bounds per group, rows in order, in cells and for bounds that are found, values of a
 // mode, groups that there are, and those that are chosen with Other; and all of it is rehearsed.
 func TestRelationsMeetReference(t *testing.T) {
+	stattest.ShortCases(t, 50)
 	seen := map[string]int{}
 	// relations of hostile rows are often empty
 	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 }

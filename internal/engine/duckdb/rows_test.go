@@ -12,6 +12,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 )
 
 // byUnit gathers rows as they come, each unit's in an order of their own, and the units too.
@@ -79,6 +80,7 @@ func TestRowsAgreeWithReference(t *testing.T) {
 
 // So are those of relations of several tables.
 func TestRowsOverRelations(t *testing.T) {
+	stattest.ShortCases(t, 50)
 	b := newBench(t)
 	var err error
 	if b.policy, err = policy.Decode(enginetest.RelationPolicy("add-remove", false), b.dir); err != nil {

@@ -12,6 +12,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 )
 
 // DuckDB gives the reference's exact sums of vectors for random coordinates, norms, bounds, groups and centres over
@@ -42,6 +43,7 @@ func TestVectorsAgreeWithReference(t *testing.T) {
 
 // So it does over relations.
 func TestVectorsOverRelations(t *testing.T) {
+	stattest.ShortCases(t, 50)
 	p, err := policy.Decode(enginetest.RelationPolicy("add-remove", false), ".")
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -46,10 +46,7 @@ func TestAnythingAgreesWithReference(t *testing.T) {
 		}
 		return
 	}
-	checks := flag.Lookup("rapid.checks")
-	before := checks.Value.String()
-	defer func() { _ = checks.Value.Set(before) }()
-	_ = checks.Value.Set("500")
+	stattest.Cases(t, 500)
 	of := [][]enginetest.World{tables, relations}
 	for i, but := range [][]string{enginetest.OfRelations("EXP"), {"EXP"}} {
 		again := ask(of[i])

@@ -17,6 +17,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -43,6 +44,7 @@ func (b *bench) isRefused(t failer, look *bounded.Statement, from engine.Sealed)
 // in, rows in order for quantiles and for bounds that are found, in cells, values of a mode, groups that there are, and
 // those that are chosen with Other. All of it is rehearsed. Parts of a table that is read where it is are refused.
 func TestLooksAgreeWithReference(t *testing.T) {
+	stattest.ShortCases(t, 50)
 	seen := map[string]int{}
 	for name, text := range map[string]func(string) []byte{
 		"by rows":   enginetest.Opened,

@@ -11,6 +11,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/stattest"
 )
 
 // PostgreSQL gives the reference's exact sums of vectors for random coordinates, norms, bounds, groups and centres over
@@ -58,6 +59,7 @@ func TestVectorsAgreeWithReference(t *testing.T) {
 
 // So it does over relations.
 func TestVectorsOverRelations(t *testing.T) {
+	stattest.ShortCases(t, 50)
 	for _, byGroups := range []bool{false, true} {
 		b := newBench(t, enginetest.RelationPolicy("add-remove", byGroups))
 		seen := map[string]int{}
