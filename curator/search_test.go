@@ -61,7 +61,7 @@ func TestSearchMinimumRefuses(t *testing.T) {
 	good := MinimumSearch{Request: Request{SQL: "SELECT x1, 1, y FROM people", Epsilon: "0.2"}, Rows: 20, Candidates: []MinimumCandidate{{"10", "2"}, {"20", "2"}}}
 	for says, change := range map[string]func(m *MinimumSearch){
 		"1 to 64 candidates":         func(m *MinimumSearch) { m.Candidates = nil },
-		"runs on average":            func(m *MinimumSearch) { m.Trials = 1 },
+		"mean number of runs":        func(m *MinimumSearch) { m.Trials = 1 },
 		"the share of the count":     func(m *MinimumSearch) { m.Score = "1" },
 		"the regulariser":            func(m *MinimumSearch) { m.Candidates = []MinimumCandidate{{"0", "2"}} },
 		"the radius":                 func(m *MinimumSearch) { m.Candidates = []MinimumCandidate{{"1", ""}} },

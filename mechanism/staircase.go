@@ -49,7 +49,7 @@ func (m Staircase) Noise() (noise.Staircase, error) {
 func (m Staircase) Measure(x []Exact) (Measurement, error) {
 	if len(x) != 1 {
 		return Measurement{},
-			fmt.Errorf("%w: the staircase mechanism is for one number, not for %d", ErrParameter, len(x))
+			fmt.Errorf("%w: the staircase mechanism measures one number, not %d", ErrParameter, len(x))
 	}
 	dist, err := m.Noise()
 	if err != nil {

@@ -51,7 +51,7 @@ func (m SymmetricGaussian) Measure(x []Exact) (SymmetricMeasurement, error) {
 func (m SymmetricGaussian) measure(source *entropy.Source, x []Exact) (SymmetricMeasurement, error) {
 	var out SymmetricMeasurement
 	if m.Dimension < 1 || m.Dimension > maxDimension || len(x)%(m.Dimension*(m.Dimension+1)/2) != 0 {
-		return out, fmt.Errorf("%w: %d entries are no upper triangles of dimension %d",
+		return out, fmt.Errorf("%w: %d entries do not fill upper triangles of dimension %d",
 			ErrParameter, len(x), m.Dimension)
 	}
 	sigma2, err := Gaussian{L2Squared: m.L2Squared, Rho: m.Rho}.Sigma2()

@@ -73,8 +73,8 @@ func Infer(r Released) *Fit {
 	if r.Hessian == nil || r.Products == nil {
 		f.unknown = true
 		f.warn(
-			"no sums for intervals were paid for: the coefficients are drawn towards 0 by the regulariser, " +
-				"and have no intervals",
+			"there are no intervals, because no price was paid for the sums that they need; the regulariser " +
+				"shrinks the coefficients towards 0",
 		)
 		return f
 	}
@@ -82,15 +82,15 @@ func Infer(r Released) *Fit {
 	e := decompose(h)
 	if e == nil {
 		f.unknown = true
-		f.warn("the released sums are beyond what can be computed with")
+		f.warn("there are no intervals, because the released sums are too large for the arithmetic")
 		return f
 	}
 	least := r.spread(r.HessSD)
 	if e.values[0] < least {
 		f.weak = e.apply(func(l float64) float64 { return indicator(l < least) })
 		f.warn(
-			"in some direction the rows tell less than the noise hides (a constant or collinear predictor, " +
-				"too few rows, or too low a price): coefficients that have a part in it are drawn towards 0, and " +
+			"in some direction the noise is larger than the information in the rows (a constant or collinear " +
+				"predictor, too few rows, or too low a price): the coefficients involved are shrunk towards 0 and " +
 				"have no intervals",
 		)
 	}
@@ -100,9 +100,9 @@ func Infer(r Released) *Fit {
 	if r.Intercept >= 0 && weight < 3*r.ThetaSD*raised.At(r.Intercept, r.Intercept) {
 		f.unknown = true
 		f.warn(
-			"as far as the noise tells, the model is certain of nearly all rows (one class alone, classes " +
-				"that a predictor separates, or no rows at all): there are no intervals, since coefficients " +
-				"could be any larger",
+			"there are no intervals, because coefficients could be arbitrarily large: the model appears certain " +
+				"of nearly all rows (all rows are in one class, a predictor separates the classes, or there are no " +
+				"rows)",
 		)
 	}
 	for i := range f.Theta {
@@ -115,23 +115,23 @@ func Infer(r Released) *Fit {
 		}
 		f.unknown = true
 		f.warn(
-			"without the regulariser's bias the coefficients would be outside the ball that they are held in " +
-				"(one class alone, classes that a predictor separates, a regulariser far above the curvature, or " +
-				"a radius that is too small for them): they are drawn back to it, and have no intervals; a " +
-				"larger radius may tell, at a larger noise",
+			"there are no intervals, because the norm of the bias-corrected coefficients exceeded the radius and " +
+				"was reduced to it (all rows are in one class, a predictor separates the classes, the regulariser is " +
+				"far above the curvature, or the radius is too small); a larger radius may give intervals, but adds " +
+				"noise",
 		)
 	}
 	if !inside {
 		f.unknown = true
 		f.warn(
-			"the minimum is at the edge of the ball that coefficients are held in, where nothing tells how " +
-				"far they would have gone: there are no intervals; give a larger radius",
+			"there are no intervals, because the norm of the coefficients reached the radius, and might be " +
+				"larger without this limit; give a larger radius",
 		)
 	}
 	for i := range d {
 		if x := f.Theta[i] + f.Slack[i] + f.Sampling.At(i, i) + f.Noise.At(i, i); math.IsNaN(x) || math.IsInf(x, 0) {
 			f.unknown, f.Theta, f.Slack = true, append([]float64(nil), r.Theta...), make([]float64, d)
-			f.warn("the released sums are beyond what can be computed with")
+			f.warn("there are no intervals, because the released sums are too large for the arithmetic")
 			break
 		}
 	}
@@ -186,8 +186,8 @@ func (f *Fit) correct(
 	w := weigh(r.Family, f.Theta, told, r.Intercept, r.Rows)
 	if w == nil {
 		f.warn(
-			"the correction of the regulariser's bias is of first order: the sum of the rows' weights is " +
-				"hidden by noise",
+			"the correction of the regulariser's bias is only of first order, because noise hides the sum of the " +
+				"rows' weights",
 		)
 		f.allow(first, 0.5)
 		return first, inverse, math.Inf(1)
@@ -218,10 +218,9 @@ func (f *Fit) correct(
 	if !(length(beyond) <= 1.5*length(first)) {
 		f.unknown = true
 		f.warn(
-			"what the regulariser took away is mostly beyond what its curvature tells (classes that a " +
-				"predictor separates, or all but so): the correction is of first order, and there are no " +
-				"intervals, since coefficients could be any larger; a smaller regulariser, at a higher price, " +
-				"may tell",
+			"there are no intervals, because coefficients could be arbitrarily large: the regulariser's bias is " +
+				"too large to correct beyond first order (a predictor separates, or almost separates, the classes); " +
+				"a smaller regulariser at a higher price may give intervals",
 		)
 		f.allow(first, 0.5)
 		return first, inverse, math.Inf(1)

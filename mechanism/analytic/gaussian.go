@@ -44,11 +44,12 @@ func NewGaussian(l2squared *big.Int, e privacy.Epsilon, d privacy.Delta) (Gaussi
 		return Gaussian{}, err
 	}
 	if l2squared == nil || l2squared.Sign() <= 0 || l2squared.BitLen() > noise.MaxVarianceBits {
-		return Gaussian{}, fmt.Errorf("%w: the Gaussian mechanism needs a squared sensitivity above 0, and below 2^%d",
+		return Gaussian{}, fmt.Errorf(
+			"%w: the squared sensitivity of the Gaussian mechanism must be above 0 and below 2^%d",
 			mechanism.ErrParameter, noise.MaxVarianceBits)
 	}
 	if d.Rat().Denom().BitLen() > maxCalibratedBits {
-		return Gaussian{}, fmt.Errorf("%w: delta is too small, or too long a fraction", mechanism.ErrParameter)
+		return Gaussian{}, fmt.Errorf("%w: delta is too small, or its fraction is too long", mechanism.ErrParameter)
 	}
 	sigma2, err := account.GaussianSigma2(l2squared, e, d)
 	if err != nil {
@@ -63,7 +64,7 @@ func NewGaussian(l2squared *big.Int, e privacy.Epsilon, d privacy.Delta) (Gaussi
 
 func (m Gaussian) check() error {
 	if m.rounded.Sigma2 == nil {
-		return fmt.Errorf("%w: an analytic Gaussian that was not calibrated", mechanism.ErrParameter)
+		return fmt.Errorf("%w: the analytic Gaussian mechanism is not calibrated", mechanism.ErrParameter)
 	}
 	return nil
 }

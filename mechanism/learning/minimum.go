@@ -85,10 +85,11 @@ func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimi
 		return nil, err
 	}
 	if d < 1 || d > maxMinimised {
-		return nil, fmt.Errorf("%w: a minimum has 1 to %d coefficients", mechanism.ErrParameter, maxMinimised)
+		return nil, fmt.Errorf("%w: the number of coefficients must be from 1 to %d",
+			mechanism.ErrParameter, maxMinimised)
 	}
 	if bound == nil || bound.Sign() <= 0 || !parameter.Within(bound, 60) {
-		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound between 2^-60 and 2^60",
+		return nil, fmt.Errorf("%w: the bound on the predictors' norm must be between 2^-60 and 2^60",
 			mechanism.ErrParameter)
 	}
 	if err := o.check(); err != nil {
@@ -134,8 +135,8 @@ func (m *Minimiser) tolerances() error {
 	passes := up(kappa*math.Log(2*m.r/m.target)) + 1
 	if !(m.slack <= m.away/16) || !(passes <= 1e12) {
 		return fmt.Errorf(
-			"%w: so weak a regulariser over so many rows cannot be minimised exactly enough: make Λ larger, "+
-				"or the norm's bound smaller",
+			"%w: the regulariser is too small for a sufficiently exact minimum over so many rows: make Λ larger, "+
+				"or the bound on the predictors' norm smaller",
 			mechanism.ErrParameter,
 		)
 	}

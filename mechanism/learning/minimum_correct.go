@@ -19,7 +19,8 @@ func (m *Minimiser) CorrectSensitivity() *big.Int { return big.NewInt(m.unit.Max
 func (m *Minimiser) Correct(ctx context.Context, rows *mechanism.Rows, theta []float64) (mechanism.Exact, error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) || m.objective.Loss != LogisticLoss {
 		return mechanism.Exact{},
-			fmt.Errorf("%w: θ is a vector of %d numbers, of a logistic model", mechanism.ErrParameter, m.d)
+			fmt.Errorf("%w: the loss must be logistic, and θ must be a vector of %d numbers",
+				mechanism.ErrParameter, m.d)
 	}
 	in, err := m.fits(rows)
 	if err != nil {

@@ -58,7 +58,7 @@ func (m *Minimiser) Curve(
 	ctx context.Context, rows *mechanism.Rows, theta []float64,
 ) (hessian, products []mechanism.Exact, err error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) {
-		return nil, nil, fmt.Errorf("%w: θ is a vector of %d numbers", mechanism.ErrParameter, m.d)
+		return nil, nil, fmt.Errorf("%w: θ must be a vector of %d numbers", mechanism.ErrParameter, m.d)
 	}
 	in, err := m.fits(rows)
 	if err != nil {

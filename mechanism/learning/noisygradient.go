@@ -67,7 +67,7 @@ func (m NoisyGradient) check() error {
 		return fmt.Errorf("%w: %w", mechanism.ErrParameter, err)
 	}
 	if m.Clip == nil || m.Clip.Sign() <= 0 || !parameter.Within(m.Clip, 60) {
-		return fmt.Errorf("%w: the clip must be above 0, and between 2^-60 and 2^60", mechanism.ErrParameter)
+		return fmt.Errorf("%w: the clip must be between 2^-60 and 2^60", mechanism.ErrParameter)
 	}
 	return m.CheckSampling()
 }
@@ -76,11 +76,11 @@ func (m NoisyGradient) check() error {
 // mechanism.ErrParameter.
 func (m NoisyGradient) CheckSampling() error {
 	if m.Multiplier == nil || m.Multiplier.Sign() <= 0 || !parameter.Within(m.Multiplier, 20) {
-		return fmt.Errorf("%w: the noise multiplier must be above 0, and between 2^-20 and 2^20",
+		return fmt.Errorf("%w: the noise multiplier must be between 2^-20 and 2^20",
 			mechanism.ErrParameter)
 	}
 	if m.Rate == nil || m.Rate.Sign() <= 0 || m.Rate.Cmp(big.NewRat(1, 1)) > 0 || m.Rate.Denom().BitLen() > 63 {
-		return fmt.Errorf("%w: the sampling rate must be above 0, and at most 1, with a denominator below 2^63",
+		return fmt.Errorf("%w: the sampling rate must be above 0 and at most 1, with a denominator below 2^63",
 			mechanism.ErrParameter)
 	}
 	return nil
@@ -122,11 +122,11 @@ func (m NoisyGradient) step(
 	}
 	for _, v := range theta {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return mechanism.Measurement{}, fmt.Errorf("%w: θ holds what is no number", mechanism.ErrParameter)
+			return mechanism.Measurement{}, fmt.Errorf("%w: θ must hold finite numbers only", mechanism.ErrParameter)
 		}
 	}
 	if len(theta) != m.Model.Parameters() {
-		return mechanism.Measurement{}, fmt.Errorf("%w: θ is %d numbers, and the model has %d parameters",
+		return mechanism.Measurement{}, fmt.Errorf("%w: θ has %d numbers, but the model has %d parameters",
 			mechanism.ErrParameter, len(theta), m.Model.Parameters())
 	}
 	in, err := opaque.OpenRows(rows, m.Model.Features)

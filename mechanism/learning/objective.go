@@ -43,12 +43,12 @@ type Objective struct {
 func (o Objective) check() error {
 	for name, r := range map[string]*big.Rat{"the radius": o.Radius, "the regulariser": o.Regularise} {
 		if r == nil || r.Sign() <= 0 || !parameter.Within(r, 60) {
-			return fmt.Errorf("%w: %s must be above 0, and between 2^-60 and 2^60", mechanism.ErrParameter, name)
+			return fmt.Errorf("%w: %s must be between 2^-60 and 2^60", mechanism.ErrParameter, name)
 		}
 	}
 	bounded := func(name string, r *big.Rat) error {
 		if r == nil || r.Sign() <= 0 || !parameter.Within(r, 60) {
-			return fmt.Errorf("%w: %s of a %s loss must be above 0, and between 2^-60 and 2^60",
+			return fmt.Errorf("%w: %s of a %s loss must be between 2^-60 and 2^60",
 				mechanism.ErrParameter, name, o.Loss)
 		}
 		return nil
@@ -67,10 +67,10 @@ func (o Objective) check() error {
 			return err
 		}
 	default:
-		return fmt.Errorf("%w: no loss function %q", mechanism.ErrParameter, o.Loss)
+		return fmt.Errorf("%w: there is no loss function %q", mechanism.ErrParameter, o.Loss)
 	}
 	if o.Rows < 1 || o.Rows > opaque.MaxRows {
-		return fmt.Errorf("%w: the number of rows that is expected is between 1 and 2^40", mechanism.ErrParameter)
+		return fmt.Errorf("%w: the expected number of rows must be from 1 to 2^40", mechanism.ErrParameter)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (o Objective) curveOf(bound *big.Rat) (curve, error) {
 	case PoissonLoss:
 		if c.reach > 30 {
 			return c, fmt.Errorf(
-				"%w: a Poisson loss needs Radius × the bound of the norm to be 30 at most, for its exponential",
+				"%w: a Poisson loss needs Radius × (bound on the predictors' norm) to be at most 30",
 				mechanism.ErrParameter)
 		}
 		c.bend = exact.ExpUp(c.reach)

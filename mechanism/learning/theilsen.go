@@ -112,18 +112,18 @@ const (
 func (m TheilSen) check() error {
 	for _, r := range []Range{m.X, m.Y} {
 		if r.Low == nil || r.High == nil || r.Low.Cmp(r.High) >= 0 {
-			return fmt.Errorf("%w: a range has a lower and an upper end", mechanism.ErrParameter)
+			return fmt.Errorf("%w: the lower end of a range must be below its upper end", mechanism.ErrParameter)
 		}
 		if size := new(big.Rat).Sub(r.High, r.Low); !parameter.Within(size, 100) || !withinOrZero(r.Low, 100) ||
 			!withinOrZero(r.High, 100) {
-			return fmt.Errorf("%w: a range within 2^100 either way, and wider than 2^-100", mechanism.ErrParameter)
+			return fmt.Errorf("%w: a range must be within ±2^100 and wider than 2^-100", mechanism.ErrParameter)
 		}
 	}
 	if m.Rows < 1 || m.Rows > opaque.MaxRows {
-		return fmt.Errorf("%w: about how many rows there are is a number from 1 to 2^40", mechanism.ErrParameter)
+		return fmt.Errorf("%w: the approximate number of rows must be from 1 to 2^40", mechanism.ErrParameter)
 	}
 	if m.SlopeWidth.IsZero() != m.MiddleWidth.IsZero() {
-		return fmt.Errorf("%w: there are intervals for both, or for neither", mechanism.ErrParameter)
+		return fmt.Errorf("%w: SlopeWidth and MiddleWidth must both be 0, or both be above 0", mechanism.ErrParameter)
 	}
 	if err := parameter.Unit(m.Neighbours, m.MaxRows); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (m TheilSen) release(ctx context.Context, src *entropy.Source, rows *mechan
 	}
 	in, err := opaque.OpenRows(rows, 1)
 	if err != nil {
-		return Line{}, fmt.Errorf("%w: rows of one predictor", err)
+		return Line{}, fmt.Errorf("%w: each row must have one predictor", err)
 	}
 	p, err := m.gather(ctx, src, in, maxPaired)
 	defer clear(p)

@@ -45,14 +45,14 @@ func (m Parameters) perKey() (epsilon, delta *big.Rat, err error) {
 	d := m.Delta.Rat()
 	switch {
 	case m.Keys < 1:
-		return nil, nil, fmt.Errorf("%w: selection needs the number of keys that differ, at least 1",
+		return nil, nil, fmt.Errorf("%w: the number of keys of a unit must be at least 1",
 			mechanism.ErrParameter)
 	case m.MinUnits < 0:
-		return nil, nil, fmt.Errorf("%w: a least number of units below 0", mechanism.ErrParameter)
+		return nil, nil, fmt.Errorf("%w: the least number of units must not be negative", mechanism.ErrParameter)
 	case m.Delta.IsZero() || d.Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, nil, fmt.Errorf("%w: selection needs a delta above 0 and below 1", mechanism.ErrParameter)
 	case d.Denom().BitLen() > parameter.MaxDeltaBits:
-		return nil, nil, fmt.Errorf("%w: delta is too small, or too long a fraction", mechanism.ErrParameter)
+		return nil, nil, fmt.Errorf("%w: delta is too small, or its fraction is too long", mechanism.ErrParameter)
 	case m.Epsilon.IsZero():
 		return nil, nil, fmt.Errorf("%w: selection needs an epsilon above 0", mechanism.ErrParameter)
 	}

@@ -54,7 +54,7 @@ type Threshold struct {
 // errNarrow returns the error for a MaxPerCell that exceeds the sensitivity of all partitions together: one of the
 // two declarations must be wrong.
 func errNarrow() error {
-	return fmt.Errorf("%w: one unit contributes more to a partition than the sensitivity of all of them",
+	return fmt.Errorf("%w: the most that one unit contributes to a partition exceeds the sensitivity of all partitions",
 		mechanism.ErrParameter)
 }
 
@@ -64,16 +64,16 @@ func errNarrow() error {
 func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	switch {
 	case m.MaxPerCell == nil || m.MaxPerCell.Sign() <= 0:
-		return nil, fmt.Errorf("%w: a threshold needs the most that a unit contributes to a partition, above 0",
+		return nil, fmt.Errorf("%w: the most that a unit contributes to a partition must be above 0",
 			mechanism.ErrParameter)
 	case m.Keys < 1:
-		return nil, fmt.Errorf("%w: a threshold needs the number of keys of a unit, at least 1", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: the number of keys of a unit must be at least 1", mechanism.ErrParameter)
 	case m.MinUnits < 0:
-		return nil, fmt.Errorf("%w: a least number of units below 0", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: the least number of units must not be negative", mechanism.ErrParameter)
 	case m.Delta.IsZero() || m.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, fmt.Errorf("%w: a threshold needs a delta above 0 and below 1", mechanism.ErrParameter)
 	case m.Delta.Rat().Denom().BitLen() > parameter.MaxDeltaBits:
-		return nil, fmt.Errorf("%w: delta is too small, or too long a fraction", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: delta is too small, or its fraction is too long", mechanism.ErrParameter)
 	}
 	twice := m.Delta.Share(1, m.Keys).Rat()
 	k := dist.Quantile(exact.FloatDown(twice.Add(twice, twice)))

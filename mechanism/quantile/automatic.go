@@ -88,7 +88,7 @@ func (m AutomaticBounds) Measure(data mechanism.Ordered) (Bounds, error) {
 		return Bounds{}, err
 	}
 	if !(m.FalsePositive >= 1e-100) || !(m.FalsePositive < 1) {
-		return Bounds{}, fmt.Errorf("%w: a probability of false positives is at least 1e-100 and below 1",
+		return Bounds{}, fmt.Errorf("%w: the probability of false positives must be at least 1e-100 and below 1",
 			mechanism.ErrParameter)
 	}
 	noisy, err := counter(m.Unit, m.Loss, 1)

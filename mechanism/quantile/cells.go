@@ -75,7 +75,7 @@ const (
 
 func (m Cells) check() error {
 	if len(m.Sought) < 1 || len(m.Sought) > maxSought || m.Cells < 1 || m.Cells > maxCellDraws/len(m.Sought) {
-		return fmt.Errorf("%w: between 1 and %d places in each cell are sought, and at most %d in all",
+		return fmt.Errorf("%w: a cell needs 1 to %d sought positions, and all cells together at most %d",
 			mechanism.ErrParameter, maxSought, maxCellDraws)
 	}
 	for _, s := range m.Sought {
@@ -83,11 +83,11 @@ func (m Cells) check() error {
 			return err
 		}
 		if s.Offset < -opaque.MaxRows || s.Offset > opaque.MaxRows {
-			return fmt.Errorf("%w: an offset of more than 2^40 rows", mechanism.ErrParameter)
+			return fmt.Errorf("%w: an offset must be within ±2^40 rows", mechanism.ErrParameter)
 		}
 		if q := s.Rank; q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 ||
 			q.Denom().Cmp(big.NewInt(maxDenominator)) > 0 {
-			return fmt.Errorf("%w: a rank is between 0 and 1, of a denominator of at most %d",
+			return fmt.Errorf("%w: a rank must be between 0 and 1, with a denominator of at most %d",
 				mechanism.ErrParameter, maxDenominator)
 		}
 	}
@@ -124,7 +124,7 @@ func (m Cells) release(src *entropy.Source, data mechanism.OrderedCells) (CellVa
 	}
 	if opaque.CellsOf(data) != m.Cells {
 		return CellValues{},
-			fmt.Errorf("%w: values of %d cells, not of %d", mechanism.ErrParameter, opaque.CellsOf(data), m.Cells)
+			fmt.Errorf("%w: the data have %d cells, not %d", mechanism.ErrParameter, opaque.CellsOf(data), m.Cells)
 	}
 	rows, err := eachCell(data, m.Domain, func(int, int64, int64) {})
 	if err != nil {
@@ -186,7 +186,7 @@ func (m Cells) RankError(i int, beta float64) (float64, error) {
 		return 0, err
 	}
 	if i < 0 || i >= len(m.Sought) {
-		return 0, fmt.Errorf("%w: no such place", mechanism.ErrParameter)
+		return 0, fmt.Errorf("%w: there is no such sought position", mechanism.ErrParameter)
 	}
 	return rankError(m.Sensitivity(m.Sought[i].Rank), m.Sought[i].Epsilon, m.Domain, beta), nil
 }
@@ -287,7 +287,7 @@ func (m Cells) Bracket(i int, beta float64) (int64, error) {
 		return 0, err
 	}
 	if !(t < opaque.MaxRows-2) {
-		return 0, fmt.Errorf("%w: at so small an epsilon more than 2^40 rows would be left open",
+		return 0, fmt.Errorf("%w: epsilon is so small that the rank error exceeds 2^40 rows",
 			mechanism.ErrParameter)
 	}
 	up := exact.CeilRat(new(big.Rat).SetFloat64(t))

@@ -71,8 +71,7 @@ func (m Joint) prepare() (*joint, error) {
 	k := len(m.Ranks)
 	if k < 1 || k > maxJointRanks || m.Bins < 1 || m.Bins > maxJointTable/(k*k) {
 		return nil, fmt.Errorf(
-			"%w: joint quantiles need 1 to %d ranks, and at least a bin but at most 2^23 over the ranks' "+
-				"number squared",
+			"%w: joint quantiles need 1 to %d ranks, and from 1 to 2^23/(number of ranks)² bins",
 			mechanism.ErrParameter,
 			maxJointRanks,
 		)
@@ -86,7 +85,8 @@ func (m Joint) prepare() (*joint, error) {
 	j.width = (m.points()-1)/bins + 1
 	epsilon := new(big.Rat).Sub(m.Epsilon.Rat(), new(big.Rat).Mul(m.rounding(), big.NewRat(4, 1)))
 	if epsilon.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: an epsilon within the error of the arithmetic", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: epsilon is too small: it is within the rounding error of the arithmetic",
+			mechanism.ErrParameter)
 	}
 	j.c = epsilon.Quo(epsilon, new(big.Rat).Mul(big.NewRat(2, 1), j.delta()))
 	if most := big.NewRat(maxJointRate, 1); j.c.Cmp(most) > 0 {

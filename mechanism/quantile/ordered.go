@@ -15,7 +15,7 @@ type Domain struct{ Lower, Upper int64 }
 
 func (d Domain) check() error {
 	if d.Lower > d.Upper || uint64(d.Upper)-uint64(d.Lower) >= 1<<62 {
-		return fmt.Errorf("%w: a domain needs between 1 and 2^62 integers", mechanism.ErrParameter)
+		return fmt.Errorf("%w: a domain must have from 1 to 2^62 integers", mechanism.ErrParameter)
 	}
 	return nil
 }

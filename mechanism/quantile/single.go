@@ -76,13 +76,13 @@ func targetsOf(ranks []*big.Rat) (targets, error) {
 	for i, q := range ranks {
 		switch {
 		case q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0:
-			return targets{}, fmt.Errorf("%w: a quantile's rank is between 0 and 1", mechanism.ErrParameter)
+			return targets{}, fmt.Errorf("%w: a quantile's rank must be between 0 and 1", mechanism.ErrParameter)
 		case i > 0 && q.Cmp(ranks[i-1]) <= 0:
-			return targets{}, fmt.Errorf("%w: the ranks of quantiles must rise", mechanism.ErrParameter)
+			return targets{}, fmt.Errorf("%w: the ranks of quantiles must be increasing", mechanism.ErrParameter)
 		}
 		common := new(big.Int).GCD(nil, nil, den, q.Denom())
 		if den.Mul(den, common.Quo(q.Denom(), common)); den.Cmp(big.NewInt(maxDenominator)) > 0 {
-			return targets{}, fmt.Errorf("%w: the ranks of quantiles need a common denominator above %d",
+			return targets{}, fmt.Errorf("%w: the common denominator of the quantiles' ranks must be at most %d",
 				mechanism.ErrParameter, maxDenominator)
 		}
 	}
@@ -99,7 +99,7 @@ func checkQuantiles(in Domain, u mechanism.Unit, e privacy.Epsilon, ranks []*big
 		return targets{}, err
 	}
 	if len(ranks) < 1 || len(ranks) > maxRanks {
-		return targets{}, fmt.Errorf("%w: the number of quantiles is between 1 and %d",
+		return targets{}, fmt.Errorf("%w: the number of quantiles must be from 1 to %d",
 			mechanism.ErrParameter, maxRanks)
 	}
 	return targetsOf(ranks)

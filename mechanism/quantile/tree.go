@@ -146,7 +146,7 @@ func counter(
 	}
 	rho, delta := loss.ZCDP()
 	if !delta.IsZero() {
-		return nil, fmt.Errorf("%w: noisy counts have no δ", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: the loss of noisy counts must not have a δ", mechanism.ErrParameter)
 	}
 	l2 := new(big.Int).Mul(big.NewInt(u.MaxRows), big.NewInt(steps(u))) // m² under AddRemove, 2m² under ChangeOne
 	m := mechanism.Gaussian{L2Squared: l2.Mul(l2, big.NewInt(histograms)), Rho: rho}

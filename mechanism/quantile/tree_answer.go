@@ -50,13 +50,13 @@ func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
 		return nil, err
 	}
 	if len(t.Values) != t.Tree.nodes() || slices.Contains(t.Values, nil) {
-		return nil, fmt.Errorf("%w: not as many counts as nodes", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: each node needs exactly one count", mechanism.ErrParameter)
 	}
 	estimates := t.Tree.consistency(t.Values)
 	out := make([]int64, len(shares))
 	for i, q := range shares {
 		if q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 {
-			return nil, fmt.Errorf("%w: a quantile's share is between 0 and 1", mechanism.ErrParameter)
+			return nil, fmt.Errorf("%w: a quantile's rank must be between 0 and 1", mechanism.ErrParameter)
 		}
 		share, _ := q.Float64()
 		out[i] = t.Tree.at(estimates, share)

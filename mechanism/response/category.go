@@ -27,7 +27,7 @@ type Category struct {
 
 func (m Category) check() error {
 	if m.Categories < 2 {
-		return fmt.Errorf("%w: a categorical response needs 2 categories", mechanism.ErrParameter)
+		return fmt.Errorf("%w: a categorical response needs at least 2 categories", mechanism.ErrParameter)
 	}
 	return parameter.Epsilon(m.Epsilon)
 }
@@ -103,7 +103,8 @@ func (m Category) Count(answers, persons int64) (count, variance float64, err er
 		return 0, 0, err
 	}
 	if answers < 0 || answers > persons {
-		return 0, 0, fmt.Errorf("%w: there cannot be %d of %d answers", mechanism.ErrParameter, answers, persons)
+		return 0, 0, fmt.Errorf("%w: the count %d is not between 0 and the number of persons, %d",
+			mechanism.ErrParameter, answers, persons)
 	}
 	e, _ := m.Epsilon.Rat().Float64()
 	n, gap := float64(persons), -p*math.Expm1(-e) // p − q, without cancellation

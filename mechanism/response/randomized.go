@@ -40,7 +40,7 @@ func (m Randomized) channel() (a, d *big.Rat, err error) {
 				mechanism.ErrParameter)
 		}
 		if p.Denom().BitLen() > maxCoinBits {
-			return nil, nil, fmt.Errorf("%w: a coin's probability is too long a fraction", mechanism.ErrParameter)
+			return nil, nil, fmt.Errorf("%w: the fraction of a coin's probability is too long", mechanism.ErrParameter)
 		}
 	}
 	d = new(big.Rat).Sub(one, m.Truth)
@@ -129,7 +129,8 @@ func (m Randomized) Count(ones, persons int64) (count, variance *big.Rat, err er
 		return nil, nil, err
 	}
 	if ones < 0 || ones > persons {
-		return nil, nil, fmt.Errorf("%w: there cannot be %d of %d answers", mechanism.ErrParameter, ones, persons)
+		return nil, nil, fmt.Errorf("%w: the count %d is not between 0 and the number of persons, %d",
+			mechanism.ErrParameter, ones, persons)
 	}
 	n := new(big.Rat).SetInt64(persons)
 	count = new(big.Rat).SetInt64(ones)

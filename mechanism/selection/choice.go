@@ -27,7 +27,7 @@ func exponentialShortfall(c *big.Rat, n *big.Int, beta float64) (float64, error)
 		return 0, err
 	}
 	if n == nil || n.Sign() <= 0 {
-		return 0, fmt.Errorf("%w: a selection needs something to choose from", mechanism.ErrParameter)
+		return 0, fmt.Errorf("%w: a selection needs at least one candidate", mechanism.ErrParameter)
 	}
 	log := exact.SubUp(exact.LogUp(exact.FloatUp(new(big.Rat).SetInt(n))), exact.LogDown(beta))
 	if log == 0 {

@@ -84,7 +84,7 @@ func race(src *entropy.Source, rate func() (*big.Rat, error), scores []mechanism
 	case err != nil:
 		return nil, err
 	case k < 1 || k > len(scores):
-		return nil, fmt.Errorf("%w: %d cannot be chosen from %d", mechanism.ErrParameter, k, len(scores))
+		return nil, fmt.Errorf("%w: %d outputs cannot be chosen from %d", mechanism.ErrParameter, k, len(scores))
 	}
 	r, one := sample.NewRace(src, c, k), big.NewInt(1)
 	for i, e := range scores {

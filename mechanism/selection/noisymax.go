@@ -117,7 +117,8 @@ func (m NoisyTop) Select(scores []mechanism.Exact) (NoisyRanking, error) {
 // Noise returns the distribution of the noise on each score.
 func (m NoisyTop) Noise() (noise.DiscreteLaplace, error) {
 	if m.K < 1 {
-		return noise.DiscreteLaplace{}, fmt.Errorf("%w: %d cannot be chosen", mechanism.ErrParameter, m.K)
+		return noise.DiscreteLaplace{}, fmt.Errorf("%w: the number of chosen outputs must be at least 1, not %d",
+			mechanism.ErrParameter, m.K)
 	}
 	return parameter.SelectionNoise(m.Sensitivity, m.Monotonic, m.Epsilon, m.K)
 }
@@ -128,7 +129,8 @@ func (m NoisyTop) choose(src *entropy.Source, scores []mechanism.Exact) (NoisyRa
 	case err != nil:
 		return NoisyRanking{}, err
 	case m.K > len(scores):
-		return NoisyRanking{}, fmt.Errorf("%w: %d cannot be chosen from %d", mechanism.ErrParameter, m.K, len(scores))
+		return NoisyRanking{}, fmt.Errorf("%w: %d outputs cannot be chosen from %d",
+			mechanism.ErrParameter, m.K, len(scores))
 	}
 	noisy, sampler := make([]*big.Int, len(scores)), sample.NewLaplace(dist.Scale())
 	for i, e := range scores {

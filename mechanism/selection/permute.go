@@ -62,7 +62,7 @@ func (m PermuteAndFlip) choose(src *entropy.Source, scores []mechanism.Exact) (C
 	case err != nil:
 		return Choice{}, err
 	case len(scores) == 0:
-		return Choice{}, fmt.Errorf("%w: there is nothing to choose from", mechanism.ErrParameter)
+		return Choice{}, fmt.Errorf("%w: there are no scores to choose from", mechanism.ErrParameter)
 	}
 	best := opaque.Open(scores[0])
 	order := make([]int, len(scores))

@@ -52,7 +52,7 @@ const (
 // between 2 and 1000.
 func NewRepetition(mean float64) (Repetition, error) {
 	if !(mean >= leastRepetitions && mean <= mostRepetitions) {
-		return Repetition{}, fmt.Errorf("%w: there are %d to %d runs on average",
+		return Repetition{}, fmt.Errorf("%w: the mean number of runs must be from %d to %d",
 			mechanism.ErrParameter, leastRepetitions, mostRepetitions)
 	}
 	const parts = 1 << 24
@@ -97,7 +97,8 @@ func Best[T any](r Repetition, run func() (T, *big.Int, error)) (best T, err err
 
 func bestOf[T any](src *entropy.Source, r Repetition, run func() (T, *big.Int, error)) (best T, err error) {
 	if r.n == 0 || r.n >= r.d {
-		return best, fmt.Errorf("%w: a repetition needs a number of runs", mechanism.ErrParameter)
+		return best, fmt.Errorf("%w: the repetition has no number of runs: create it with NewRepetition",
+			mechanism.ErrParameter)
 	}
 	var top *big.Int
 	for k := r.draw(src); k > 0; k-- {
@@ -105,7 +106,7 @@ func bestOf[T any](src *entropy.Source, r Repetition, run func() (T, *big.Int, e
 		if err != nil || score == nil {
 			var none T
 			if err == nil {
-				err = fmt.Errorf("%w: a run without a score", mechanism.ErrParameter)
+				err = fmt.Errorf("%w: a run returned no score", mechanism.ErrParameter)
 			}
 			return none, err
 		}
@@ -120,7 +121,7 @@ func bestOf[T any](src *entropy.Source, r Repetition, run func() (T, *big.Int, e
 // evaluates.
 func Candidate(n int) (int, error) {
 	if n < 1 {
-		return 0, fmt.Errorf("%w: there is nothing to take", mechanism.ErrParameter)
+		return 0, fmt.Errorf("%w: there are no candidates", mechanism.ErrParameter)
 	}
 	source := entropy.System()
 	defer source.Wipe()

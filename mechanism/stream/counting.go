@@ -94,7 +94,8 @@ type CountingTree struct {
 func (m CountingTree) levels() (int64, error) {
 	switch {
 	case m.Steps < 1:
-		return 0, fmt.Errorf("%w: a stream of %d steps", mechanism.ErrParameter, m.Steps)
+		return 0, fmt.Errorf("%w: the number of steps of a stream must be at least 1, not %d",
+			mechanism.ErrParameter, m.Steps)
 	case m.Sensitivity == nil || m.Sensitivity.Sign() <= 0:
 		return 0, fmt.Errorf("%w: counting needs a sensitivity above 0", mechanism.ErrParameter)
 	}

@@ -56,7 +56,8 @@ const (
 func (m CountingFactorization) Begin() (*Counter, error) {
 	switch {
 	case m.Steps < 1 || m.Steps > MaxFactorizationSteps:
-		return nil, fmt.Errorf("%w: a stream of %d steps", mechanism.ErrParameter, m.Steps)
+		return nil, fmt.Errorf("%w: the number of steps of a stream must be from 1 to %d, not %d",
+			mechanism.ErrParameter, MaxFactorizationSteps, m.Steps)
 	case m.Sensitivity == nil || m.Sensitivity.Sign() <= 0:
 		return nil, fmt.Errorf("%w: counting needs a sensitivity above 0", mechanism.ErrParameter)
 	}

@@ -119,7 +119,8 @@ func (m SparseVector) begin(src *entropy.Source) (*SparseSession, error) {
 // are monotonic. This ratio minimises the variance of ν − ρ [Lyu, Su & Li 2017].
 func (m SparseVector) Split() (threshold, queries privacy.Epsilon, err error) {
 	if m.Positives < 1 || m.Positives > maxPositives {
-		return threshold, queries, fmt.Errorf("%w: a session of %d positives", mechanism.ErrParameter, m.Positives)
+		return threshold, queries, fmt.Errorf("%w: the number of positives of a session must be from 1 to %d, not %d",
+			mechanism.ErrParameter, maxPositives, m.Positives)
 	}
 	many := int64(m.Positives)
 	if !m.Monotonic {

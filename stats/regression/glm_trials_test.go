@@ -47,7 +47,7 @@ func TestTryGLM(t *testing.T) {
 			"two regularisers":    func(q *GLMTrials) { q.Regularisers = []string{"3"} },
 			"decimal above 0":     func(q *GLMTrials) { q.Regularisers = []string{"3", "0"} },
 			"must be said":        func(q *GLMTrials) { q.Rows = 0 },
-			"runs on average":     func(q *GLMTrials) { q.Trials = 1 },
+			"mean number of runs": func(q *GLMTrials) { q.Trials = 1 },
 		} {
 			wrong := q
 			change(&wrong)

@@ -76,7 +76,7 @@ func ratio(t testing.TB, text string) *big.Rat {
 	t.Helper()
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		t.Fatalf("%q is no number", text)
+		t.Fatalf("%q is not a number", text)
 	}
 	return r
 }

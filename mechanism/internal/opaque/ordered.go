@@ -23,7 +23,7 @@ func NewOrdered(scan func(yield func(value, count int64) bool) error) Ordered {
 // ErrOrder reports a scan that does not yield an ordered sequence: values decrease, a count is negative, there are
 // more than MaxRows rows, or the number of rows differs between scans. It is a defect of the engine, and says
 // nothing about the values.
-var ErrOrder = errors.New("not an ordered sequence of values")
+var ErrOrder = errors.New("the values are not an ordered sequence")
 
 // MaxRows limits the number of rows, so that products of ranks and denominators fit in 64 bits.
 const MaxRows = 1 << 40

@@ -10,7 +10,7 @@ import (
 // Redacted is the text shown in place of every opaque value.
 const Redacted = "[exact]"
 
-var errRedacted = errors.New("an exact value is not to be encoded")
+var errRedacted = errors.New("an exact value cannot be encoded")
 
 // redacted is embedded in every opaque type. Printing or logging a value shows only Redacted, and encoding it
 // fails. fmt's verbs %p and %w do not call Format. They print the addresses of the contents, never the values.

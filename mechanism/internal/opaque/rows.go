@@ -64,22 +64,22 @@ const (
 
 // ErrRows reports rows that do not match their shape. It is a defect of the engine, and says nothing about the
 // values.
-var ErrRows = errors.New("rows that are not of the shape that was asked for")
+var ErrRows = errors.New("the rows do not have the required shape")
 
 // NewRows returns a Rows of the given shape, without rows. The error is parameter.Err.
 func NewRows(s RowShape) (*Rows, error) {
 	switch {
 	case len(s.Grids) < 2 || len(s.Grids) > maxPredictors+1:
-		return nil, fmt.Errorf("%w: a row has 1 to %d predictors, and a response", parameter.Err, maxPredictors)
+		return nil, fmt.Errorf("%w: a row must have 1 to %d predictors and a response", parameter.Err, maxPredictors)
 	case s.Bound == nil || s.Bound.Sign() <= 0 || !parameter.Within(s.Bound, 100):
-		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound above 0, and between 2^-100 and 2^100",
+		return nil, fmt.Errorf("%w: the bound on the predictors' norm must be between 2^-100 and 2^100",
 			parameter.Err)
 	case s.Most < 1 || s.Most > parameter.MaxUnitRows:
-		return nil, fmt.Errorf("%w: a unit needs between 1 and 2^40 rows", parameter.Err)
+		return nil, fmt.Errorf("%w: the most rows of a unit must be from 1 to 2^40", parameter.Err)
 	// a limit on the shape, so that no unit's rows can cause a failure
 	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4):
 		return nil, fmt.Errorf(
-			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer "+
+			"%w: the rows of one unit must fit in memory together, and may be too large: use fewer rows or fewer "+
 				"predictors",
 			parameter.Err,
 		)
@@ -88,7 +88,7 @@ func NewRows(s RowShape) (*Rows, error) {
 	r.grid, r.reach = GridOf(s.Bound, ReachBits)
 	for i, g := range s.Grids {
 		if g < -1100 || g > 1000 {
-			return nil, fmt.Errorf("%w: a coordinate's grid of 2^%d", parameter.Err, g)
+			return nil, fmt.Errorf("%w: the grid 2^%d of a coordinate is beyond the limits", parameter.Err, g)
 		}
 		if i < len(s.Grids)-1 {
 			g -= r.grid

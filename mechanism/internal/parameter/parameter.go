@@ -27,11 +27,11 @@ func Epsilon(e privacy.Epsilon) error {
 	r := e.Rat()
 	switch {
 	case e.IsZero():
-		return fmt.Errorf("%w: it needs an epsilon above 0", Err)
+		return fmt.Errorf("%w: epsilon must be above 0", Err)
 	case r.Cmp(new(big.Rat).SetInt64(privacy.MaxEpsilon)) > 0:
-		return fmt.Errorf("%w: an epsilon beyond %d protects nobody", Err, privacy.MaxEpsilon)
+		return fmt.Errorf("%w: an epsilon above %d protects nobody", Err, privacy.MaxEpsilon)
 	case r.Denom().BitLen() > maxEpsilonBits || r.Denom().BitLen()-r.Num().BitLen() > maxEpsilonShift:
-		return fmt.Errorf("%w: epsilon is too small, or too long a fraction", Err)
+		return fmt.Errorf("%w: epsilon is too small, or its fraction is too long", Err)
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func Epsilon(e privacy.Epsilon) error {
 // fraction.
 func Rate(e privacy.Epsilon) error {
 	if r := e.Rat(); r.Sign() == 0 || max(r.Num().BitLen(), r.Denom().BitLen()) > longestEpsilon {
-		return fmt.Errorf("%w: an epsilon above 0, of at most %d bits", Err, longestEpsilon)
+		return fmt.Errorf("%w: epsilon must be above 0, and a fraction of at most %d bits", Err, longestEpsilon)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func Rate(e privacy.Epsilon) error {
 // Probability returns Err unless 0 < beta ≤ 1.
 func Probability(beta float64) error {
 	if !(beta > 0) || !(beta <= 1) {
-		return fmt.Errorf("%w: a bound fails with a probability above 0 and at most 1", Err)
+		return fmt.Errorf("%w: the probability that a bound fails must be above 0 and at most 1", Err)
 	}
 	return nil
 }
@@ -60,10 +60,10 @@ const MaxUnitRows = 1 << 40
 // MaxUnitRows.
 func Unit(n privacy.Neighbours, rows int64) error {
 	if n != privacy.AddRemove && n != privacy.ChangeOne {
-		return fmt.Errorf("%w: no neighbouring relation", Err)
+		return fmt.Errorf("%w: neighbours must be add-remove or change-one", Err)
 	}
 	if rows < 1 || rows > MaxUnitRows {
-		return fmt.Errorf("%w: a unit needs between 1 and 2^40 rows", Err)
+		return fmt.Errorf("%w: the most rows of a unit must be from 1 to 2^40", Err)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func SelectionRate(sensitivity *big.Int, monotonic bool, e privacy.Epsilon) (*bi
 	}
 	rate := e.Rat()
 	if max(sensitivity.BitLen(), rate.Num().BitLen(), rate.Denom().BitLen()) > maxRateBits {
-		return nil, fmt.Errorf("%w: a sensitivity or an epsilon of more than %d bits", Err, maxRateBits)
+		return nil, fmt.Errorf("%w: the sensitivity or epsilon has more than %d bits", Err, maxRateBits)
 	}
 	reach := new(big.Int).Set(sensitivity)
 	if !monotonic {
@@ -60,12 +60,12 @@ func Simultaneous(dist noise.DiscreteLaplace, n int, beta float64) (*big.Int, er
 		return nil, err
 	}
 	if n < 1 {
-		return nil, fmt.Errorf("%w: a bound on no draws", Err)
+		return nil, fmt.Errorf("%w: a bound needs at least one draw", Err)
 	}
 	each := exact.DivDown(beta, exact.FloatUp(new(big.Rat).SetInt64(int64(n))))
 	a := dist.Quantile(each)
 	if a == nil {
-		return nil, fmt.Errorf("%w: a bound of too small a probability", Err)
+		return nil, fmt.Errorf("%w: the probability that a bound fails is too small", Err)
 	}
 	return a, nil
 }
