@@ -133,8 +133,8 @@ func TestFitLineRefuses(t *testing.T) {
 		{LineQuestion{Request: Request{SQL: "SELECT x, same FROM points"}}, "constant"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, 5 FROM points"}}, "constant"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM rows"}}, "number of rows is missing"},
-		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: -1}, "how many"},
-		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: math.MaxInt64}, "how many"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: -1}, "number of rows"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: math.MaxInt64}, "number of rows"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points GROUP BY n"}}, "GROUP BY"},
 		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points", Epsilon: "0.6"}}, "maximum"},
 	} {

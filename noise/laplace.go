@@ -76,9 +76,9 @@ func checkScale(scale *big.Rat, size int) error {
 	case scale.Denom().BitLen() > MaxDenominatorBits+1 || scale.Num().BitLen() > size+MaxDenominatorBits+1:
 		return fmt.Errorf("%w: its fraction is too long", ErrScale)
 	case scale.Denom().Cmp(powerOfTwo(MaxDenominatorBits)) > 0:
-		return fmt.Errorf("%w: its denominator is beyond 2^%d", ErrScale, MaxDenominatorBits)
+		return fmt.Errorf("%w: its denominator must be at most 2^%d", ErrScale, MaxDenominatorBits)
 	case scale.Cmp(new(big.Rat).SetInt(powerOfTwo(uint(size)))) > 0:
-		return fmt.Errorf("%w: it is beyond 2^%d", ErrScale, size)
+		return fmt.Errorf("%w: it must be at most 2^%d", ErrScale, size)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (r Rho) EpsilonAt(d Delta) (Epsilon, error) {
 	case r.IsZero() || d.certain():
 		return Epsilon{}, nil
 	case d.IsZero():
-		return Epsilon{}, fmt.Errorf("%w: zCDP bounds no ε at a δ of 0", ErrDelta)
+		return Epsilon{}, fmt.Errorf("%w: a zCDP loss has no finite ε at δ = 0", ErrDelta)
 	}
 	x := refined(func(bits uint) exact.Interval {
 		p := problem{bits: bits, rho: exact.IntervalOf(r.rat(), bits), surprise: surprise(d, bits)}
@@ -78,7 +78,7 @@ func (r Rho) DeltaAt(e Epsilon) Delta {
 // positive loss achieves, or if d is 1, at which there is no largest loss.
 func RhoFor(e Epsilon, d Delta) (Rho, error) {
 	if d.IsZero() || d.certain() {
-		return Rho{}, fmt.Errorf("%w: a zCDP loss needs one above 0 and below 1", ErrDelta)
+		return Rho{}, fmt.Errorf("%w: the conversion to zCDP needs a δ above 0 and below 1", ErrDelta)
 	}
 	// aim is e rounded down to the grid that EpsilonAt rounds up to. So an ε just below aim is not rounded above
 	// it.

@@ -23,7 +23,7 @@ type Loss struct {
 }
 
 // ErrGroup reports a loss for which this package has no group privacy: zCDP with a δ above 0.
-var ErrGroup = errors.New("no group privacy under approximate zCDP")
+var ErrGroup = errors.New("zCDP with a delta above 0 has no group privacy")
 
 // PureLoss returns the loss of an ε-differentially private mechanism.
 func PureLoss(e Epsilon) Loss { return Loss{epsilon: e} }
@@ -59,7 +59,7 @@ func (l Loss) In(a Accountant) (Loss, error) {
 	case a == ZCDP:
 		return ZCDPLoss(l.ZCDP()), nil
 	}
-	return Loss{}, fmt.Errorf("%w: %s has no loss under %s", ErrAccountant, l, a)
+	return Loss{}, fmt.Errorf("%w: %s is not a loss under %s", ErrAccountant, l, a)
 }
 
 // Price returns the largest ε for a question within l, rounded down to six digits for typing. For a pure l it is
@@ -156,7 +156,7 @@ func (l Loss) EpsilonAt(d Delta) (Epsilon, error) {
 	case d.certain():
 		return Epsilon{}, nil
 	case d.Cmp(l.delta) < 0:
-		return Epsilon{}, fmt.Errorf("%w: it is below the loss's own, %s", ErrDelta, l.delta)
+		return Epsilon{}, fmt.Errorf("%w: it is below the loss's own delta, %s", ErrDelta, l.delta)
 	}
 	rest := new(big.Rat).Sub(one, l.delta.rat())
 	return l.rho.EpsilonAt(Delta{amount{rest.Quo(d.Minus(l.delta).rat(), rest)}})

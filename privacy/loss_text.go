@@ -68,7 +68,8 @@ func (l *Loss) UnmarshalJSON(data []byte) error {
 		text, isText := value.(string)
 		part := parts[name]
 		if !isName || !isText || part == nil || seen[name] {
-			return fmt.Errorf("%w: its keys are epsilon alone, or rho and delta, each once and with a text", ErrLoss)
+			return fmt.Errorf("%w: its keys must be epsilon alone, or rho and delta, each once and with a string value",
+				ErrLoss)
 		}
 		seen[name] = true
 		if err := part.UnmarshalText([]byte(text)); err != nil {
@@ -76,14 +77,14 @@ func (l *Loss) UnmarshalJSON(data []byte) error {
 		}
 	}
 	if _, err := decoder.Token(); err != nil {
-		return fmt.Errorf("%w: it does not end", ErrLoss)
+		return fmt.Errorf("%w: the object is not closed", ErrLoss)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: something follows it", ErrLoss)
+		return fmt.Errorf("%w: text follows the object", ErrLoss)
 	}
 	read.zcdp = seen["rho"] && seen["delta"] && len(seen) == 2
 	if pure := seen["epsilon"] && len(seen) == 1; !pure && !read.zcdp {
-		return fmt.Errorf("%w: its keys are epsilon alone, or rho and delta", ErrLoss)
+		return fmt.Errorf("%w: its keys must be epsilon alone, or rho and delta", ErrLoss)
 	}
 	*l = read
 	return nil

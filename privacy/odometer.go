@@ -67,7 +67,9 @@ func NewOdometer(l Ladder) (*Odometer, error) {
 	case l.First.rat().Cmp(exact.DecimalStep(64)) < 0:
 		return nil, fmt.Errorf("%w: an odometer's first rung must be at least 1e-64", ErrRho)
 	case l.Conversion.IsZero() || l.Conversion.Plus(l.Reserve).certain():
-		return nil, fmt.Errorf("%w: an odometer needs one above 0 and, with its reserve, below 1", ErrDelta)
+		return nil, fmt.Errorf(
+			"%w: an odometer's conversion delta must be above 0, and its sum with the reserve below 1",
+			ErrDelta)
 	}
 	return &Odometer{ladder: l, spent: ZCDPLoss(Rho{}, Delta{})}, nil
 }

@@ -17,9 +17,9 @@ var ErrSensitivity = errors.New("invalid sensitivity")
 func LaplaceScale(units *big.Int, e Epsilon) (*big.Rat, error) {
 	switch {
 	case units == nil || units.Sign() <= 0:
-		return nil, fmt.Errorf("%w: noise needs one above 0", ErrSensitivity)
+		return nil, fmt.Errorf("%w: it must be above 0", ErrSensitivity)
 	case e.IsZero():
-		return nil, fmt.Errorf("%w: no noise brings a loss of 0 (%w)", ErrSensitivity, ErrEpsilon)
+		return nil, fmt.Errorf("%w: no finite noise has a loss of 0 (%w)", ErrSensitivity, ErrEpsilon)
 	}
 	scale := new(big.Rat).SetInt(units)
 	return scale.Quo(scale, e.rat()), nil
@@ -36,9 +36,9 @@ func LaplaceScale(units *big.Int, e Epsilon) (*big.Rat, error) {
 func GaussianSigma2(l2squared *big.Int, r Rho) (*big.Rat, error) {
 	switch {
 	case l2squared == nil || l2squared.Sign() <= 0:
-		return nil, fmt.Errorf("%w: noise needs one above 0", ErrSensitivity)
+		return nil, fmt.Errorf("%w: it must be above 0", ErrSensitivity)
 	case r.IsZero():
-		return nil, fmt.Errorf("%w: no noise brings a loss of 0 (%w)", ErrSensitivity, ErrRho)
+		return nil, fmt.Errorf("%w: no finite noise has a loss of 0 (%w)", ErrSensitivity, ErrRho)
 	}
 	sigma2 := new(big.Rat).SetInt(l2squared)
 	return sigma2.Quo(sigma2, r.Times(2).rat()), nil

@@ -78,7 +78,7 @@ func TestReadRefuses(t *testing.T) {
 		".5,\n":                  `row 1, column 2: "": not a number`,
 		".5,.5x\n":               `row 1, column 2: ".5x": not a number: unexpected 'x' at character 3`,
 		"x,.5,.5\ny,.5,oops\n":   `row y, column 2: "oops"`,
-		"1e400000,0\n":           `row 1, column 1: "1e400000": a number too large`,
+		"1e400000,0\n":           `row 1, column 1: "1e400000": the number is too large`,
 		"1/0,0\n":                "division by zero",
 		"input,a,a\nx,.5,.5\n":   "two columns are named a",
 		"x,.5,.5\nx,.5,.5\n":     "two rows are named x",

@@ -104,7 +104,7 @@ func apply1(e *Expr, x value.Value) value.Value {
 		}
 		return value.OfInt(int64(math.RoundToEven(x.Real)))
 	}
-	panic("bounded: no operation on one known value: " + string(e.Op))
+	panic("bounded: unknown operation on one value: " + string(e.Op))
 }
 
 // apply2 applies e's operation to two values that are not NULL. The conversions to float64 forbid the compiler to
@@ -135,5 +135,5 @@ func apply2(e *Expr, x, y value.Value) value.Value {
 		}
 		return value.OfReal(float64(x.Real / y.Real))
 	}
-	panic("bounded: no operation on two known values: " + string(e.Op))
+	panic("bounded: unknown operation on two values: " + string(e.Op))
 }

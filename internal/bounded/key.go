@@ -56,7 +56,7 @@ func GroupName(keys []value.Value) string {
 
 // Group returns the key values of the group that GroupName names. It returns an error if name is not such a text.
 func (b *Statement) Group(name string) ([]value.Value, error) {
-	unreadable := fmt.Errorf("the name of a group is unreadable")
+	unreadable := fmt.Errorf("the name of the group is invalid")
 	out := make([]value.Value, 0, len(b.Keys))
 	for _, k := range b.Keys {
 		if rest, null := strings.CutPrefix(name, "-"); null {

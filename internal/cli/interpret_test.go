@@ -54,7 +54,7 @@ func TestInterpretDoc(t *testing.T) {
 
 func TestInterpretRefuses(t *testing.T) {
 	for _, c := range []struct{ args, complaint string }{
-		{"", "interpret --epsilon E"},
+		{"", "interpret needs either --epsilon E"},
 		{"--epsilon -1", "--epsilon must be at least 0"},
 		{"--epsilon NaN", "--epsilon must be a decimal number"},
 		{"--epsilon 1 --delta 1", "--delta must be"},
@@ -64,7 +64,7 @@ func TestInterpretRefuses(t *testing.T) {
 		{"--epsilon 1 --group 0", "--group must be an integer"},
 		{"--epsilon 1 --group 1.5", "--group must be an integer"},
 		{"--epsilon 1 --n 0", "-n must be an integer"},
-		{"--epsilon 1 pure", "one of them"},
+		{"--epsilon 1 pure", "interpret needs either"},
 		{"gaussian", "gaussian needs sigma"},
 		{"gaussian sigma=1", "quote each mechanism"},
 		{"--epsilon 1 --format csv", "table, json or markdown"},
@@ -73,9 +73,9 @@ func TestInterpretRefuses(t *testing.T) {
 		{"--neighbours add-remove quoted", "there is no mechanism"},
 		{"--example smoking --epsilon 0.09", "from 0.1 to 5"},
 		{"--example smoking --epsilon 6", "from 0.1 to 5"},
-		{"--epsilon 1 --plot x.svg", "--plot goes with --example"},
+		{"--epsilon 1 --plot x.svg", "--plot needs --example"},
 		{"--example drinking", "there is smoking"},
-		{"--example smoking --n 3", "-n does not go with"},
+		{"--example smoking --n 3", "-n cannot be used with"},
 		{"--example smoking --epsilon 0", "--epsilon must be above 0"},
 		{"--example smoking --plot x.gif", "--plot writes"},
 		{"--example smoking pure", "takes no mechanism"},

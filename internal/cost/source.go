@@ -182,7 +182,7 @@ func (m meter) source(s *bounded.Source) metered {
 	case bounded.PerUnit:
 		return m.perUnit(s)
 	}
-	panic("plan: no source " + string(s.Op))
+	panic("cost: unknown source " + string(s.Op))
 }
 
 // owned returns the cost of an Owned. A unit's rows are those that its rows in another table refer to, at most as

@@ -22,7 +22,7 @@ func (p *parser) power() (*Number, error) {
 		return nil, fmt.Errorf("%w: ^ needs an integer after it", ErrSyntax)
 	}
 	if err != nil || n > maxRaised {
-		return nil, fmt.Errorf("%w: a power of more than ±%d", ErrSize, maxRaised)
+		return nil, fmt.Errorf("%w: the power is beyond ±%d", ErrSize, maxRaised)
 	}
 	y := Rat(big.NewRat(1, 1))
 	for range n {
@@ -64,7 +64,7 @@ func (p *parser) atom() (*Number, error) {
 		r, ok := x.Rat()
 		if !ok {
 			return nil, fmt.Errorf(
-				"%w: exp at character %d is of %s, which is no rational",
+				"%w: the argument of exp at character %d is %s, which is not rational",
 				ErrSyntax,
 				utf8.RuneCountInString(p.text[:start])+1,
 				x.short(),

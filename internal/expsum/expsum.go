@@ -21,7 +21,7 @@ import (
 
 // ErrSize reports a number whose terms are too many or too large to compute with, or whose computation takes too
 // long.
-var ErrSize = errors.New("a number too large to compute with exactly")
+var ErrSize = errors.New("the number is too large for exact arithmetic")
 
 // ErrZero reports a division by zero.
 var ErrZero = errors.New("division by zero")

@@ -109,7 +109,7 @@ func (s sum) mul(w *Work, o sum) (sum, error) {
 	case len(o) == 1:
 		return s.times(o[0]), nil
 	case len(s)*len(o) > maxProducts:
-		return nil, fmt.Errorf("%w: a product of %d powers of e and %d", ErrSize, len(s), len(o))
+		return nil, fmt.Errorf("%w: a product of sums with %d and %d powers of e", ErrSize, len(s), len(o))
 	}
 	var products sum
 	for _, t := range s {

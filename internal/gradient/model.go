@@ -36,7 +36,7 @@ type Model struct {
 const MaxParameters = 1 << 20
 
 // ErrModel reports an invalid model.
-var ErrModel = errors.New("no such model")
+var ErrModel = errors.New("invalid model")
 
 // Check returns ErrModel if the model is invalid.
 func (m Model) Check() error {
@@ -49,17 +49,18 @@ func (m Model) Check() error {
 	}
 	switch {
 	case m.Kind != Linear && m.Kind != Logistic && m.Kind != Poisson && !classes:
-		return wrong("a model is linear, logistic, poisson, softmax or network, not %q", m.Kind)
+		return wrong("a model must be linear, logistic, poisson, softmax or network, not %q", m.Kind)
 	case m.Features < 1 || m.Features > MaxParameters:
-		return wrong("a model has features")
+		return wrong("the number of features must be from 1 to %d, not %d", MaxParameters, m.Features)
 	case classes && (m.Classes < least || m.Classes > MaxParameters) || !classes && m.Classes != 0:
-		return wrong("a model of kind %s has %d classes at least, or none", m.Kind, least)
+		return wrong("a softmax model needs at least 2 classes, a network at least 1, and other models none, not %d",
+			m.Classes)
 	case hidden && (m.Hidden < 1 || m.Hidden > MaxParameters) || !hidden && m.Hidden != 0:
-		return wrong("a network has hidden units, and nothing else has")
+		return wrong("a network needs at least 1 hidden unit, and other models none, not %d", m.Hidden)
 	case m.Activation != "" && (!hidden || m.Activation != "tanh" && m.Activation != "relu"):
-		return wrong("a network's activation is tanh or relu")
+		return wrong("only a network has an activation, which must be tanh or relu")
 	case m.Parameters() > MaxParameters:
-		return wrong("a model has at most %d parameters", MaxParameters)
+		return wrong("a model must have at most %d parameters, not %d", MaxParameters, m.Parameters())
 	}
 	return nil
 }

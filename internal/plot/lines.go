@@ -40,7 +40,7 @@ type Point struct{ X, Y float64 }
 // error for an unknown format, or an error of w.
 func WriteLines(w io.Writer, f Format, l Lines) error {
 	if len(l.Lines) > MaxSeries {
-		return fmt.Errorf("%w: %d lines, at most %d are drawn", ErrChart, len(l.Lines), MaxSeries)
+		return fmt.Errorf("%w: %d lines, but at most %d can be drawn", ErrChart, len(l.Lines), MaxSeries)
 	}
 	return write(w, f, newLinePage(&l))
 }

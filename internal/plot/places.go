@@ -42,7 +42,7 @@ type Cross struct {
 func WritePlaces(w io.Writer, f Format, p Places) error {
 	if len(p.Series) > MaxSeries || len(p.Panels) > MaxPanels {
 		return fmt.Errorf(
-			"%w: %d series and %d panels, at most %d and %d are drawn",
+			"%w: %d series and %d panels, but at most %d and %d can be drawn",
 			ErrChart,
 			len(p.Series),
 			len(p.Panels),
@@ -53,7 +53,8 @@ func WritePlaces(w io.Writer, f Format, p Places) error {
 	for _, panel := range p.Panels {
 		for _, c := range panel.Crosses {
 			if c.Series < 0 || c.Series >= max(1, len(p.Series)) {
-				return fmt.Errorf("%w: a cross is of series %d of %d", ErrChart, c.Series, len(p.Series))
+				return fmt.Errorf("%w: a cross refers to series %d, but there are %d",
+					ErrChart, c.Series, len(p.Series))
 			}
 		}
 	}

@@ -58,14 +58,14 @@ type Mark struct {
 }
 
 // ErrChart is the error for an inconsistent chart.
-var ErrChart = errors.New("plot: no such chart")
+var ErrChart = errors.New("plot: invalid chart")
 
 // check returns ErrChart if the chart does not have exactly one mark for each panel, series and group, or exceeds
 // the limits of a picture.
 func (c *Chart) check() error {
 	if len(c.Series) > MaxSeries || len(c.Panels) > MaxPanels {
 		return fmt.Errorf(
-			"%w: %d series and %d panels, at most %d and %d are drawn",
+			"%w: %d series and %d panels, but at most %d and %d can be drawn",
 			ErrChart,
 			len(c.Series),
 			len(c.Panels),
@@ -75,7 +75,7 @@ func (c *Chart) check() error {
 	}
 	for _, p := range c.Panels {
 		if len(p.Marks) != c.series() {
-			return fmt.Errorf("%w: a panel has %d series of %d", ErrChart, len(p.Marks), c.series())
+			return fmt.Errorf("%w: a panel has %d series, not %d", ErrChart, len(p.Marks), c.series())
 		}
 		for _, marks := range p.Marks {
 			if len(marks) != len(c.Groups) {

@@ -24,7 +24,7 @@ func write(w io.Writer, f Format, p picture) error {
 	case PNG:
 		return writePNG(w, p)
 	}
-	return fmt.Errorf("plot: no format %q", f)
+	return fmt.Errorf("plot: there is no format %q", f)
 }
 
 // writePNG draws a picture as PNG, with two pixels for each point.

@@ -61,7 +61,7 @@ type runner struct {
 // keep is below 1.
 func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	if c == nil || c.Sign() < 0 || keep < 1 {
-		panic("sample: a race needs a rate of at least 0 and room for a winner")
+		panic("sample: a race needs a rate of at least 0 and at least one winner")
 	}
 	return &Race{src: src, rate: new(big.Rat).Set(c), down: exact.FloatDown(c), up: exact.FloatUp(c), keep: keep}
 }

@@ -19,7 +19,7 @@ import (
 // identity for δ < 1. So some precision determines the floor, and the ceiling is one more.
 func Crossing(epsilon, delta *big.Rat) *big.Int {
 	if epsilon.Sign() <= 0 || delta.Sign() <= 0 || delta.Cmp(ratOne) >= 0 {
-		panic("sample: no crossing without 0 < ε and 0 < δ < 1")
+		panic("sample: the crossing of a Tulap needs 0 < ε and 0 < δ < 1")
 	}
 	odds := new(big.Rat).Sub(ratOne, delta)
 	odds.Quo(odds, delta)

@@ -110,7 +110,7 @@ func TestTheilSenBadInput(t *testing.T) {
 		{Formula: "y ~ x", Confidence: "0.9"}:                       "0.95",
 		{Formula: "y ~ x", Confidence: "x"}:                         "confidence",
 		{Formula: "y ~ x", Rows: -5}:                                "how many rows",
-		{Formula: "y ~ x", Rows: math.MaxInt64}:                     "how many rows",
+		{Formula: "y ~ x", Rows: math.MaxInt64}:                     "number of rows",
 		{Formula: "y ~ x", Where: "x > 1) GROUP BY (g"}:             "brackets do not match",
 		{Formula: "y ~ x", Request: curator.Request{Epsilon: "41"}}: "maximum",
 	} {

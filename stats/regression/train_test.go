@@ -104,7 +104,7 @@ func TestFitGradientsRefuses(t *testing.T) {
 		"1 to 1000000 steps": func(q *Gradients) { q.Steps = -1 },
 		"must be said":       func(q *Gradients) { q.Rows = 0; q.Rate = "" },
 		"not declared":       func(q *Gradients) { q.Kind, q.Formula = curator.SoftmaxModel, "x ~ age" },
-		"no such model":      func(q *Gradients) { q.Hidden = 3 },
+		"invalid model":      func(q *Gradients) { q.Hidden = 3 },
 		"lead away":          func(q *Gradients) { q.Learning = "10001" },
 	} {
 		q := smallTraining()

@@ -47,12 +47,12 @@ func runAccount(s *console.Console, args []string) error {
 	}
 	switch {
 	case (delta == "") == (epsilon == ""):
-		return console.Usage("account --delta D tells ε, account --epsilon E tells δ: one of them")
+		return console.Usage("account needs either --delta D, to report ε, or --epsilon E, to report δ")
 	case len(specs) == 0:
-		return console.Usage("account needs a mechanism, as \"gaussian sigma=10 count=100\"; there are %s",
+		return console.Usage("account needs a mechanism, such as \"gaussian sigma=10 count=100\"; there are %s",
 			strings.Join(account.Mechanisms(), ", "))
 	case picture.Chart && s.Format != "table":
-		return console.Usage("--curve goes with --format table")
+		return console.Usage("--curve needs --format table")
 	}
 	if err := picture.Check(s); err != nil {
 		return err

@@ -163,7 +163,7 @@ func drawCurve(a asked, file string) error {
 	}
 	l := plot.Lines{
 		Title: "δ(ε) by each accountant", X: "ε", Y: "δ",
-		Caption: "Certified upper bounds for a job that is fixed in advance. None of them rules a budget.",
+		Caption: "Certified upper bounds for a job that is fixed in advance. Budgets are charged by another rule.",
 	}
 	least := math.Pow(10, -curveEnd-3)
 	p, told := a.place()

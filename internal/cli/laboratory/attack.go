@@ -72,7 +72,8 @@ func (o *attackOptions) flags() []attackFlag {
 		},
 		{
 			&o.fit, "fit", "NORM",
-			"minimise the sum of the residuals, or the max, for noise that is known to be bounded (default sum)",
+			"sum or max: minimise the sum of the absolute residuals, or the largest one, for noise with a known bound " +
+				"(default sum)",
 		},
 		{
 			&o.k, "k", "LIST",
@@ -125,7 +126,7 @@ func newAttackOptions(a classical) *attackOptions {
 var Attack = console.Verb{
 	Name:  "attack",
 	Args:  "reconstruct | difference | membership | name-and-shame",
-	About: "run the classical attacks on published data, on made-up people or a table, free",
+	About: "run classical attacks on published statistics of made-up people, or on a published table, free",
 	Run:   runAttack,
 	More:  func(*console.Console) string { return attackHelp },
 }
@@ -166,11 +167,11 @@ func attackError(err error) error {
 	return err
 }
 
-// without returns an error if one of the flags is given. why names the option with which they are not valid.
+// without returns an error if one of the flags is given. why is the rest of the message.
 func (o *attackOptions) without(why string, flags ...string) error {
 	for _, name := range flags {
 		if o.given[name] {
-			return console.Usage("%s does not go with %s", console.Dashed(name), why)
+			return console.Usage("%s %s", console.Dashed(name), why)
 		}
 	}
 	return nil

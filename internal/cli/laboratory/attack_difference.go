@@ -23,7 +23,7 @@ func attackDifference(s *console.Console, o *attackOptions) error {
 	case o.k != "":
 		return anonymized(s, o)
 	}
-	if err := o.without("counts: it is about --table FILE", "about", "sensitive"); err != nil {
+	if err := o.without("needs --table FILE", "about", "sensitive"); err != nil {
 		return err
 	}
 	curators, err := o.curators(1, 10)
@@ -109,7 +109,7 @@ const (
 
 // anonymized simulates two hospitals that publish k-anonymous tables.
 func anonymized(s *console.Console, o *attackOptions) error {
-	if err := o.only("-k alone, which simulates two tables", "k", "runs", "seed", "plot"); err != nil {
+	if err := o.only("cannot be used with -k, which simulates two tables", "k", "runs", "seed", "plot"); err != nil {
 		return err
 	}
 	runs := o.runs
@@ -120,12 +120,12 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	for text := range strings.SplitSeq(o.k, ",") {
 		k, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || len(ks) == mostKs {
-			return console.Usage("-k is a list of at most %d integers, as 2,5,10, not %q", mostKs, o.k)
+			return console.Usage("-k must be a list of at most %d integers, such as 2,5,10, not %q", mostKs, o.k)
 		}
 		ks = append(ks, k)
 	}
 	if runs > mostKRuns/len(ks) {
-		return console.Usage("the k times --runs is at most %d", mostKRuns)
+		return console.Usage("the number of values of -k times --runs must be at most %d", mostKRuns)
 	}
 	simulated := map[int]attack.Exposed{} // reused by the picture, so that it agrees with the table
 	exposed := func(k int) (attack.Exposed, error) {
@@ -165,7 +165,7 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	r.value = map[string]any{"attack": "intersection", "runs": runs, "seed": o.seed, "exposed": results}
 	r.picture = func() (plot.Lines, error) {
 		l := plot.Lines{
-			Title: "Patients of two hospitals whose disease is told for certain", X: "k of each table",
+			Title: "Patients of two hospitals whose disease is certain", X: "k of each table",
 			Y: "share of the patients in both", Linear: true,
 			Caption: "Each hospital's table is k-anonymous, by Mondrian.",
 			Lines:   []plot.Line{{Name: "by one table"}, {Name: "by both"}},

@@ -17,40 +17,41 @@ import (
 // intersectTables infers one person's sensitive value from several published tables.
 func intersectTables(s *console.Console, o *attackOptions) error {
 	if o.example {
-		if err := o.only("--example", "example", "about", "k"); err != nil {
+		if err := o.only("cannot be used with --example", "example", "about", "k"); err != nil {
 			return err
 		}
 		o.sensitive = "disease"
 		if o.about == "" {
 			o.about = "age=34,zip=48213"
 		}
-	} else if err := o.only("--table", "table", "about", "sensitive", "k"); err != nil {
+	} else if err := o.only("cannot be used with --table", "table", "about", "sensitive", "k"); err != nil {
 		return err
 	}
 	if len(o.tables) > attack.MostTables {
-		return console.Usage("at most %d tables are taken", attack.MostTables)
+		return console.Usage("attack difference takes at most %d tables", attack.MostTables)
 	}
 	if o.about == "" || o.sensitive == "" {
-		return console.Usage("--table goes with --about key=value,… and --sensitive COLUMN")
+		return console.Usage("--table needs --about key=value,… and --sensitive COLUMN")
 	}
 	known := map[string]string{}
 	for pair := range strings.SplitSeq(o.about, ",") {
 		key, value, ok := strings.Cut(pair, "=")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			return console.Usage("--about is key=value,…, as age=34,zip=48213, not %q", o.about)
+			return console.Usage("--about must be key=value,… such as age=34,zip=48213, not %q", o.about)
 		}
 		if _, twice := known[key]; twice {
-			return console.Usage("--about says %s twice", key)
+			return console.Usage("--about states %s twice", key)
 		}
 		if known[key] = strings.TrimSpace(value); known[key] == "" {
-			return console.Usage("--about says nothing of %s", key)
+			return console.Usage("--about has no value for %s", key)
 		}
 	}
 	want := 0
 	if o.k != "" {
 		k, err := strconv.Atoi(o.k)
 		if err != nil || k < 1 {
-			return console.Usage("with --table, -k is the k that the tables should keep, not %q", o.k)
+			return console.Usage("with --table, -k must be a single integer, the k that the tables should have, not %q",
+				o.k)
 		}
 		want = k
 	}

@@ -33,7 +33,7 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 	if len(o.tables) > 0 {
 		return traceTable(s, o)
 	}
-	if err := o.without("made-up people: it is about --table FILE", "about", "reference"); err != nil {
+	if err := o.without("needs --table FILE", "about", "reference"); err != nil {
 		return err
 	}
 	curators, err := o.curators(5, 10, 20)
@@ -41,7 +41,8 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 		return err
 	}
 	if o.people >= 1 && o.runs >= 1 && max(o.people, o.runs) < leastScored && o.people*o.runs < leastScored {
-		return console.Usage("--people times --runs is at least %d: fewer do not show a rate of %g %% false alarms",
+		return console.Usage(
+			"--people times --runs must be at least %d, or the attack cannot show a rate of %g %% false alarms",
 			int(leastScored), 100*falseAlarms)
 	}
 	type result struct {
@@ -121,12 +122,13 @@ func operating(t attack.Tracing) []plot.Point {
 
 // traceTable tests whether published means include one person.
 func traceTable(s *console.Console, o *attackOptions) error {
-	if err := o.only("--table", "table", "about", "reference"); err != nil {
+	if err := o.only("cannot be used with --table", "table", "about", "reference"); err != nil {
 		return err
 	}
 	if len(o.tables) > 1 || o.about == "" || o.reference == "" {
 		return console.Usage(
-			"attack membership takes one --table MEANS.csv, --about PERSON.csv and --reference PEOPLE.csv")
+			"attack membership on published means needs one --table MEANS.csv, --about PERSON.csv and " +
+				"--reference PEOPLE.csv")
 	}
 	var read [3]*attack.Attributes
 	for i, file := range []string{o.tables[0], o.about, o.reference} {
@@ -185,7 +187,7 @@ func attackShame(s *console.Console, o *attackOptions) error {
 	for text := range strings.SplitSeq(deltas, ",") {
 		delta, err := account.ParseNumber(strings.TrimSpace(text))
 		if err != nil || delta.Sign() <= 0 || delta.Cmp(big.NewRat(1, 1)) >= 0 {
-			return console.Usage("--delta is a list of numbers above 0 and below 1, not %q", deltas)
+			return console.Usage("--delta must be a list of numbers above 0 and below 1, not %q", deltas)
 		}
 		n := attack.NameAndShame{People: o.people, Delta: delta}
 		simulated, err := n.Simulate(o.runs, o.seed)

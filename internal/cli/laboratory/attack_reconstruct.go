@@ -18,12 +18,12 @@ import (
 func attackReconstruct(s *console.Console, o *attackOptions) error {
 	fit, err := attack.ParseFit(o.fit)
 	if err != nil {
-		return console.Usage("--fit is sum or max, not %q", o.fit)
+		return console.Usage("--fit must be sum or max, not %q", o.fit)
 	}
 	if len(o.tables) > 0 {
 		return reconstructTable(s, o, fit)
 	}
-	if err := o.without("made-up people: it is what --table FILE is compared with", "truth"); err != nil {
+	if err := o.without("needs --table FILE", "truth"); err != nil {
 		return err
 	}
 	root := math.Sqrt(float64(max(o.people, 1)))
@@ -115,11 +115,11 @@ func steps(end, n int) []int {
 
 // reconstructTable reconstructs secret bits from published counts.
 func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) error {
-	if err := o.only("--table", "table", "truth", "fit"); err != nil {
+	if err := o.only("cannot be used with --table", "table", "truth", "fit"); err != nil {
 		return err
 	}
 	if len(o.tables) > 1 {
-		return console.Usage("attack reconstruct takes one --table")
+		return console.Usage("attack reconstruct takes only one --table")
 	}
 	counts, err := readFile(o.tables[0], attack.ReadCounts)
 	if err != nil {

@@ -38,7 +38,7 @@ func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 		for text := range strings.SplitSeq(o.noise, ",") {
 			b, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if err != nil {
-				return nil, console.Usage("--noise is a list of bounds, as 2,4,8, not %q", o.noise)
+				return nil, console.Usage("--noise must be a list of bounds, such as 2,4,8, not %q", o.noise)
 			}
 			bounds = append(bounds, b)
 		}
@@ -50,7 +50,7 @@ func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 	for _, b := range bounds {
 		c, err := attack.Bounded(b)
 		if err != nil {
-			return nil, console.Usage("--noise: each bound is above 0 and at most 1e9, not %g", b)
+			return nil, console.Usage("--noise: each bound must be above 0 and at most 1e9, not %g", b)
 		}
 		out = append(out, simulated{Curator: c, name: "noise within ±" + strconv.FormatFloat(b, 'g', 4, 64)})
 	}

@@ -28,7 +28,7 @@ type auditFlags struct {
 func (f *auditFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json")
 	s.Flag(&f.epsilon, "epsilon", "E",
-		"the ε of the claim to test (default: what NAME declares; without a claim, the audit of a program bounds "+
+		"the ε of the claim to test (default: the ε that NAME declares; for a program, no claim, only a bound on "+
 			"ε at δ = 0)")
 	s.Flag(&f.delta, "delta", "D", "the claim's δ (default 0)")
 	runsFlag(s, &f.runs)
@@ -85,11 +85,12 @@ func runAudit(s *console.Console, args []string) error {
 		return auditOurs(s, names, o, f.picture.File)
 	case len(names) > 0:
 		return console.Usage(
-			"audit --command PROGRAM --input FILE --neighbour FILE: there is nothing named %q to audit", names[0])
+			"audit --command PROGRAM --input FILE --neighbour FILE takes no other argument, not %q: write the "+
+				"program and its arguments in quotes after --command", names[0])
 	case p.Command == "":
-		return console.Usage("audit needs --command PROGRAM, as \"python3 count.py {runs}\"")
+		return console.Usage("audit needs --command PROGRAM, such as \"python3 count.py {runs}\"")
 	case p.Input == "" || p.Neighbor == "":
-		return console.Usage("audit needs two neighbouring data sets: --input FILE and --neighbour FILE")
+		return console.Usage("audit needs two neighbouring datasets: --input FILE and --neighbour FILE")
 	}
 	if timeout != "" {
 		if p.Timeout, err = console.SecondsFlag("timeout", timeout); err != nil {
@@ -118,7 +119,7 @@ func (f *auditFlags) options() (o audit.Options, err error) {
 	}
 	if f.delta != "" {
 		if o.Claim == nil {
-			return o, console.Usage("--delta goes with --epsilon: together they are the claim")
+			return o, console.Usage("--delta needs --epsilon: the claim consists of both")
 		}
 		if o.Claim.Delta, err = console.DeltaFlag(f.delta); err != nil {
 			return o, err
@@ -127,20 +128,20 @@ func (f *auditFlags) options() (o audit.Options, err error) {
 	if f.runs != "" {
 		r, err := account.ParseNumber(f.runs)
 		if err != nil || !r.IsInt() || r.Cmp(big.NewRat(100, 1)) < 0 || r.Cmp(big.NewRat(1e9, 1)) > 0 {
-			return o, console.Usage("--runs is an integer from 100 to 1e9: how often each side is run")
+			return o, console.Usage("--runs must be an integer from 100 to 1e9: the number of runs on each dataset")
 		}
 		o.Runs = int(r.Num().Int64())
 	}
 	if f.confidence != "" {
 		r, err := account.ParseNumber(f.confidence)
 		if err != nil || r.Cmp(big.NewRat(1, 2)) < 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-			return o, console.Usage("--confidence is at least 0.5 and below 1, as 0.999999")
+			return o, console.Usage("--confidence must be at least 0.5 and below 1, such as 0.999999")
 		}
 		if o.Confidence, _ = r.Float64(); new(big.Rat).SetFloat64(o.Confidence).Cmp(r) < 0 {
 			o.Confidence = math.Nextafter(o.Confidence, 1)
 		}
 		if o.Confidence >= 1 {
-			return o, console.Usage("--confidence is too near 1")
+			return o, console.Usage("--confidence is too close to 1: give fewer nines")
 		}
 	}
 	return o, nil
@@ -186,9 +187,10 @@ func tellEstimate(s *console.Console, left time.Duration, all int, batched bool)
 	}
 	hint := ""
 	if !batched {
-		hint = "; a program that takes {runs} in its command, and gives so many answers, is started a few times only"
+		hint = "; faster: write {runs} in the command, and let the program print that many answers in one process"
 	}
-	s.Note("note: %s runs of both sides will take %s more%s\n", render.Thousands(all), roundTime(left), hint)
+	s.Note("note: %s runs on both datasets together will take about %s more%s\n",
+		render.Thousands(all), roundTime(left), hint)
 }
 
 func roundTime(d time.Duration) string {
@@ -210,7 +212,7 @@ func auditError(err error) error {
 		hint = program.Hint
 	}
 	if errors.Is(err, audit.ErrUnlike) || errors.Is(err, audit.ErrRepeats) {
-		hint = "noise must be fresh for each answer: not drawn once for a process, nor from a seed that is a " +
+		hint = "draw fresh noise for each answer: not once for each process, and not from a seed that is a " +
 			"constant or the clock's second"
 	}
 	code := codeSubject
@@ -219,7 +221,7 @@ func auditError(err error) error {
 		errors.Is(err, audit.ErrOptions):
 		code = curator.CodeUsage
 	case errors.Is(err, context.Canceled):
-		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was given up"}
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was interrupted"}
 	}
 	return &curator.Error{Code: code, Message: err.Error(), Hint: hint}
 }

@@ -20,7 +20,8 @@ func auditOurs(s *console.Console, names []string, o audit.Options, picture stri
 	case 1:
 	default:
 		return console.Usage(
-			"audit takes one mechanism at a time, and quotes round a program: --command \"python3 count.py\"")
+			"audit takes one mechanism at a time; to audit a program, quote its command: " +
+				"--command \"python3 count.py\"")
 	}
 	subject, ok := ours.Find(names[0])
 	if !ok {

@@ -38,7 +38,8 @@ func (f *timingFlags) declare(s *console.Console) {
 	s.Flag(&f.calibrate, "calibrate", "",
 		"with timing: measure the factor of answer_delay on this machine, and print the line for the policy")
 	s.Flag(&f.planted, "planted", "",
-		"with timing: measure only a question that no policy should permit; it must not get the verdict shown")
+		"with timing: measure only a question that leaks through its time and that no policy should permit; its "+
+			"verdict must not be \"shown\"")
 	s.Flag(&f.rows, "rows", "LIST",
 		"with timing: the numbers of rows of the made-up tables, such as 100,20000,1000000 (default 20000)")
 	runsFlag(s, &f.runs)
@@ -66,7 +67,7 @@ func runAuditTiming(s *console.Console, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return console.Usage("audit timing takes flags alone, not %q", rest[0])
+		return console.Usage("audit timing takes only flags, not %q", rest[0])
 	}
 	o, sizes, ratio, err := f.options()
 	if err != nil {
@@ -113,7 +114,7 @@ func calibrateTiming(s *console.Console, ctx context.Context, o timing.Options, 
 
 func timingError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was given up"}
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was interrupted"}
 	}
 	return &curator.Error{Code: codeSubject, Message: err.Error()}
 }
@@ -162,7 +163,7 @@ func (f *timingFlags) options() (o timing.Options, sizes []int64, ratio float64,
 	}
 	if f.server != "" && os.Getenv(f.server) == "" {
 		return o, nil, 0, console.Usage(
-			"--postgres names an environment variable that holds a server's URL, and %q is not set", f.server)
+			"--postgres must name an environment variable that holds a server's URL, but %q is not set", f.server)
 	}
 	if f.class != "" {
 		o.Classes = strings.Split(f.class, ",")
@@ -187,7 +188,7 @@ func (f *timingFlags) doors(o *timing.Options) error {
 	case string(timing.Command):
 		o.Doors = []timing.Door{timing.Command}
 	default:
-		return console.Usage("--door is library, command or both")
+		return console.Usage("--door must be library, command or both, not %q", f.door)
 	}
 	program, err := os.Executable()
 	o.Program = []string{program}

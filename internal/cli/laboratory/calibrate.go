@@ -32,7 +32,7 @@ func runCalibrate(s *console.Console, args []string) error {
 	s.Flag(&delta, "delta", "D", "the δ to keep (default 0, which only Laplace noise can keep)")
 	s.Flag(&sensitivity, "sensitivity", "S",
 		"how much one person can change the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)")
-	s.Flag(&count, "count", "N", "the number of such answers that keep the promise together (default 1)")
+	s.Flag(&count, "count", "N", "the number of answers that must keep the promise together (default 1)")
 	s.Flag(&sampling, "sampling", "Q", "each answer is on a Poisson sample of this rate, such as 0.01 or 256/60000")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
@@ -45,7 +45,8 @@ func runCalibrate(s *console.Console, args []string) error {
 	case len(rest) == 0:
 		return console.Usage("calibrate needs a mechanism; there are %s", strings.Join(account.Calibratable(), ", "))
 	case len(rest) > 1:
-		return console.Usage("calibrate takes one mechanism, not %d: its keys are flags, as --sensitivity and --count",
+		return console.Usage(
+			"calibrate takes one mechanism, not %d; give its keys as flags, such as --sensitivity and --count",
 			len(rest))
 	case !slices.Contains(account.Calibratable(), rest[0]):
 		return console.Usage("%s", notCalibrated(rest[0]))
@@ -98,7 +99,8 @@ func calibrateJob(s *console.Console, specs []string, epsilon, delta string) err
 		return console.Usage("quote each mechanism: %s", unquoted(specs))
 	case inFlags != "":
 		return console.Usage(
-			"%s=… goes into a mechanism, as \"laplace scale=? count=20\"; with a mechanism's name alone it is a flag",
+			"write %s=… in a mechanism, such as \"laplace scale=? count=20\"; it is a flag only after a "+
+				"mechanism's name alone",
 			inFlags)
 	case epsilon == "":
 		return console.Usage("calibrate needs --epsilon E")
@@ -147,7 +149,7 @@ func notCalibrated(name string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(name), " ")
 	switch {
 	case slices.Contains(account.Calibratable(), first):
-		return fmt.Sprintf("calibrate takes the name alone, as %s: its keys are flags, as --sensitivity and --count",
+		return fmt.Sprintf("calibrate takes only the name, %s; give its keys as flags, such as --sensitivity and --count",
 			first)
 	case slices.Contains(account.Mechanisms(), first):
 		return fmt.Sprintf("%s has no noise to calibrate; %s", first, there)

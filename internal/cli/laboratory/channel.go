@@ -63,13 +63,13 @@ func runChannel(s *console.Console, args []string) error {
 	}
 	switch {
 	case f.curve && s.Format != "table":
-		return console.Usage("--curve goes with --format table")
+		return console.Usage("--curve needs --format table")
 	case f.delimiter != "" && f.example != "":
-		return console.Usage("--delimiter applies to a file only")
+		return console.Usage("--delimiter cannot be used with --example")
 	case f.write != "" && f.example == "":
-		return console.Usage("--write goes with --example")
+		return console.Usage("--write needs --example")
 	case f.example == "" && len(files) != 1, f.example != "" && len(files) != 0:
-		return console.Usage("channel takes one matrix: a file, - for standard input, or --example NAME")
+		return console.Usage("channel takes exactly one matrix: a file, - for standard input, or --example NAME")
 	}
 	if err := (&console.Picture{File: f.plot}).Check(s); err != nil {
 		return err
@@ -190,7 +190,7 @@ func readMatrix(s *console.Console, f channelFlags, files []string) (*channel.Ma
 			c = []rune{'\t'}
 		}
 		if len(c) != 1 {
-			return nil, fmt.Errorf("--delimiter: %q is no delimiter (it is one of , ; | : or tab)", f.delimiter)
+			return nil, fmt.Errorf("--delimiter: %q is not a delimiter: give one of , ; | : or tab", f.delimiter)
 		}
 		o.Delimiter = c[0]
 	}

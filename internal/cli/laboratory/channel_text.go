@@ -55,7 +55,11 @@ func (r judged) verdict() string {
 // adjacent states which inputs are adjacent.
 func (r judged) adjacent() string {
 	if r.adjacency.Listed() {
-		return counted(r.adjacency.Len(), "pair") + " of inputs adjacent"
+		n, verb := r.adjacency.Len(), "are"
+		if n == 1 {
+			verb = "is"
+		}
+		return fmt.Sprintf("%s of inputs %s adjacent", counted(n, "pair"), verb)
 	}
 	return "all pairs of inputs are adjacent"
 }

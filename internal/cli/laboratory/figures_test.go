@@ -103,8 +103,8 @@ func TestAuditEstimate(t *testing.T) {
 	tellEstimate(s, 10*time.Second, 40_000, false)
 	tellEstimate(s, 7*time.Minute, 40_000, false)
 	tellEstimate(s, 30*time.Hour, 40_000, true)
-	want := "note: 40,000 runs of both sides will take 7 minutes more; a program that takes {runs} in its command, and gives so many answers, is started a few times only\n" +
-		"note: 40,000 runs of both sides will take 30 hours more\n"
+	want := "note: 40,000 runs on both datasets together will take about 7 minutes more; faster: write {runs} in the command, and let the program print that many answers in one process\n" +
+		"note: 40,000 runs on both datasets together will take about 30 hours more\n"
 	if complaint.String() != want {
 		t.Error(complaint.String())
 	}

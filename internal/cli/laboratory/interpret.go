@@ -19,7 +19,7 @@ func (f *interpretFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json", "markdown")
 	s.Flag(&f.epsilon, "epsilon", "E", "the ε that is promised; for the example's study, from 0.1 to 5 (default 0.5)")
 	s.Flag(&f.delta, "delta", "D", "the δ that is promised; for a job, the δ at which its ε is reported (default 0)")
-	s.Flag(&f.prior, "prior", "P", "what an attacker believes beforehand, as a probability (default 0.01)")
+	s.Flag(&f.prior, "prior", "P", "an attacker's belief before the answer, as a probability (default 0.01)")
 	s.Flag(&f.alpha, "alpha", "A", "the level of an attacker's test: its rate of false alarms (default 0.05)")
 	s.Flag(&f.group, "group", "K", "the number of people who share a secret, such as a family (default 4)")
 	s.Flag(&f.people, "n", "N", "the number of people in the data (default 10000)")
@@ -72,11 +72,11 @@ func runInterpret(s *console.Console, args []string) error {
 	case f.example != "":
 		return interpretExample(s, f.example, f.epsilon, specs, f.picture)
 	case f.picture != "":
-		return console.Usage("--plot goes with --example smoking")
+		return console.Usage("--plot needs --example smoking")
 	case (f.epsilon == "") == (len(specs) == 0):
 		return console.Usage(
-			"interpret --epsilon E [--delta D], or a job as account takes it: interpret \"gaussian sigma=1\"; " +
-				"one of them")
+			"interpret needs either --epsilon E [--delta D], or a job as for dither account: " +
+				"interpret \"gaussian sigma=1\"")
 	}
 	i := interpreted{typed: map[string]string{"prior": f.prior, "alpha": f.alpha, "delta": f.delta}}
 	s.Flags.Visit(func(f *flag.Flag) { i.counted = i.counted || f.Name == "n" })

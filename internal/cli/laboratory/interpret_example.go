@@ -37,10 +37,10 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 		return console.Usage("there is no example %q; there is smoking", name)
 	}
 	if other := strayFlag(s.Flags, "C", "format", "example", "epsilon", "plot"); other != "" {
-		return console.Usage("%s does not go with --example", console.Dashed(other))
+		return console.Usage("%s cannot be used with --example", console.Dashed(other))
 	}
 	if len(specs) > 0 {
-		return console.Usage("--example takes no mechanism; it takes --epsilon")
+		return console.Usage("--example takes no mechanism: give --epsilon")
 	}
 	if err := (&console.Picture{File: picture}).Check(s); err != nil {
 		return err
@@ -55,7 +55,7 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 	// Below 0.1, the noise hides the result of the study. Above 5, the bound 2ε promises almost nothing about
 	// Alice.
 	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
-		return console.Usage("--example smoking needs an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
+		return console.Usage("--example smoking needs an ε from 0.1 to 5, not --epsilon %s", epsilon)
 	}
 	x := smoking{Study: interpret.SmokingStudy(e)}
 	if err := x.infer(); err != nil {

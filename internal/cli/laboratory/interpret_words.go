@@ -69,7 +69,7 @@ func (i interpreted) words() string {
 	}
 	return strings.Join(append(paragraphs, filled(i.suspicion()+" "+i.test()), filled(i.assumed()),
 		filled("Not protected: facts about everybody. An answer can show that smoking harms people, "+
-			"which tells something about her too (see --example smoking).")), "\n\n")
+			"which reveals something about her too (see --example smoking).")), "\n\n")
 }
 
 // warning explains what a δ permits.
