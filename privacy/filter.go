@@ -58,8 +58,8 @@ type OverdrawError struct {
 }
 
 func (e *OverdrawError) Error() string {
-	return fmt.Sprintf("the budget is exhausted: the price is %s, and what remains of %s is %s",
-		e.Price, e.Budget, e.Remaining)
+	return fmt.Sprintf("the budget is exhausted: the price is %s, but only %s of %s remains",
+		e.Price, e.Remaining, e.Budget)
 }
 
 // Charge admits a loss. If the loss exceeds what remains, Charge returns an *OverdrawError and changes nothing.

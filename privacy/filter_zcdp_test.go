@@ -93,7 +93,7 @@ func TestFilterCountsPureOnesOneByOne(t *testing.T) {
 		}
 	}
 	err := filter.Charge(pure(t, "1e-30"))
-	if err == nil || err.Error() != "the budget is exhausted: the price is ε = 0.000000000000000000000000000001, and what remains of ρ = 0.5 is ρ = 0" {
+	if err == nil || err.Error() != "the budget is exhausted: the price is ε = 0.000000000000000000000000000001, but only ρ = 0 of ρ = 0.5 remains" {
 		t.Errorf("the refusal says %v", err)
 	}
 }

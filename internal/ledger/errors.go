@@ -87,8 +87,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	text := fmt.Sprintf("%s is exhausted: the price is %s, and what remains of %s is %s",
-		e.Of, e.Err.Price, e.Err.Budget, e.Err.Remaining)
+	text := fmt.Sprintf("%s is exhausted: the price is %s, but only %s of %s remains",
+		e.Of, e.Err.Price, e.Err.Remaining, e.Err.Budget)
 	if !e.Next.IsZero() {
 		text += "; the next grant is on " + e.Next.Format(time.DateOnly)
 	}

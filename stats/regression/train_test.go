@@ -102,7 +102,7 @@ func TestFitGradientsRefuses(t *testing.T) {
 		"how far a step":     func(q *Gradients) { q.Learning = "-1" },
 		"the clip":           func(q *Gradients) { q.Clip = "0" },
 		"1 to 1000000 steps": func(q *Gradients) { q.Steps = -1 },
-		"must be said":       func(q *Gradients) { q.Rows = 0; q.Rate = "" },
+		"units is missing":   func(q *Gradients) { q.Rows = 0; q.Rate = "" },
 		"not declared":       func(q *Gradients) { q.Kind, q.Formula = curator.SoftmaxModel, "x ~ age" },
 		"invalid model":      func(q *Gradients) { q.Hidden = 3 },
 		"lead away":          func(q *Gradients) { q.Learning = "10001" },
