@@ -76,7 +76,7 @@ func (n *noisy) plan() *Plan {
 
 // allNotes returns the notes for the analyst from all phases.
 func (n *noisy) allNotes() []string {
-	return slices.Concat(n.keyed.notes, n.measured.notes, n.capped.notes)
+	return slices.Concat(n.keyed.notes, n.measured.notes, n.capped.notes) //nolint:staticcheck // each phase by its name
 }
 
 // maxWritten bounds the total weight of a question's expressions after each name is replaced by its expression. A

@@ -120,7 +120,7 @@ func (b *bounding) rowsWanted() error {
 			"the bound on rows is found at a share of the price, and an aggregate has an epsilon of its own beside it",
 		)
 	}
-	s := &unpricedRows{most: unit.RowsPerUnit, rank: b.request.RowsRank, found: b.job.found}
+	s := &unpricedRows{most: unit.RowsPerUnit, rank: b.request.RowsRank, found: b.found}
 	if s.rank == nil {
 		s.rank = defaultRowsRank()
 	}

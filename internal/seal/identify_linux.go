@@ -16,10 +16,10 @@ func identify(f *os.File) (identity, bool) {
 		return identity{}, false
 	}
 	return identity{
-		uint64(s.Dev),
+		uint64(s.Dev), //nolint:unconvert // Dev has fewer bits on some platforms
 		s.Ino,
 		s.Size,
 		s.Mtim.Nano(),
 		s.Ctim.Nano(),
-	}, true //nolint:unconvert // Dev has fewer bits on some platforms
+	}, true
 }
