@@ -6,9 +6,9 @@ import (
 	"dither/privacy"
 )
 
-// Group returns the promise for k people together of a mechanism that promises a to one person: (kε, δ·(e^(kε) −
-// 1)/(e^ε − 1)), with δ rounded up [Vadhan 2017, Lemma 2.2; the proof is at privacy.Delta.Group]. For zCDP use
-// privacy.Rho.Group. A negative k counts as 0.
+// Group returns what a mechanism promises to k people together, if it promises a = (ε, δ) to each one of them. This is
+// (kε, δ·(e^(kε) − 1)/(e^ε − 1)), with δ rounded up [Vadhan 2017, Lemma 2.2; the proof is at privacy.Delta.Group]. For
+// zCDP use privacy.Rho.Group. A negative k counts as 0.
 func (a Approximate) Group(k int64) Approximate {
 	return Approximate{a.Epsilon.Group(k), a.Delta.Group(k, a.Epsilon)}
 }

@@ -179,11 +179,12 @@ func bestOrder(f func(order float64) float64) float64 {
 }
 
 // bestInteger searches for the integer order from 2 to largest at which f is least. It assumes that f first falls
-// and then rises. Invariant: the distance from best to the least is below 2s.
+// and then rises.
 func bestInteger(f func(order float64) float64, largest int) float64 {
 	best := 2
 	least := f(2)
 	for s := 1 << (bits.Len(uint(largest)) - 1); s > 0; s /= 2 {
+		// the order with the least f is less than 2s away from best
 		for _, order := range []int{best - s, best + s} {
 			if order < 2 || order > largest {
 				continue

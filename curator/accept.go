@@ -216,8 +216,9 @@ func recorded(t ledger.Terms) policy.Terms {
 	})
 }
 
-// change compares the policy file with the terms in force. It returns the changes in words, and the number of units
-// that each past loss counts for under the new terms.
+// change compares the policy file with the terms in force. It returns the changes in words, and a number k: one unit
+// under the new terms is a group of at most k old units, so each past loss is charged as for a group of k
+// ([policy.Reread] has the proof).
 func (c *Session) change(s ledger.State, checked ...policy.Check) ([]string, int64, error) {
 	group, changes, err := policy.Reread(recorded(s.Terms), c.policy.Terms(), checked...)
 	if err != nil {

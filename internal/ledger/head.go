@@ -136,11 +136,11 @@ func parseHeads(text []byte) (*heads, error) {
 	return h, nil
 }
 
-// advanced returns a copy of h in which to replaces the older slot and becomes the newest.
-func (h *heads) advanced(to slot) *heads {
+// advanced returns a copy of h in which s has replaced the older slot and is the newest slot.
+func (h *heads) advanced(s slot) *heads {
 	next, i := *h, 1-h.newest
-	to.seq = h.slots[h.newest].seq + 1
-	next.slots[i], next.valid[i], next.raw[i], next.newest = to, true, to.text(), i
+	s.seq = h.slots[h.newest].seq + 1
+	next.slots[i], next.valid[i], next.raw[i], next.newest = s, true, s.text(), i
 	return &next
 }
 

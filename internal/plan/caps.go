@@ -169,9 +169,10 @@ func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 //
 // Proof. Let c be the contribution of one unit to the vector. Contributions of other units do not depend on the
 // unit, because a unit's own rows alone decide which of its rows and cells count. Each counting row adds an integer
-// in [Lo, Hi] to one cell. Let M = max(|Lo|, |Hi|).
-//   - If rows are capped, c is a sum of at most Rows rows. So ‖c‖₂ ≤ ‖c‖₁ ≤ R := Rows·M. Both are attained with all
-//     rows in one cell. Let Q := R².
+// in [Lo, Hi] to one cell. Engines enforce both: they clamp each value, and they choose the counting rows by ranks
+// within the unit (docs/design/engines.md, rules 1 and 3); the replay audits test it. Let M = max(|Lo|, |Hi|).
+//   - If rows are capped, c is a sum of at most Rows rows. So ‖c‖₂ ≤ ‖c‖₁ ≤ R := Rows·M. Equality holds in both if
+//     all rows are in one cell and have magnitude M. Let Q := R².
 //   - If groups are capped, c has at most Groups nonzero cells. Each lies within CellBounds, so its magnitude is at
 //     most G, the larger magnitude of these bounds. So ‖c‖₁ ≤ R := Groups·G, and ‖c‖₂² ≤ Q := Groups·G². G is
 //     RowsPerGroup·M, or less if Cells is set. (The bounds in Cells may exclude 0. Then a cell of c is 0 if the

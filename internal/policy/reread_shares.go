@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// shares notes changes to the division of the budget: by parts, by periods, and among analysts. The relation stays
-// the same, so k = 1. Past charges count for at least as much as before:
+// shares notes changes to the division of the budget: by parts, by periods, and among analysts. The neighbouring
+// relation stays the same, so the k of the theorem at [Reread] is 1. Past charges count for at least as much as before:
 //
 //   - Parts: charges to everybody count for every part. Charges to parts of an earlier division (by another column,
 //     other values, or another number of parts for a unit) stay in that division. In the questions that made these
-//     charges, a unit counted in at most that division's number of parts. So it counts for the most that this
-//     number of parts was charged. The charges of several divisions add up (the ledger's account has the proof).
+//     charges, a unit counted in at most m parts, the limit of that division. So each unit is charged what the m
+//     most expensive parts were charged together. The charges of several divisions add up (the ledger's account has
+//     the proof).
 //   - Periods: the account of the whole budget continues, and so does that of the current period. If there were no
 //     periods before, the first one begins with the change.
 //   - Analysts: the amount that each has spent stays spent.

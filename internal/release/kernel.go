@@ -1,8 +1,8 @@
-// Package release is the kernel: the only way from a question to rows, and the only code that charges for it.
+// Package release is the kernel: the only way from a question to rows, and the only code that charges for an access.
 //
 // A [Primitive] is one kind of access to rows. Its constructor, a method of [Kernel], takes a plan, and computes
 // the price, the mechanisms and the replay key. [Kernel.Release] runs it: replay, rehearsal, reservation, access,
-// noise, record, delay, return. [Kernel.reserve] is the only function that charges. A stream or a training is paid
+// noise, record, delay, return. [Kernel.reserve] is the only function that charges for an access. A stream or a training is paid
 // when it begins, and its steps are accesses under that reservation.
 //
 // Errors have types, and depend on the question, the policy, the ledger and the clock. Error text of an engine goes

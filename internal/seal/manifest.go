@@ -71,8 +71,9 @@ func (v Version) holds(t *policy.Table) bool {
 // recorded.
 //
 // The plan relies only on the policy's bound (cost.Cost). A version that was sealed before that bound, or under
-// another one, may have units with more rows. Then stored is the bound, and each statement leaves out the ranks
-// above it. If no unit has more rows, stored is 0. In both cases the same rows count.
+// another one, may have units with more rows. Then stored is the bound, and each statement leaves out the rows whose
+// rank is above it. (A rank numbers the rows of one unit.) If no unit has more rows, stored is 0, and a statement
+// leaves out none. Either way, a question reads the rows that it would read in a version sealed under today's bound.
 func (v Version) Bounds(t *policy.Table) (mostRows, mostPerKey, stored int64) {
 	if t == nil || t.Public {
 		return 0, 0, 0

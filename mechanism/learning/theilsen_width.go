@@ -136,8 +136,9 @@ func ladder(domain int64) [ladderSteps + 1]int64 {
 	return out
 }
 
-// shortfalls returns the distance d of each half-width, times den·offsetUnit. sums holds the sum S of each
-// half-width, and den is the divisor of S.
+// shortfalls returns the distance d of each half-width of the ladder, times den·offsetUnit. The comment at the type
+// offset defines d and S. sums has S for each half-width, den is the number by which S is divided, and rows is the
+// number of rows.
 func (o offset) shortfalls(sums [ladderSteps + 1]int64, rows, den int64) []int64 {
 	t := (o.a + o.b*rows) * den
 	// W_{−1} = −∞

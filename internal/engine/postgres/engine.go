@@ -140,8 +140,9 @@ type rows struct {
 	columns []bounded.Column         // for a table of a relation: the columns that are read, whose kinds are in of
 }
 
-// keeping restricts a copy to the first stored rows of each unit, in the order of ranks. A copy made today would
-// have no others. 0 keeps all rows.
+// keeping limits a copy to the rows of each unit whose rank is at most the number stored. (A rank numbers the rows of
+// one unit.) The copy may have been made under a larger limit; a copy made now would have only these rows. If stored is
+// 0, all rows stay.
 func (in *rows) keeping(stored int64) *rows {
 	if in != nil && stored > 0 {
 		in.scan = fmt.Sprintf("(SELECT * FROM %s WHERE %s <= %d) AS s", in.scan, rankColumn, stored)
