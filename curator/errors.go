@@ -316,7 +316,7 @@ func (c *Session) notReserved(err error) *Error {
 	var exhausted *privacy.OverdrawError
 	if errors.As(err, &exhausted) {
 		if most := c.largest(exhausted.Remaining); most != "0" {
-			e.Hint = "ask at --epsilon " + most + " or less; " + againFree
+			e.Hint = "ask with --epsilon " + most + " or less; " + againFree
 		}
 		_, asked := exhausted.Price.ZCDP()
 		if _, delta := exhausted.Remaining.ZCDP(); asked.Cmp(delta) > 0 {

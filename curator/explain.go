@@ -306,7 +306,7 @@ func confinedTo(p *plan.Plan) string {
 		return text + "."
 	}
 	return fmt.Sprintf(
-		"%s. One %s counts in at most %s, the first that its rows name; its rows in other parts are left out.",
+		"%s. One %s counts in at most %s, the first in the order of its rows; its rows in other parts are left out.",
 		text,
 		p.Unit.Name,
 		plural(p.Part.PerUnit, "part"),

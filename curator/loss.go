@@ -34,7 +34,7 @@ func (l Loss) String() string {
 	text := "ρ = " + shorten(l.Rho)
 	if l.Epsilon == "" {
 		if l.left && l.Delta != "" && l.Delta != "0" {
-			text += ", δ = " + shorten(l.Delta) + " for unknown groups"
+			text += ", δ = " + shorten(l.Delta) + " for unknown keys"
 		}
 		return text
 	}

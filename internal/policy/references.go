@@ -30,7 +30,7 @@ type pending struct {
 func (r *reader) references(keys map[string]field, t *Table) {
 	if t.Public && keys["references"].present() {
 		keys["references"].failKey("a join of public rows needs only rows_per_value",
-			"a public table cannot refer to a private table")
+			"a public table cannot have references")
 		return
 	}
 	for _, e := range keys["references"].entries() {

@@ -56,7 +56,7 @@ func TestBadReferences(t *testing.T) {
 		{"unit: id, rows_per_unit: 1,", "unit: id, rows_per_unit: 1, rows_per_value: {id: 1},", "applies only to public tables"},
 		{"rows_per_value: {id: 1,", "rows_per_value: {id: 0,", "must be between 1 and"},
 		{"rows_per_value: {id: 1,", "rows_per_value: {idd: 1,", "not among the columns"},
-		{"public: true,", "public: true, references: {id: customers.id},", "a public table cannot refer to a private table"},
+		{"public: true,", "public: true, references: {id: customers.id},", "a public table cannot have references"},
 		{"public: true,", "public: true, through: id,", "a public table has no privacy unit"},
 	} {
 		if strings.Count(shop, c.old) != 1 {

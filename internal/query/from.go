@@ -89,7 +89,7 @@ func noColumnNames(a *pg.Alias, at Pos) error {
 
 func tooManyTables(at Pos) *Error {
 	return &Error{Pos: at, Message: fmt.Sprintf("the question reads more than %d tables, counting each mention",
-		maxTables), Hint: "ask for less at once"}
+		maxTables), Hint: "read fewer tables in one question"}
 }
 
 // counted adds tables to the number of tables read, and returns an error beyond the limit.

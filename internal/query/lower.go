@@ -92,7 +92,7 @@ func (l *lowering) items(targets []*pg.Node, start Pos) ([]Item, error) {
 		t := n.GetResTarget()
 		at := l.pos(t.GetLocation(), start)
 		if t == nil || len(t.GetIndirection()) > 0 {
-			return nil, &Error{Pos: at, Message: "this cannot stand in a SELECT list"}
+			return nil, &Error{Pos: at, Message: "this is not allowed in a SELECT list"}
 		}
 		e, err := l.expr(t.GetVal(), at, 1)
 		if err != nil {

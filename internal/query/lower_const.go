@@ -11,7 +11,7 @@ import (
 
 func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
 	if l.stars[int(c.GetLocation())] {
-		return nil, &Error{Pos: at, Message: "* cannot stand here", Hint: "name columns; COUNT(*) counts rows"}
+		return nil, &Error{Pos: at, Message: "* is not allowed here", Hint: "name columns; COUNT(*) counts rows"}
 	}
 	if c.GetIsnull() {
 		return &Literal{At: at, Kind: NullLiteral}, nil

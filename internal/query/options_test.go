@@ -75,9 +75,9 @@ func TestOptionsRefused(t *testing.T) {
 		"SELECT sum(y => 1, x) FROM t":                                            "1:20: a plain argument cannot follow",
 		"SELECT f(*, 1) FROM t":                                                   "1:13: a plain argument cannot follow",
 		"SELECT (*, 1) FROM t":                                                    "1:8: rows of values are not supported",
-		"SELECT a FROM t WHERE a IN (*, 1)":                                       "1:29: * cannot stand here",
-		"SELECT least(*, 1) FROM t":                                               "1:14: * cannot stand here",
-		"SELECT f(x => (*, 1)) FROM t":                                            "1:16: * cannot stand here",
+		"SELECT a FROM t WHERE a IN (*, 1)":                                       "1:29: * is not allowed here",
+		"SELECT least(*, 1) FROM t":                                               "1:14: * is not allowed here",
+		"SELECT f(x => (*, 1)) FROM t":                                            "1:16: * is not allowed here",
 		"SELECT f(DISTINCT *, x => 1) FROM t":                                     "1:19: syntax error",
 	} {
 		_, err := Parse(sql)

@@ -68,7 +68,7 @@ func parse(sql string, lim limits) (*Select, error) {
 	}
 	tokens := p.scan.GetTokens()
 	if n := len(tokens); n > lim.tokens {
-		return nil, src.refuse(int(tokens[lim.tokens].GetStart()), "ask for less at once",
+		return nil, src.refuse(int(tokens[lim.tokens].GetStart()), "ask a shorter question",
 			"the question has %d words and signs, more than %d", n, lim.tokens)
 	}
 	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}}
@@ -98,7 +98,7 @@ func parse(sql string, lim limits) (*Select, error) {
 // stop reading.
 func checkText(src text, lim limits) error {
 	if len(src) > lim.bytes {
-		return src.refuse(0, "ask for less at once", "the question has %d bytes, more than %d", len(src), lim.bytes)
+		return src.refuse(0, "ask a shorter question", "the question has %d bytes, more than %d", len(src), lim.bytes)
 	}
 	for i, r := range string(src) {
 		if r == 0 {

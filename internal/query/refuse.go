@@ -60,7 +60,7 @@ func distinctOn(s *pg.SelectStmt) bool {
 
 // refuseSource returns the error for an item of FROM that is not supported.
 func (l *lowering) refuseSource(n *pg.Node, at Pos) error {
-	e := &Error{Pos: at, Message: "this cannot stand in FROM", Hint: oneTable}
+	e := &Error{Pos: at, Message: "this is not allowed in FROM", Hint: oneTable}
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeFunction, *pg.Node_RangeTableFunc, *pg.Node_JsonTable:
 		e.Message = "functions in FROM are not supported"
@@ -104,7 +104,7 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	case *pg.Node_RowExpr:
 		return no(x.RowExpr.GetLocation(), "rows of values are not supported", "list or compare the values one by one")
 	case *pg.Node_GroupingSet:
-		return no(x.GroupingSet.GetLocation(), "GROUPING SETS, ROLLUP and CUBE stand in GROUP BY only", "")
+		return no(x.GroupingSet.GetLocation(), "GROUPING SETS, ROLLUP and CUBE are allowed only in GROUP BY", "")
 	case *pg.Node_NamedArgExpr:
 		return no(x.NamedArgExpr.GetLocation(), "named arguments are not supported", "give the values in order")
 	case *pg.Node_SetToDefault:

@@ -33,7 +33,7 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 		query := c.GetCtequery().GetSelectStmt()
 		switch {
 		case query == nil:
-			return restore, &Error{Pos: at, Message: "WITH takes SELECT alone", Hint: "write WITH name AS (SELECT …)"}
+			return restore, &Error{Pos: at, Message: "WITH takes only SELECT", Hint: "write WITH name AS (SELECT …)"}
 		case len(c.GetAliascolnames()) > 0:
 			return restore, &Error{
 				Pos: at, Message: "column names after the name of a WITH query are not supported",

@@ -164,7 +164,7 @@ func verifyLedger(s *console.Console, against string) error {
 		s.Print("%s\n", render.PrintableJSON(text))
 		return nil
 	}
-	s.Print("%d entries, the chain holds\n", r.Entries)
+	s.Print("%d entries, the hash chain is intact\n", r.Entries)
 	if r.Behind > 0 {
 		s.Print("ledger.head is %d entries behind ledger.log: a process stopped between the two writes\n", r.Behind)
 	}

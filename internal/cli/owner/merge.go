@@ -102,7 +102,7 @@ func showMerged(s *console.Console, m ledger.Merged, dirs []string) error {
 		s.Print("%s\n", render.PrintableJSON(text))
 		return nil
 	}
-	s.Print("of one %s in all of them, under %s:\n", m.Unit, m.Neighbours)
+	s.Print("the loss of one %s in all homes, under %s:\n", m.Unit, m.Neighbours)
 	over := false
 	for i, p := range m.Homes {
 		counts := ""
@@ -132,7 +132,7 @@ func showMerged(s *console.Console, m ledger.Merged, dirs []string) error {
 		}
 	}
 	if !over {
-		s.Print("within each of the budgets\n")
+		s.Print("the sum is within each of the budgets\n")
 	}
 	s.Print("from now on, nothing bounds the sum: no home sees what the others answer\n")
 	return nil
