@@ -213,7 +213,7 @@ func digestOf(texts ...string) string {
 func checkFound(t *policy.Table, f Found) error {
 	for _, bad := range f.Invalids {
 		if c := t.Column(bad.Column); c == nil || c.Invalid != policy.InvalidIsNull || !c.Nullable {
-			return fmt.Errorf("column %q: %d values are not of type %s", bad.Column, bad.Count, c.Type)
+			return fmt.Errorf("column %q: %d values are not valid as %s", bad.Column, bad.Count, c.Type)
 		}
 	}
 	return checkFacts(t, f.Facts)
