@@ -21,7 +21,8 @@ var scanned = []struct {
 	{"internal/engine/duckdb/*.go", inEngines, 50},
 	{"internal/engine/postgres/*.go", inEngines, 50},
 	{"internal/seal/*.go", inEngines, 5},
-	{"internal/plan/*.go", inPlans, 40},
+	{"internal/plan/*.go", inPlans, 20},
+	{"internal/sensitivity/*.go", inPlans, 15},
 	{"internal/bind/*.go", inPlans, 5},
 	{"internal/bounded/*.go", inPlans, 0},
 }
@@ -39,9 +40,9 @@ var elsewhere = []string{
 	"plan/canonical.go: ", "plan/noise.go: ", "plan/plan.go: ", "bounded/measure.go: return new(big.Rat)", "plan/measure.go: Parameter", "plan/order.go: _, _ = fmt.Fprintf",
 	// errors are planted in what it calls, or in the condition that it stands under
 	"render_source.go: rows = ranked(", "duckdb/render_source.go: func (f sealedFiles) single", "duckdb/render_source.go: case s.Single:",
-	"engine/stored.go: each, rows :=", "engine/stored.go: if one :=", "postgres/cells.go: of, first =", "plan/caps.go: m.L1", "plan/caps.go: m.L2Squared", "plan/sets.go: m.L2Squared.Div(",
-	"plan/distinct.go: m.L1, m.L2Squared =", "plan/target.go: t.Sensitivity = most", "plan/unit_rows.go: s.sensitivity = big.NewRat(1, 1)",
-	"vectors_bound.go: m.L1, m.L2Squared = vectorSensitivity", "vectors_bound.go: l1.Lsh", "vectors_bound.go: l2squared.Lsh",
+	"engine/stored.go: each, rows :=", "engine/stored.go: if one :=", "postgres/cells.go: of, first =", "sensitivity/measure.go: out.L1", "sensitivity/measure.go: out.L2Squared",
+	"sensitivity/distinct.go: L2Squared:", "plan/measure.go: func (m *Measure) moves", "plan/target.go: t.Sensitivity, t.Monotonic = sensitivity.OfScore", "plan/unit_rows.go: s.sensitivity = big.NewRat(1, 1)",
+	"sensitivity/vectors.go: l1.Lsh", "sensitivity/vectors.go: l2squared.Lsh",
 	// how many rows there are at most: for how many pages, for a rounding, or for what is told of how exact an answer is
 	"duckdb/rows_source.go: times = ", "plan/measure.go: m := &bounded.Measure{Kind: Sum", "plan/mode.go: if n == privacy.ChangeOne",
 	// where a row is a unit, it is the one row that its unit has

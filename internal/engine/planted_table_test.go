@@ -12,15 +12,16 @@ type place struct {
 }
 
 const (
-	inEngine   = "internal/engine/"
-	inDuckDB   = "internal/engine/duckdb/"
-	inPostgres = "internal/engine/postgres/"
-	inPlan     = "internal/plan/"
-	inBind     = "internal/bind/"
-	inBounded  = "internal/bounded/"
-	inSeal     = "internal/seal/"
-	onDuckDB   = "duckdb"
-	onPostgres = "postgres"
+	inEngine      = "internal/engine/"
+	inDuckDB      = "internal/engine/duckdb/"
+	inPostgres    = "internal/engine/postgres/"
+	inPlan        = "internal/plan/"
+	inSensitivity = "internal/sensitivity/"
+	inBind        = "internal/bind/"
+	inBounded     = "internal/bounded/"
+	inSeal        = "internal/seal/"
+	onDuckDB      = "duckdb"
+	onPostgres    = "postgres"
 )
 
 const (
@@ -182,33 +183,33 @@ var places = []place{
 	{file: inPostgres + "render_source.go", text: "cells, b.Caps.Groups)", right: "b.Caps.Groups", wrong: []string{"b.Caps.Groups + 1", "1 << 40"}},
 	{file: inPostgres + "render_source.go", text: "if !second.Single {", right: "!second.Single", wrong: []string{"false"}},
 	// what the plan says that all this bounds: too little of it
-	{file: inPlan + "caps.go", text: "rows := big.NewInt(caps.Rows)", right: "big.NewInt(caps.Rows)", wrong: []string{"big.NewInt(caps.Rows - 1)"}},
-	{file: inPlan + "caps.go", text: "case m.Kind == bounded.CountUnits:\n\t\tcells = caps.Groups", right: "caps.Groups", wrong: []string{"max(caps.Groups-1, 1)"}},
-	{file: inPlan + "caps.go", text: "default:\n\t\tcells = caps.Groups", right: "caps.Groups", wrong: []string{"max(caps.Groups-1, 1)"}},
-	{file: inPlan + "caps.go", text: "case n == privacy.ChangeOne && !grouped:", right: "n == privacy.ChangeOne && !grouped", wrong: []string{"false"}},
-	{file: inPlan + "caps.go", text: "case cell.Cmp(hi) < 0:", right: "cell.Cmp(hi) < 0", wrong: []string{"false"}},
-	{file: inPlan + "caps.go", text: "if n == privacy.ChangeOne && grouped {", right: "n == privacy.ChangeOne && grouped", wrong: []string{"false"}},
-	{file: inPlan + "caps.go", text: "if lo.Sign() < 0 && hi.Sign() > 0 {", right: "lo.Sign() < 0 && hi.Sign() > 0", wrong: []string{"false"}},
-	{file: inPlan + "distinct.go", text: "k := m.Values\n", right: "m.Values", wrong: []string{"max(m.Values-1, 1)"}},
-	{file: inPlan + "distinct.go", text: "if n == privacy.ChangeOne && cells != 1 {", right: "n == privacy.ChangeOne && cells != 1", wrong: []string{"false"}},
+	{file: inSensitivity + "measure.go", text: "rows := big.NewInt(caps.Rows)", right: "big.NewInt(caps.Rows)", wrong: []string{"big.NewInt(caps.Rows - 1)"}},
+	{file: inSensitivity + "measure.go", text: "case m.Kind == bounded.CountUnits:\n\t\tcells = caps.Groups", right: "caps.Groups", wrong: []string{"max(caps.Groups-1, 1)"}},
+	{file: inSensitivity + "measure.go", text: "default:\n\t\tcells = caps.Groups", right: "caps.Groups", wrong: []string{"max(caps.Groups-1, 1)"}},
+	{file: inSensitivity + "measure.go", text: "case n == privacy.ChangeOne && !grouped:", right: "n == privacy.ChangeOne && !grouped", wrong: []string{"false"}},
+	{file: inSensitivity + "measure.go", text: "case cell.Cmp(hi) < 0:", right: "cell.Cmp(hi) < 0", wrong: []string{"false"}},
+	{file: inSensitivity + "measure.go", text: "if n == privacy.ChangeOne && grouped {", right: "n == privacy.ChangeOne && grouped", wrong: []string{"false"}},
+	{file: inSensitivity + "measure.go", text: "if lo.Sign() < 0 && hi.Sign() > 0 {", right: "lo.Sign() < 0 && hi.Sign() > 0", wrong: []string{"false"}},
+	{file: inSensitivity + "distinct.go", text: "k := m.Values\n", right: "m.Values", wrong: []string{"max(m.Values-1, 1)"}},
+	{file: inSensitivity + "distinct.go", text: "if n == privacy.ChangeOne && cells != 1 {", right: "n == privacy.ChangeOne && cells != 1", wrong: []string{"false"}},
 	{file: inPlan + "rows.go", text: "t.Sensitivity = big.NewInt(c.caps.Rows)", right: "c.caps.Rows", wrong: []string{"c.caps.Rows - 1"}},
-	{file: inPlan + "distinct.go", text: "l1 = 2 * most\n", right: "2 * most", wrong: []string{"most"}},
-	{file: inPlan + "distinct.go", text: "return x/k*k*k + x%k*(x%k)", right: "x%k*(x%k)", wrong: []string{"0"}},
-	{file: inPlan + "sets.go", text: "k := min(caps.Groups, parts)", right: "min(caps.Groups, parts)", wrong: []string{"1"}},
+	{file: inSensitivity + "distinct.go", text: "l1 = 2 * most\n", right: "2 * most", wrong: []string{"most"}},
+	{file: inSensitivity + "distinct.go", text: "return x/k*k*k + x%k*(x%k)", right: "x%k*(x%k)", wrong: []string{"0"}},
+	{file: inSensitivity + "measure.go", text: "k := min(caps.Groups, parts)", right: "min(caps.Groups, parts)", wrong: []string{"1"}},
 	{file: inPlan + "order_noise.go", text: "m.Rows = of.rowCaps.Rows", right: "of.rowCaps.Rows", wrong: []string{"of.rowCaps.Rows - 1"}},
 	{file: inBounded + "caps.go", text: "return c.Groups * c.RowsPerGroup", right: "c.Groups * c.RowsPerGroup", wrong: []string{"c.Groups*c.RowsPerGroup - 1"}},
 	{file: inPlan + "quantile.go", text: "q.Sensitivity = new(big.Rat).SetInt64(rows)", right: "rows", wrong: []string{"rows - 1"}},
 	{file: inPlan + "open_select.go", text: "if n == privacy.ChangeOne {\n\t\tdiffer *= 2", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
 	{file: inPlan + "open_select.go", text: "s.Groups, s.Loss = max(b.caps.Groups, 1)", right: "max(b.caps.Groups, 1)", wrong: []string{"max(b.caps.Groups-1, 1)"}},
 	{file: inPlan + "noisy.go", text: "m := big.NewInt(s.Look.Caps.Rows)", right: "s.Look.Caps.Rows", wrong: []string{"s.Look.Caps.Rows - 1"}},
-	{file: inPlan + "vectors_bound.go", text: "rows := big.NewInt(b.Caps.Rows)", right: "b.Caps.Rows", wrong: []string{"max(b.Caps.Rows-1, 1)"}},
-	{file: inPlan + "vectors_bound.go", text: "if n == privacy.ChangeOne {", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
-	{file: inPlan + "target.go", text: "m, k := t.Measures[0], t.Caps.Rows\n", right: "t.Caps.Rows", wrong: []string{"max(t.Caps.Rows-1, 0)"}},
-	{file: inPlan + "target.go", text: "k = t.Caps.RowsPerGroup\n", right: "t.Caps.RowsPerGroup", wrong: []string{"max(t.Caps.RowsPerGroup-1, 1)"}},
-	{file: inPlan + "target.go", text: "if t.Neighbours == privacy.AddRemove {", right: "t.Neighbours == privacy.AddRemove", wrong: []string{"true"}},
-	{file: inPlan + "caps.go", text: "lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what", right: "min(m.Lo, 0)", wrong: []string{"m.Lo"}},
-	{file: inPlan + "caps.go", text: "lo, hi = exact.Smaller(lo, zero), exact.Larger(hi, zero)", right: "exact.Smaller(lo, zero)", wrong: []string{"lo"}},
-	{file: inPlan + "sets.go", text: "cells.Add(cells, new(big.Int).Mul(big.NewInt(r), big.NewInt(r)))", right: "new(big.Int).Mul(big.NewInt(r), big.NewInt(r))", wrong: []string{"new(big.Int)"}},
+	{file: inSensitivity + "vectors.go", text: "rows := big.NewInt(b.Caps.Rows)", right: "b.Caps.Rows", wrong: []string{"max(b.Caps.Rows-1, 1)"}},
+	{file: inSensitivity + "vectors.go", text: "if n == privacy.ChangeOne {", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
+	{file: inSensitivity + "score.go", text: "k := caps.Rows\n", right: "caps.Rows", wrong: []string{"max(caps.Rows-1, 0)"}},
+	{file: inSensitivity + "score.go", text: "k = caps.RowsPerGroup\n", right: "caps.RowsPerGroup", wrong: []string{"max(caps.RowsPerGroup-1, 1)"}},
+	{file: inSensitivity + "score.go", text: "if n == privacy.AddRemove {", right: "n == privacy.AddRemove", wrong: []string{"true"}},
+	{file: inSensitivity + "measure.go", text: "lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what", right: "min(m.Lo, 0)", wrong: []string{"m.Lo"}},
+	{file: inSensitivity + "measure.go", text: "lo, hi = exact.Smaller(lo, zero), exact.Larger(hi, zero)", right: "exact.Smaller(lo, zero)", wrong: []string{"lo"}},
+	{file: inSensitivity + "measure.go", text: "cells.Add(cells, new(big.Int).Mul(big.NewInt(r), big.NewInt(r)))", right: "new(big.Int).Mul(big.NewInt(r), big.NewInt(r))", wrong: []string{"new(big.Int)"}},
 	{file: inPlan + "quantile.go", text: "if w.Cmp(q.Rank) < 0 {", right: "w.Cmp(q.Rank) < 0", wrong: []string{"false"}},
 	{file: inPlan + "quantile.go", text: "if n == privacy.AddRemove || cells > 1 {", right: "n == privacy.AddRemove || cells > 1", wrong: []string{"n == privacy.AddRemove"}},
 	{file: inPlan + "quantile.go", text: "if n == privacy.ChangeOne {\n\t\t\tw.Add(w, w)", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
@@ -217,12 +218,12 @@ var places = []place{
 	{file: inPlan + "noisy.go", text: "if b.neighbours() == privacy.ChangeOne {\n\t\t\th.L1", right: "b.neighbours() == privacy.ChangeOne", wrong: []string{"false"}},
 	{file: inPlan + "open_select.go", text: "Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(differ),", right: "differ", wrong: []string{"s.Groups"}},
 	{file: inPlan + "open_select.go", text: "MaxPerCell: big.NewInt(1), Keys: s.Groups,", right: "s.Groups", wrong: []string{"max(s.Groups-1, 1)"}},
-	{file: inPlan + "target.go", text: "t.Monotonic = lo.Sign() == 0 || hi.Sign() == 0", right: "lo.Sign() == 0 || hi.Sign() == 0", wrong: []string{"true"}},
+	{file: inSensitivity + "score.go", text: "monotonic = lo.Sign() == 0 || hi.Sign() == 0", right: "lo.Sign() == 0 || hi.Sign() == 0", wrong: []string{"true"}},
 	{file: inPlan + "target.go", text: "t.Sensitivity = big.NewInt(c.caps.Rows)", right: "c.caps.Rows", wrong: []string{"c.caps.Rows - 1"}},
-	{file: inPlan + "vectors_bound.go", text: "new(big.Int).Mul(l2squared, rows.Mul(rows, rows))", right: "rows.Mul(rows, rows)", wrong: []string{"big.NewInt(b.Caps.Rows)"}},
-	{file: inPlan + "vectors_bound.go", text: "e.weight = 2", right: "2", wrong: []string{"int64(1)"}},
-	{file: inPlan + "vectors_bound.go", text: "if !signed && (!s.Symmetric() || !doubled) {", right: "!signed && (!s.Symmetric() || !doubled)", wrong: []string{"false"}},
-	{file: inPlan + "vectors_bound.go", text: "if b.Cells() == 1 {", right: "b.Cells() == 1", wrong: []string{"true"}},
+	{file: inSensitivity + "vectors.go", text: "new(big.Int).Mul(l2squared, rows.Mul(rows, rows))", right: "rows.Mul(rows, rows)", wrong: []string{"big.NewInt(b.Caps.Rows)"}},
+	{file: inSensitivity + "vectors.go", text: "e.weight = 2", right: "2", wrong: []string{"int64(1)"}},
+	{file: inSensitivity + "vectors.go", text: "if !signed && (!s.Symmetric() || !doubled) {", right: "!signed && (!s.Symmetric() || !doubled)", wrong: []string{"false"}},
+	{file: inSensitivity + "vectors.go", text: "if b.Cells() == 1 {", right: "b.Cells() == 1", wrong: []string{"true"}},
 	{file: inBind + "join.go", text: "join.Single = s.l.Source.Single && join.Most == 1", right: "join.Most == 1", wrong: []string{"true"}},
 	{file: inBind + "perunit.go", text: "in.per.Single = len(in.keys) == 1", right: "len(in.keys) == 1", wrong: []string{"true"}},
 	{file: inBind + "source.go", text: "= u.RowsPerUnit*n,", right: "u.RowsPerUnit*n", wrong: []string{"u.RowsPerUnit*max(n-1, 1)"}},

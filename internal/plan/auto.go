@@ -8,6 +8,7 @@ import (
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
+	"dither/internal/sensitivity"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -193,7 +194,7 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		found.text = found.String()
 		// it bounds the rounding of any sum of the value, because each such sum has a grid of its own
 		found.Rounding = m.Rounding
-		found.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
+		found.moves(sensitivity.OfMeasure(&found.Measure, p.Neighbours, p.Caps, len(p.Keys) > 0))
 		if err := found.choose(); err != nil {
 			return nil, err
 		}

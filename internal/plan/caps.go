@@ -6,10 +6,9 @@ import (
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
-	"dither/internal/exact"
 	"dither/internal/policy"
 	"dither/internal/query"
-	"dither/privacy"
+	"dither/internal/sensitivity"
 )
 
 // chooseCaps sets the caps on one unit, and the column that identifies it.
@@ -133,7 +132,7 @@ func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 	var groupings []over
 	for _, g := range groupingsOf(b.sets, len(b.keys)) {
 		of := over{len(g.Keys) > 0, 1}
-		if c.Rows == 0 { // boundOver ignores parts if rows are capped
+		if c.Rows == 0 { // OverGrouping ignores parts if rows are capped
 			of.parts = g.Parts(b.cells())
 		}
 		groupings = append(groupings, of)
@@ -145,82 +144,18 @@ func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 		for _, g := range groupings {
 			f, ok := found[g]
 			if !ok {
-				try := Measure{Measure: m.Measure}
-				try.boundOver(b.neighbours(), c, g.grouped, g.parts)
-				x := try.L2Squared
+				by := sensitivity.OverGrouping(&m.Measure, b.neighbours(), c, g.grouped, g.parts)
+				x := by.L2Squared
 				if pure {
-					x = new(big.Int).Mul(try.L1, try.L1)
+					x = new(big.Int).Mul(by.L1, by.L1)
 				}
 				// exact, and so is the product with the squared grid unit, a power of two
 				inUnits := new(big.Float).SetInt(x)
-				f, _ = inUnits.SetMantExp(inUnits, 2*try.Grid).Float64()
+				f, _ = inUnits.SetMantExp(inUnits, 2*m.Grid).Float64()
 				found[g] = f
 			}
 			total += f
 		}
 	}
 	return total
-}
-
-// bound sets L1 and L2Squared: how far the measure's vector of cells can move between neighbouring datasets, in
-// grid units. The vector has one cell unless grouped is set.
-//
-// Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
-//
-// Proof. Let c be the contribution of one unit to the vector. Contributions of other units do not depend on the
-// unit, because a unit's own rows alone decide which of its rows and cells count. Each counting row adds an integer
-// in [Lo, Hi] to one cell. Engines enforce both: they clamp each value, and they choose the counting rows by ranks
-// within the unit (docs/design/engines.md, rules 1 and 3); the replay audits test it. Let M = max(|Lo|, |Hi|).
-//   - If rows are capped, c is a sum of at most Rows rows. So ‖c‖₂ ≤ ‖c‖₁ ≤ R := Rows·M. Equality holds in both if
-//     all rows are in one cell and have magnitude M. Let Q := R².
-//   - If groups are capped, c has at most Groups nonzero cells. Each lies within CellBounds, so its magnitude is at
-//     most G, the larger magnitude of these bounds. So ‖c‖₁ ≤ R := Groups·G, and ‖c‖₂² ≤ Q := Groups·G². G is
-//     RowsPerGroup·M, or less if Cells is set. (The bounds in Cells may exclude 0. Then a cell of c is 0 if the
-//     unit has no row in it, and otherwise within CellBounds.)
-//   - CountUnits adds at most 1 to each of at most Groups cells: R := Q := Groups.
-//
-// Under add/remove, the vectors differ by c. Under change-one, they differ by c − c′, where c′ is the contribution
-// of the changed unit. So the L1 distance is at most ‖c‖₁ + ‖c′‖₁ ≤ 2R. The squared L2 distance ‖c − c′‖₂² = ‖c‖₂²
-// + ‖c′‖₂² − 2c·c′ is at most 4Q. It is at most 2Q if all contributions have one sign, because then c·c′ ≥ 0. With
-// one cell, c and c′ both lie between the least and the largest sum of the counting rows, which include 0, so they
-// differ by at most the length of that interval.
-//
-// An engine may write a statement in several forms, depending on facts recorded about the file (engine.Sealed). All
-// forms give one answer, so the choice of a form changes no contribution. Both sensitivities are at least 1, so a
-// sum that is 0 by its bounds gets noise too. ∎
-func (m *Measure) bound(n privacy.Neighbours, caps bounded.Caps, grouped bool) {
-	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what one row adds to its cell
-	cells := int64(1)
-	switch {
-	case m.Kind == bounded.CountUnits:
-		cells = caps.Groups
-	case caps.Rows > 0:
-		rows := big.NewInt(caps.Rows)
-		lo.Mul(lo, rows)
-		hi.Mul(hi, rows)
-	default:
-		cells = caps.Groups
-		zero := new(big.Int)
-		lo, hi = m.CellBounds(caps)
-		lo, hi = exact.Smaller(lo, zero), exact.Larger(hi, zero)
-	}
-	cell := new(big.Int).Neg(lo) // the largest change of one cell
-	switch {
-	case n == privacy.ChangeOne && !grouped:
-		cell.Add(cell, hi)
-	case cell.Cmp(hi) < 0:
-		cell.Set(hi)
-	}
-	if cell.Sign() == 0 {
-		cell.SetInt64(1)
-	}
-	m.L1 = new(big.Int).Mul(cell, big.NewInt(cells))
-	m.L2Squared = new(big.Int).Mul(m.L1, cell) // cells·cell²
-	if n == privacy.ChangeOne && grouped {
-		m.L1.Lsh(m.L1, 1)
-		m.L2Squared.Lsh(m.L2Squared, 1)
-		if lo.Sign() < 0 && hi.Sign() > 0 {
-			m.L2Squared.Lsh(m.L2Squared, 1)
-		}
-	}
 }

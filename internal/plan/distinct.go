@@ -1,15 +1,12 @@
 package plan
 
 import (
-	"math/big"
 	"slices"
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
-	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
-	"dither/privacy"
 )
 
 // countsUnits reports whether the call is COUNT(DISTINCT unit), which counts units.
@@ -22,16 +19,6 @@ func (b *measuring) countsUnits(x *query.Call) bool {
 }
 
 // countDistinct plans COUNT(DISTINCT x). If x is the unit's column, it counts units, and otherwise distinct values.
-//
-// Claim: the sensitivity of a count of distinct values is that of a count of at most Rows rows of one sign. It
-// needs a proof, because units share values, so the count is no sum of units' contributions.
-//
-// Proof. A unit is bounded by rows (chooseCaps). So the unit's own rows determine a set P of at most Rows pairs of
-// a cell and a value. The count of a cell is the number of its pairs in the union of all units' sets. Let c have,
-// for each cell, the number of pairs of P that are in no other unit's set. Then c ≥ 0 and ‖c‖₁ ≤ |P| ≤ Rows. Under
-// add/remove, the counts differ by c. Under change-one, the two sets P and P′ have such vectors c and c′, both
-// relative to the same union of the other units' sets, and the counts differ by c − c′. These are the bounds from
-// which the proof at [Measure.bound] continues, with one sign and M = 1. ∎
 func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 	if b.countsUnits(x) {
 		if c, ok := x.Args[0].(*query.Column); ok {
@@ -92,51 +79,6 @@ func (b *measuring) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr,
 	listed, err = bind.Choose([]*bounded.Expr{in}, []*bounded.Expr{e, bind.Constant(value.NullOf(e.Type))}, at)
 	return listed, few, err
 }
-
-// boundFew lowers the sensitivities that bound computed for a count of distinct values, if the number of values is
-// known. The vector has the given number of cells, or 0 if that number is unknown.
-//
-// Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
-//
-// Proof. Let c and c′ be as in the proof at countDistinct. Let K be the number of Values, R the cap on rows, and C
-// the number of cells. A cell counts distinct values, of which there are K, so 0 ≤ cᵢ ≤ K. Also Σcᵢ ≤ R. So ‖c‖₁ ≤
-// S := min(R, K·C). ‖c‖₂² is convex, so it is largest at a corner of the allowed set: as many cells as possible are
-// K, and one cell has the rest. For x = qK + r with 0 ≤ r < K, let Q(x) := qK² + r². Then ‖c‖₂² ≤ Q(S).
-//
-// Under add/remove, the counts differ by c. Under change-one, they differ by d = c − c′. Now ‖d‖₁ ≤ ‖c‖₁ + ‖c′‖₁ ≤
-// 2S, and each |dᵢ| ≤ max(cᵢ, c′ᵢ) ≤ K. So ‖d‖₁ ≤ T := min(2S, K·C), and as before ‖d‖₂² ≤ Q(T). Also ‖d‖₂² ≤ ‖c‖₂²
-// + ‖c′‖₂² ≤ 2Q(S), because c·c′ ≥ 0. With one cell, |d| ≤ max(c, c′) ≤ S. ∎
-//
-// The proof uses the size of P and its number of values only. So it holds for any grouping, and for any rows that a
-// cap or a key drops. Grouping sets have a vector each. If each row is a unit, R = 1.
-func (m *Measure) boundFew(n privacy.Neighbours, caps bounded.Caps, cells int) {
-	if m.Kind != bounded.CountDistinct || m.Values == 0 || caps.Rows == 0 {
-		return
-	}
-	k := m.Values
-	most := caps.Rows
-	if cells > 0 {
-		most = min(most, k*int64(cells))
-	}
-	l1, squares := most, corner(most, k)
-	if n == privacy.ChangeOne && cells != 1 {
-		l1 = 2 * most
-		if cells > 0 {
-			l1 = min(l1, k*int64(cells))
-		}
-		squares = min(2*squares, corner(l1, k))
-	}
-	m.L1, m.L2Squared = exact.Smaller(
-		m.L1,
-		big.NewInt(max(l1, 1)),
-	), exact.Smaller(
-		m.L2Squared,
-		big.NewInt(max(squares, 1)),
-	)
-}
-
-// corner returns the largest sum of squares of numbers from 0 to k whose sum is at most x.
-func corner(x, k int64) int64 { return x/k*k*k + x%k*(x%k) }
 
 // distinct reports whether the aggregate counts distinct values.
 func (a unpricedAggregate) distinct() bool {

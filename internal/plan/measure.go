@@ -7,6 +7,7 @@ import (
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
+	"dither/internal/sensitivity"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -114,6 +115,9 @@ func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, err
 	m.Hi = int64(math.Ceil(math.Ldexp(hi, -m.Grid))) - m.Centre
 	return m, nil
 }
+
+// moves sets the measure's sensitivities.
+func (m *Measure) moves(by sensitivity.Bound) { m.L1, m.L2Squared = by.L1, by.L2Squared }
 
 // String returns the measure's canonical text, without its share of the price.
 func (m *Measure) String() string {

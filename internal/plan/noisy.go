@@ -6,6 +6,7 @@ import (
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
+	"dither/internal/sensitivity"
 	"dither/privacy"
 )
 
@@ -65,8 +66,8 @@ func (b *noising) chooseSums() error {
 		if u.search != nil {
 			m.Search = b.found[u.search.index]
 		}
-		m.bound(b.neighbours(), b.caps, len(b.keys) > 0)
-		m.boundFew(b.neighbours(), b.caps, cells)
+		by := sensitivity.OfMeasure(&m.Measure, b.neighbours(), b.caps, len(b.keys) > 0)
+		m.moves(by.WithFew(&m.Measure, b.neighbours(), b.caps, cells))
 		if err := known.choose(m); err != nil {
 			return bind.Refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
 		}

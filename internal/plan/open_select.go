@@ -41,7 +41,7 @@ const (
 //
 // The measures afterwards are a function of the released groups. For each fixed set of groups, of this table or
 // not, they measure the vector of sums over the groups' counting rows. Its sensitivity is at most that of all
-// groups together ([Measure.bound]), because it is a part of that vector. So the losses add up [Dwork & Roth 2014,
+// groups together ([sensitivity.OfMeasure]), because it is a part of that vector. So the losses add up [Dwork & Roth 2014,
 // Section 3.5, for adaptive composition; Bun & Steinke 2016, Lemma 8.2]. An engine returns that vector for every
 // set that can be released of its table. The engine would differ only for a set with a group in which no unit
 // counts. It would return 0 there, although rows may count whose units count in other groups, because a unit has

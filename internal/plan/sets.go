@@ -2,13 +2,13 @@ package plan
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
+	"dither/internal/sensitivity"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -153,8 +153,8 @@ func overSets(b *bounded.Statement, n privacy.Neighbours, measures []*Measure, g
 		for _, m := range measures {
 			own := *m
 			own.Loss = paid.share(m.Loss, 1, int64(len(sets)))
-			own.boundOver(n, capsOver(b, *g, &m.Measure), len(g.Keys) > 0, g.Parts(b))
-			own.boundFew(n, b.Caps, g.Cells(b))
+			by := sensitivity.OverGrouping(&m.Measure, n, capsOver(b, *g, &m.Measure), len(g.Keys) > 0, g.Parts(b))
+			own.moves(by.WithFew(&m.Measure, n, b.Caps, g.Cells(b)))
 			if err := known.choose(&own); err != nil {
 				return nil, err
 			}
@@ -162,41 +162,6 @@ func overSets(b *bounded.Statement, n privacy.Neighbours, measures []*Measure, g
 		}
 	}
 	return sets, nil
-}
-
-// boundOver sets L1 and L2Squared for the measure's vector over a grouping: how far it can move between
-// neighbouring datasets, in grid units. Each cell of the grouping is a sum of at most parts cells of all keys. With
-// one part, it is the same as bound.
-//
-// Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
-//
-// Proof. The contribution of a unit is bounded once, in the table of all keys, and a coarser table is a sum of its
-// cells.
-//   - If rows are capped, a unit's contribution is still a sum of at most Rows rows, each in one cell. So the proof
-//     at bound holds unchanged.
-//   - If groups are capped, let c be the contribution to the coarser vector. It is a sum of at most Groups numbers
-//     of magnitude at most G := RowsPerGroup·M. At most k := min(Groups, parts) of them fall into one coarser cell.
-//     So ‖c‖₁ ≤ Groups·G, and each |cᵢ| ≤ kG. ‖c‖₂² is convex, so it is largest at a corner of the allowed set.
-//     With Groups = qk + r and 0 ≤ r < k, the corner has q cells of kG and one cell of rG. So ‖c‖₂² ≤ Q := (qk² +
-//     r²)·G².
-//
-// Under change-one, as in the proof at bound, the L1 distance is at most twice as much. The squared L2 distance is
-// at most 4Q, or 2Q if all contributions have one sign. With a single cell, contributions lie between
-// Groups·RowsPerGroup times the least and the largest value that one row adds, which include 0. So they differ by
-// at most the length of that interval. ∎
-func (m *Measure) boundOver(n privacy.Neighbours, caps bounded.Caps, grouped bool, parts int64) {
-	m.bound(n, caps, grouped)
-	if caps.Rows > 0 || m.Kind == bounded.CountUnits || parts == 1 {
-		return
-	}
-	// bound computed L2² as Groups·G², times a factor. Replace Groups by qk² + r².
-	k := min(caps.Groups, parts)
-	q, r := caps.Groups/k, caps.Groups%k
-	cells := new(big.Int).Mul(big.NewInt(k), big.NewInt(k))
-	cells.Mul(cells, big.NewInt(q))
-	cells.Add(cells, new(big.Int).Mul(big.NewInt(r), big.NewInt(r)))
-	m.L2Squared.Div(m.L2Squared, big.NewInt(caps.Groups)) // exact, because Groups is a factor
-	m.L2Squared.Mul(m.L2Squared, cells)
 }
 
 // describeSets writes everything that the release of several groupings depends on, except the statement.

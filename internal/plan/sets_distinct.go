@@ -12,7 +12,7 @@ import (
 // plan's statement, in the set's own cells. It returns nil if there are no such measures, or if the set has all
 // keys, so that the plan's statement has its cells.
 //
-// Claim: the proofs at [Measure.bound] and countDistinct hold for the set's vector. Under a cap on rows, the plan
+// Claim: the proof at [sensitivity.OfMeasure] holds for the set's vector. Under a cap on rows, the plan
 // chooses which rows of a unit count. (For a relation, the same rule applies to the columns that this statement
 // evaluates.) A unit counts in at most Groups of the set's cells, or in all if there are fewer. So L1 and the
 // squared L2 move by at most Groups for counts of units. For counts of distinct values they move by at most Rows

@@ -12,6 +12,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/sensitivity"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -57,7 +58,7 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 		}
 		t.Names, t.Order = append(t.Names, o.Name), append(t.Order, key)
 	}
-	t.boundScore()
+	t.Sensitivity, t.Monotonic = sensitivity.OfScore(t.Measures[0], t.Neighbours, t.Caps)
 	return unless(t, c.unitWithin(&t.Statement, &t.Statement))
 }
 
@@ -236,40 +237,6 @@ func (t *Target) Unconfined() *Target {
 	out := *t
 	out.Part = nil
 	return &out
-}
-
-// boundScore sets Sensitivity and Monotonic.
-//
-// Claim: between neighbours, each score moves by at most Sensitivity. If Monotonic is set, no two scores move in
-// opposite directions.
-//
-// Proof. Let c be the contribution of one unit to one cell. Contributions of other units do not depend on it. A row
-// that counts adds an integer in [Lo, Hi], and any other row adds 0. Let k be the cap that bounds the unit, Rows or
-// RowsPerGroup, or 1 for CountUnits. Then k·min(Lo, 0) ≤ c ≤ k·max(Hi, 0). Under add/remove, the cell moves by c.
-// Under change-one, it moves by c − c′, where both are in that range. If min(Lo, 0) or max(Hi, 0) is 0, then under
-// add/remove all cells move up or all move down. Sensitivity is at least 1, which is sound for a score that is
-// always 0. ∎
-func (t *Target) boundScore() {
-	m, k := t.Measures[0], t.Caps.Rows
-	if k == 0 {
-		k = t.Caps.RowsPerGroup
-	}
-	if m.Kind == bounded.CountUnits {
-		k = 1
-	}
-	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0))
-	most := new(big.Int).Sub(hi, lo)
-	if t.Neighbours == privacy.AddRemove {
-		t.Monotonic = lo.Sign() == 0 || hi.Sign() == 0
-		most = hi
-		if lo.CmpAbs(hi) > 0 {
-			most = lo.Neg(lo)
-		}
-	}
-	t.Sensitivity = most.Mul(most, big.NewInt(k))
-	if t.Sensitivity.Sign() == 0 {
-		t.Sensitivity.SetInt64(1)
-	}
 }
 
 // Key returns the replay key of a release from t. The text mechanism names the mechanism with all its parameters.

@@ -13,6 +13,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/sensitivity"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -280,7 +281,7 @@ func enforceBound(k *bounded.Block, bound *big.Rat, coordinates []*bounded.Measu
 	// and the number is not used.
 	units := new(big.Rat).Quo(bound, bounded.GridUnit(k.Grid))
 	scale := new(big.Int).Quo(units.Num(), units.Denom())
-	l1, l2squared := box(coordinates, nil)
+	l1, l2squared := sensitivity.Box(coordinates)
 	if k.Norm == bounded.NormL1 && l1.Cmp(scale) <= 0 ||
 		k.Norm == bounded.NormL2 && l2squared.Cmp(new(big.Int).Mul(scale, scale)) <= 0 {
 		return
@@ -290,7 +291,7 @@ func enforceBound(k *bounded.Block, bound *big.Rat, coordinates []*bounded.Measu
 	if k.Norm == bounded.NormL1 {
 		k.Most = k.Scale + (d+1)/2 + 1
 	} else {
-		k.Most = k.Scale + (ceilRoot(big.NewInt(d)).Int64()+1)/2 + 1
+		k.Most = k.Scale + (sensitivity.CeilRoot(big.NewInt(d)).Int64()+1)/2 + 1
 	}
 }
 
