@@ -61,10 +61,10 @@ var allowed = map[string][]string{
 	"internal/jsonlines":  {"internal/csvtable", "internal/policy", "internal/value"},
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
-	"internal/bounded": {"internal/exact", "internal/policy", "internal/value"},
-	"internal/cost":    {"internal/bounded", "internal/policy", "internal/value"},                                                         // what a question's running time may be
-	"internal/bind":    {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
-	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"}, // how far one unit moves what a statement measures
+	"internal/bounded":     {"internal/exact", "internal/policy", "internal/value"},
+	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                         // what a question's running time may be
+	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
+	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                 // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/sensitivity", "internal/value", "mechanism",
 		"mechanism/partition", "noise", "privacy",

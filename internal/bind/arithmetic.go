@@ -10,7 +10,7 @@ import (
 	"dither/internal/value"
 )
 
-// Literal lowers a constant. A decimal constant becomes a double.
+// Literal translates a constant. A decimal constant becomes a double.
 func Literal(x *query.Literal) (*bounded.Expr, error) {
 	switch x.Kind {
 	case query.NullLiteral:
@@ -158,7 +158,7 @@ func Promote(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	return toReal(e), nil
 }
 
-// caseWhen lowers CASE. It turns the form with an operand into comparisons with the operand.
+// caseWhen translates CASE. It turns the form with an operand into comparisons with the operand.
 func (l *Scope) caseWhen(x *query.Case) (*bounded.Expr, error) {
 	var conditions, results []*bounded.Expr
 	for _, w := range x.Whens {

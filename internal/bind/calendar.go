@@ -10,7 +10,7 @@ import (
 	"dither/internal/value"
 )
 
-// calendar lowers EXTRACT(field FROM date), date_part('field', date), which means the same, and date_trunc('unit',
+// calendar translates EXTRACT(field FROM date), date_part('field', date), which means the same, and date_trunc('unit',
 // date).
 func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	op, words := bounded.OpDatePart, value.DateFields

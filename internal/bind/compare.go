@@ -55,7 +55,7 @@ func negated(e *bounded.Expr, not bool) *bounded.Expr {
 	return e
 }
 
-// in lowers X IN (constants). If the list has an element that is no constant, X IN (a, b) becomes X = a OR X = b.
+// in translates X IN (constants). If the list has an element that is no constant, X IN (a, b) becomes X = a OR X = b.
 func (l *Scope) in(x *query.In) (*bounded.Expr, error) {
 	args, err := l.rows(append([]query.Expr{x.X}, x.List...))
 	if err != nil {

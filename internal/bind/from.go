@@ -302,7 +302,7 @@ func (f from) selected(s *query.Select) (*Relation, error) {
 	return r, err
 }
 
-// list lowers the SELECT list of a subquery.
+// list translates the SELECT list of a subquery.
 func (r *Relation) list(items []query.Item) ([]Name, error) {
 	var out []Name
 	for _, item := range items {
@@ -343,7 +343,7 @@ func (r *Relation) star(x *query.Star) ([]Name, error) {
 	return out, nil
 }
 
-// item lowers one item of a SELECT list other than a star. A column keeps its known facts.
+// item translates one item of a SELECT list other than a star. A column keeps its known facts.
 func (r *Relation) item(item query.Item) (Name, error) {
 	e, err := r.Row(item.Expr)
 	if err != nil {

@@ -240,7 +240,7 @@ func Extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, err
 	}
 }
 
-// cast lowers CAST. The target is integer (a real is rounded, halves to even), real, or the type that the
+// cast translates CAST. The target is integer (a real is rounded, halves to even), real, or the type that the
 // expression already has.
 func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 	e, err := l.Row(x.X)

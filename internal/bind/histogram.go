@@ -10,7 +10,7 @@ import (
 	"dither/internal/query"
 )
 
-// widthBucket lowers WIDTH_BUCKET(x, low, high, n). The interval [low, high) is divided into n equal parts,
+// widthBucket translates WIDTH_BUCKET(x, low, high, n). The interval [low, high) is divided into n equal parts,
 // numbered from 1. The result is the number of the part that has x, 0 if x < low, and n + 1 if x ≥ high. The
 // expression is CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 ELSE FLOOR((x − low) · n / (high − low)) + 1
 // END. Its ELSE is clamped to 1 … n, because the division may round.

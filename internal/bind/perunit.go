@@ -98,7 +98,7 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 	return out, out.innerList(s)
 }
 
-// innerList lowers the SELECT list and HAVING of a grouped subquery, and sets the relation's names.
+// innerList translates the SELECT list and HAVING of a grouped subquery, and sets the relation's names.
 func (r *Relation) innerList(s *query.Select) error {
 	var names []Name
 	for _, item := range s.Items {

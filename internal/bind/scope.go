@@ -68,7 +68,7 @@ func columnNames(t *policy.Table) []string {
 	return names
 }
 
-// Row lowers an expression over the values of one row.
+// Row translates an expression over the values of one row into a typed expression.
 func (l *Scope) Row(x query.Expr) (*bounded.Expr, error) {
 	if l.inside != nil {
 		if e, ok := l.inside.key(x); ok {
@@ -110,7 +110,7 @@ func (l *Scope) dispatch(x query.Expr) (*bounded.Expr, error) {
 	return nil, Refuse(x.Pos(), "", "this expression is not supported here")
 }
 
-// rows lowers several expressions over the values of one row.
+// rows translates several expressions, as Row does.
 func (l *Scope) rows(xs []query.Expr) ([]*bounded.Expr, error) {
 	out := make([]*bounded.Expr, len(xs))
 	for i, x := range xs {
@@ -123,7 +123,7 @@ func (l *Scope) rows(xs []query.Expr) ([]*bounded.Expr, error) {
 	return out, nil
 }
 
-// Condition lowers an expression that must be Boolean.
+// Condition translates an expression as Row does, and refuses it unless it is Boolean.
 func (l *Scope) Condition(x query.Expr) (*bounded.Expr, error) {
 	e, err := l.Row(x)
 	if err != nil {
@@ -191,7 +191,7 @@ func anyNullable(args []*bounded.Expr) bool {
 	return false
 }
 
-// Is lowers IS [NOT] NULL, TRUE, FALSE and UNKNOWN.
+// Is translates IS [NOT] NULL, TRUE, FALSE and UNKNOWN into a typed expression.
 func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 	var e *bounded.Expr
 	var err error

@@ -20,7 +20,7 @@ const (
 type keyed struct {
 	*question
 	scope     bind.Scope    // the names, with the columns that conditions and keys read
-	tree      *query.Select // the question, with its grouping sets spread out: GROUP BY is a list of expressions
+	tree      *query.Select // the syntax tree with its grouping sets expanded: GROUP BY is a list of expressions
 	where     *bounded.Expr // nil for all rows
 	part      *bounded.Part // the parts to which the question is confined; nil for everything
 	keys      []bounded.Key // in canonical order, each once
@@ -41,7 +41,7 @@ type keying struct {
 	bind.Scope
 }
 
-// bindKeys decides which rows count and which cell each row is in. It lowers the conditions, the parts, the keys
+// bindKeys decides which rows count and which cell each row is in. It binds the conditions, the parts, the keys
 // and the grouping sets.
 func bindKeys(q *question) (*keyed, error) {
 	b := newKeying(q)

@@ -57,15 +57,15 @@ type momentsOf struct {
 	at      query.Pos
 	count   *unpricedMeasure
 	x       []variable
-	squares map[[2]int]*Post // E d·d′
-	means   map[int]*Post    // E x
+	squares map[[2]int]*Post // the means E d·d′, by pair of variables
+	means   map[int]*Post    // the means E x, by variable
 	err     error
 }
 
 // variable is an argument of an aggregate.
 type variable struct {
 	x, d   query.Expr    // d = x − centre
-	expr   *bounded.Expr // x
+	expr   *bounded.Expr // x as a typed expression
 	lo, hi float64
 	centre float64
 }
@@ -209,7 +209,8 @@ func (m *momentsOf) sample(i, j int) *Post {
 	return within(mul(m.covariance(i, j), within(factor, 1, 2)), least, most)
 }
 
-// deviation returns the square root of a variance that is at most times the largest population variance.
+// deviation returns the square root of a variance of variable 0, clamped to its possible values. The variance is at
+// most a factor, times, of the largest population variance.
 func (m *momentsOf) deviation(variance *Post, times float64) *Post {
 	return within(root(variance), 0, math.Sqrt(times*m.spread(0, 0))*(1+0x1p-50))
 }

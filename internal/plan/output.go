@@ -58,7 +58,7 @@ type OrderBy struct {
 	NullsFirst bool
 }
 
-// selectList lowers the SELECT list.
+// selectList translates the SELECT list.
 func (b *measuring) selectList() error {
 	for _, item := range b.tree.Items {
 		if several, err := b.approxQuantiles(item); several {

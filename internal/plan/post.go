@@ -74,7 +74,7 @@ var postFunctions = map[string]PostOp{
 	"round": PostRound, "abs": PostAbs, "sqrt": PostSqrt, "least": PostLeast, "greatest": PostGreatest,
 }
 
-// post lowers an expression over released values. It may consist of GROUP BY expressions, aggregates, constants,
+// post translates an expression over released values. It may consist of GROUP BY expressions, aggregates, constants,
 // and operations on them.
 func (b *measuring) post(x query.Expr) (*Post, error) {
 	if p, ok := b.postKey(x); ok {

@@ -13,10 +13,10 @@ import (
 // MaxItems is the largest number of coordinates of a row's vector.
 const MaxItems = 1000
 
-// BuildRows plans a pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. Each item is a coordinate, and a
-// measure of its own in the target. Its integers are those of Measure, within the item's own range. A condition is
-// 1 if it holds and 0 if it does not. A row with a NULL coordinate does not count, and at most Caps.Rows rows of
-// one unit count. Errors are as in Build.
+// BuildRows plans a pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. Each item is a coordinate, and
+// has a measure in the target. The measure turns the item's values into integers, within the item's range. A
+// condition is 1 if it holds and 0 if it does not. A row with a NULL coordinate does not count, and at most
+// Caps.Rows rows of one unit count. Errors are as in Build.
 func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 	q, err := read(job{policy: p, original: r})
 	if err != nil {

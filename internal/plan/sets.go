@@ -178,7 +178,7 @@ func (p *Plan) describeSets(w *strings.Builder) {
 	}
 }
 
-// grouping lowers GROUPING(a, b, …). The result has one bit for each argument, the lowest for the last one. The bit
+// grouping translates GROUPING(a, b, …). The result has one bit for each argument, the lowest for the last one. The bit
 // is 1 in rows that are summed over the argument.
 func (b *measuring) grouping(x *query.Call) (*Post, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) == 0 || len(x.Args) > 31 {

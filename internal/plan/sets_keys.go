@@ -59,7 +59,7 @@ func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 		for _, of := range each {
 			out[0] = append(out[0], of[0]...)
 		}
-	case query.Rollup: // each argument is one set
+	case query.Rollup: // each argument of ROLLUP is one set
 		for n := range len(each) + 1 {
 			out = append(out, joined(each[:len(each)-n], func(int) bool { return true }))
 		}
@@ -161,8 +161,9 @@ func (k *keyed) setOf(keys []int) int {
 	return slices.IndexFunc(k.sets, func(set []int) bool { return slices.Equal(set, keys) })
 }
 
-// Limits on fitting the sets together. For each set, the fit has sums over each part of its keys. For each two
-// sets, it has the parts of the keys that they share. maxSetKeys also limits keys with a single value.
+// Limits on fitting the sets together: on the number of keys, on the number of sums that the fit computes, and on
+// its work for pairs of sets. The sums are of each set's table over each subset of its keys. The work for a pair
+// grows with the number of subsets of their common keys.
 const (
 	maxSetKeys = 16
 	maxSums    = 1_000_000

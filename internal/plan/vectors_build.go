@@ -139,7 +139,7 @@ func (k *keyed) wrong(hint, format string, args ...any) error {
 	return bind.Refuse(k.first(), hint, format, args...)
 }
 
-// coordinates lowers the items of the SELECT list.
+// coordinates translates the items of the SELECT list.
 func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error) {
 	total := 0
 	for i, k := range r.Blocks {
