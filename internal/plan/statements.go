@@ -35,8 +35,8 @@ func writeStatements(c *capped) (*stated, error) {
 	return s, nil
 }
 
-// searchLook returns the statement of a search. It reads the rows of the main statement, and also rows in groups
-// that are not selected.
+// searchLook returns the statement of a search. It reads every row that satisfies WHERE, whether or not the row is in a
+// group.
 func (s *stated) searchLook(search *unpricedSearch) bounded.Statement {
 	look := s.main
 	look.Keys, look.Other, look.Ordered, look.Caps = nil, false, true, s.rowsOnly()
