@@ -1,6 +1,7 @@
 package laboratory
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -247,25 +248,43 @@ func (a asked) silence() string {
 	return text + "Ask at a larger δ."
 }
 
-// MarshalJSON writes the figures by the accountants' names.
+// The JSON form of a report, which docs/reference/json.md documents. A figure that an accountant cannot compute is
+// null.
+type (
+	accountOfEpsilonJSON struct { // with --epsilon
+		Epsilon json.RawMessage `json:"epsilon"`
+		Delta   figuresJSON     `json:"delta"`
+	}
+	accountOfDeltaJSON struct { // with --delta
+		Delta   json.RawMessage `json:"delta"`
+		Epsilon figuresJSON     `json:"epsilon"`
+	}
+	figuresJSON struct {
+		Basic    json.RawMessage `json:"basic"`
+		Advanced json.RawMessage `json:"advanced"`
+		ZCDP     json.RawMessage `json:"zcdp"`
+		Renyi    json.RawMessage `json:"renyi"`
+		PLD      *betweenJSON    `json:"pld"`
+	}
+)
+
+// MarshalJSON implements json.Marshaler.
 func (a asked) MarshalJSON() ([]byte, error) {
-	given, givenValue, told := "delta", render.JSONRat(a.delta.Rat()), "epsilon"
-	if a.ofDelta {
-		given, givenValue, told = "epsilon", render.JSONRat(a.epsilon.Rat()), "delta"
-	}
-	var parts []string
-	for _, c := range accountants(a.report) {
-		value := "null"
-		switch {
-		case c.figure.Told() && c.name == "pld":
-			value = fmt.Sprintf(`{"lower":%s,"upper":%s}`, render.JSONFloat(a.report.PLD.Lower),
-				render.JSONFloat(c.figure.Value))
-		case c.figure.Told():
-			value = render.JSONFloat(c.figure.Value)
+	of := func(f account.Figure) json.RawMessage {
+		if !f.Told() {
+			return nil
 		}
-		parts = append(parts, fmt.Sprintf("%q:%s", c.name, value))
+		return number(f.Value)
 	}
-	return fmt.Appendf(nil, `{%q:%s,%q:{%s}}`, given, givenValue, told, strings.Join(parts, ",")), nil
+	r := a.report
+	figures := figuresJSON{Basic: of(r.Basic), Advanced: of(r.Advanced), ZCDP: of(r.ZCDP), Renyi: of(r.Renyi)}
+	if r.PLD.Told() {
+		figures.PLD = &betweenJSON{number(r.PLD.Lower), number(r.PLD.Value)}
+	}
+	if a.ofDelta {
+		return json.Marshal(accountOfEpsilonJSON{json.RawMessage(render.JSONRat(a.epsilon.Rat())), figures})
+	}
+	return json.Marshal(accountOfDeltaJSON{json.RawMessage(render.JSONRat(a.delta.Rat())), figures})
 }
 
 // mechanismsHelp lists the mechanisms of a job with their keys, and shows an example.

@@ -1,6 +1,7 @@
 package laboratory
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -166,8 +167,11 @@ type calibrated account.Calibration
 // MarshalJSON writes the value with all its digits. Both the decimal and the float that it parses to meet the
 // target.
 func (c calibrated) MarshalJSON() ([]byte, error) {
-	return fmt.Appendf(nil, `{"mechanism":%q,"parameter":%q,"value":%s}`, c.Mechanism, c.Parameter,
-		strconv.FormatFloat(c.Value, 'f', -1, 64)), nil
+	return json.Marshal(struct {
+		Mechanism string          `json:"mechanism"`
+		Parameter string          `json:"parameter"`
+		Value     json.RawMessage `json:"value"`
+	}{c.Mechanism, c.Parameter, json.RawMessage(strconv.FormatFloat(c.Value, 'f', -1, 64))})
 }
 
 func calibrationText(c account.Calibration, t account.Target) string {

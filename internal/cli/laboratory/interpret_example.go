@@ -1,6 +1,7 @@
 package laboratory
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -123,7 +124,7 @@ func (x *smoking) rows() (header []string, rows [][]string) {
 	header = []string{"the insurer believes that", "before", "after", "after, without her", "|ln of their ratio|"}
 	for _, b := range x.beliefs {
 		rows = append(rows, []string{
-			b.name, decimal(b.prior), believed(b.with), believed(b.without),
+			b.name, string(decimal(b.prior)), believed(b.with), believed(b.without),
 			fourDigits(b.ratio.Upper),
 		})
 	}
@@ -178,17 +179,39 @@ func (x *smoking) chart() plot.Chart {
 	return c
 }
 
-// MarshalJSON writes the beliefs with their bounds.
-func (x smoking) MarshalJSON() ([]byte, error) {
-	text := fmt.Appendf(nil, `{"epsilon":%s,"smokers":%d,"harmless":%s,"harmful":%s,"answer":%d,"beliefs":{`,
-		decimal(x.Epsilon.Rat()), x.Smokers, decimal(x.Harmless), decimal(x.Harmful), studied)
-	for i, b := range x.beliefs {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = fmt.Appendf(text, `%q:{"before":%s,"after":%s,"without":%s,"log_ratio":%s}`, b.key, decimal(b.prior),
-			between(b.with), between(b.without), between(b.ratio))
+// The JSON form of the example, which docs/reference/json.md documents.
+type (
+	smokingJSON struct {
+		Epsilon         json.RawMessage `json:"epsilon"`
+		Smokers         int             `json:"smokers"`
+		Harmless        json.RawMessage `json:"harmless"`
+		Harmful         json.RawMessage `json:"harmful"`
+		Answer          int             `json:"answer"`
+		Beliefs         beliefsJSON     `json:"beliefs"`
+		LargestLogRatio json.RawMessage `json:"largest_log_ratio"`
+		LargestAt       int64           `json:"largest_at"`
+		Bound           json.RawMessage `json:"bound"`
 	}
-	return fmt.Appendf(text, `},"largest_log_ratio":%s,"largest_at":%d,"bound":%s}`, render.JSONFloat(x.ratio), x.at,
-		render.JSONFloat(2*floatUp(x.Epsilon.Rat()))), nil
+	beliefsJSON struct {
+		Harmful beliefJSON `json:"harmful"`
+		Alice   beliefJSON `json:"alice"`
+	}
+	beliefJSON struct {
+		Before   json.RawMessage `json:"before"`
+		After    *betweenJSON    `json:"after"`
+		Without  *betweenJSON    `json:"without"`
+		LogRatio *betweenJSON    `json:"log_ratio"`
+	}
+)
+
+// MarshalJSON implements json.Marshaler.
+func (x smoking) MarshalJSON() ([]byte, error) {
+	of := func(b belief) beliefJSON {
+		return beliefJSON{decimal(b.prior), between(b.with), between(b.without), between(b.ratio)}
+	}
+	return json.Marshal(smokingJSON{
+		decimal(x.Epsilon.Rat()), x.Smokers, decimal(x.Harmless), decimal(x.Harmful), studied,
+		beliefsJSON{of(x.beliefs[0]), of(x.beliefs[1])},
+		number(x.ratio), x.at, number(2 * floatUp(x.Epsilon.Rat())),
+	})
 }

@@ -1,47 +1,83 @@
 package laboratory
 
 import (
-	"fmt"
+	"encoding/json"
 	"math/big"
-	"strings"
 
 	"dither/audit/interpret"
 	"dither/internal/cli/render"
 )
 
-// MarshalJSON writes all results in the form that docs/reference/json.md documents.
+// The JSON form of interpret's results, which docs/reference/json.md documents.
+type (
+	interpretJSON struct {
+		Prior      json.RawMessage `json:"prior"`
+		Alpha      json.RawMessage `json:"alpha"`
+		Neighbours string          `json:"neighbours"`
+		Rating     string          `json:"rating"`
+		Person     readingJSON     `json:"person"`
+		Values     readingJSON     `json:"values"`
+		Group      readingJSON     `json:"group"`
+		Named      namedJSON       `json:"named"`
+	}
+	readingJSON struct {
+		Steps     int64           `json:"steps"`
+		Epsilon   json.RawMessage `json:"epsilon"`
+		Delta     json.RawMessage `json:"delta"`
+		Posterior *betweenJSON    `json:"posterior"`
+		Excess    json.RawMessage `json:"excess"`
+		Far       *betweenJSON    `json:"far"`
+		Fails     json.RawMessage `json:"fails"`
+		Advantage json.RawMessage `json:"advantage"`
+		Power     json.RawMessage `json:"power"`
+	}
+	namedJSON struct {
+		People      int64           `json:"people"`
+		Assumed     bool            `json:"assumed"`
+		Probability *betweenJSON    `json:"probability"`
+		Expected    json.RawMessage `json:"expected"`
+		Warned      bool            `json:"warned"`
+	}
+	betweenJSON struct {
+		Lower json.RawMessage `json:"lower"`
+		Upper json.RawMessage `json:"upper"`
+	}
+)
+
+// MarshalJSON implements json.Marshaler.
 func (i interpreted) MarshalJSON() ([]byte, error) {
 	r, _ := rated(i.Person, i.Named)
-	parts := []string{
-		fmt.Sprintf(`"prior":%s,"alpha":%s,"neighbours":%q,"rating":%q`, decimal(i.Scenario.Prior),
-			decimal(i.Scenario.Alpha), i.Scenario.Neighbours, r),
-	}
-	for _, r := range i.readings() {
-		told := `"epsilon":null,"delta":null,"posterior":null,"excess":null,"far":null,"fails":null`
-		if r.Told {
-			told = fmt.Sprintf(`"epsilon":%s,"delta":%s,"posterior":%s,"excess":%s,"far":%s,"fails":%s`,
-				render.JSONFloat(floatUp(r.Promise.Epsilon.Rat())),
-				render.JSONFloat(floatUp(r.Promise.Delta.Rat())), between(r.Posterior), render.JSONFloat(r.Excess),
-				between(r.Far), render.JSONFloat(r.Fails))
-		}
-		parts = append(parts,
-			fmt.Sprintf(`%q:{"steps":%d,%s,"advantage":%s,"power":%s}`, r.key, r.Steps, told,
-				render.JSONFloat(r.Advantage), render.JSONFloat(r.Power)))
-	}
-	parts = append(parts, fmt.Sprintf(`"named":{"people":%d,"assumed":%v,"probability":%s,"expected":%s,"warned":%v}`,
-		i.Named.People, !i.counted, between(i.Named.Probability), render.JSONFloat(i.Named.Expected), i.Named.Warned))
-	return fmt.Appendf(nil, "{%s}", strings.Join(parts, ",")), nil
+	return json.Marshal(interpretJSON{
+		Prior: decimal(i.Scenario.Prior), Alpha: decimal(i.Scenario.Alpha),
+		Neighbours: i.Scenario.Neighbours.String(), Rating: r.String(),
+		Person: readingOf(i.Person), Values: readingOf(i.Values), Group: readingOf(i.Group),
+		Named: namedJSON{
+			i.Named.People, !i.counted, between(i.Named.Probability), number(i.Named.Expected), i.Named.Warned,
+		},
+	})
 }
 
-// decimal writes a number from the user: exactly if it is a decimal, and otherwise as the nearest float.
-func decimal(r *big.Rat) string {
+// readingOf returns a reading in its JSON form. A reading without an ε has null in place of the bounds on beliefs.
+func readingOf(r interpret.Reading) readingJSON {
+	out := readingJSON{Steps: r.Steps, Advantage: number(r.Advantage), Power: number(r.Power)}
+	if r.Told {
+		out.Epsilon, out.Delta = number(floatUp(r.Promise.Epsilon.Rat())), number(floatUp(r.Promise.Delta.Rat()))
+		out.Posterior, out.Excess = between(r.Posterior), number(r.Excess)
+		out.Far, out.Fails = between(r.Far), number(r.Fails)
+	}
+	return out
+}
+
+// number returns a float in JSON. NaN becomes null.
+func number(x float64) json.RawMessage { return json.RawMessage(render.JSONFloat(x)) }
+
+// decimal returns a number from the user in JSON: exactly if it is a decimal, and otherwise as the nearest float.
+func decimal(r *big.Rat) json.RawMessage {
 	if places, finite := r.FloatPrec(); finite {
-		return r.FloatString(places)
+		return json.RawMessage(r.FloatString(places))
 	}
-	return render.JSONRat(r)
+	return json.RawMessage(render.JSONRat(r))
 }
 
-// between writes two bounds as JSON. NaN becomes null.
-func between(b interpret.Between) string {
-	return fmt.Sprintf(`{"lower":%s,"upper":%s}`, render.JSONFloat(b.Lower), render.JSONFloat(b.Upper))
-}
+// between returns two bounds in their JSON form.
+func between(b interpret.Between) *betweenJSON { return &betweenJSON{number(b.Lower), number(b.Upper)} }
