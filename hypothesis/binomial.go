@@ -60,10 +60,10 @@ func (b Binomial) check() error {
 		return err
 	}
 	if (b.Tulap == nil) == (b.Noise == nil) {
-		return wrong("a binomial test needs the noise: Tulap, or one on integers")
+		return wrong("a binomial test needs exactly one noise distribution: Tulap, or a distribution on integers")
 	}
 	if b.Noise != nil && b.Value != math.Trunc(b.Value) {
-		return wrong("noise on integers makes integers, and %s is none", short(b.Value))
+		return wrong("noise on integers gives integer counts, but %s is not an integer", short(b.Value))
 	}
 	return nil
 }
@@ -177,10 +177,10 @@ func (b Binomial) Test(null float64, alternative string) (*Test, error) {
 		return nil, err
 	}
 	if !(null > 0 && null < 1) {
-		return nil, wrong("the probability of the hypothesis must be between 0 and 1")
+		return nil, wrong("the probability under the null hypothesis must be between 0 and 1")
 	}
 	if alternative != TwoSided && alternative != Greater && alternative != Less {
-		return nil, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
+		return nil, wrong("the alternative must be %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
 	}
 	b = b.remembering()
 	out := &Test{
@@ -189,7 +189,7 @@ func (b Binomial) Test(null float64, alternative string) (*Test, error) {
 		P: b.p(null, alternative), Estimate: b.Estimate(),
 	}
 	if b.Value < 0 || b.Value > float64(b.N) {
-		out.warn("the noisy count is beyond 0 … %d", b.N)
+		out.warn("the noisy count is outside 0 … %d", b.N)
 	}
 	out.finish()
 	return out, nil
@@ -214,7 +214,7 @@ func (b Binomial) Interval(confidence float64, alternative string) (Interval, er
 		return Interval{}, err
 	}
 	if !(confidence > 0 && confidence < 1) {
-		return Interval{}, wrong("a confidence is between 0 and 1")
+		return Interval{}, wrong("the confidence must be between 0 and 1")
 	}
 	b = b.remembering()
 	out, alpha := Interval{0, 1, confidence}, 1-confidence
@@ -226,7 +226,7 @@ func (b Binomial) Interval(confidence float64, alternative string) (Interval, er
 	case TwoSided:
 		out.Low, out.High = b.ends(alpha)
 	default:
-		return Interval{}, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
+		return Interval{}, wrong("the alternative must be %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
 	}
 	return out, nil
 }
@@ -299,7 +299,7 @@ func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64
 		return 0, err
 	}
 	if !(null > 0 && null < 1 && truth >= 0 && truth <= 1 && alpha > 0 && alpha < 1) {
-		return 0, wrong("probabilities and levels are between 0 and 1")
+		return 0, wrong("probabilities and levels must be between 0 and 1")
 	}
 	b = b.remembering()
 	n := float64(b.N)
@@ -319,7 +319,7 @@ func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64
 		t := b.edge(0, n+reach, func(z float64) bool { return b.right(null, m+z)+b.left(null, m-z) <= alpha })
 		return min(1, b.right(truth, m+t)+b.left(truth, m-t)), nil
 	}
-	return 0, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
+	return 0, wrong("the alternative must be %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
 }
 
 // edge returns the smallest x in [low, high] from which on holds is true, rounded up.

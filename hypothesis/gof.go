@@ -44,7 +44,7 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 		return nil, err
 	}
 	if len(g.Counts) < 2 || len(g.Counts) > MaxCells {
-		return nil, wrong("goodness of fit takes from 2 to %d counts, not %d", MaxCells, len(g.Counts))
+		return nil, wrong("goodness of fit needs 2 to %d counts, not %d", MaxCells, len(g.Counts))
 	}
 	if err := checkNumbers("counts", g.Counts...); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 	}
 	if how.Method == Unprojected {
 		if g.N == 0 {
-			return nil, wrong("the unprojected statistic needs n: without it the total tells nothing")
+			return nil, wrong("the unprojected statistic needs n")
 		}
 		if g.Noise == nil {
 			return nil, wrong("the unprojected statistic needs noise")
@@ -79,11 +79,11 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 		if !exact {
 			out.tooFew(few)
 			if how.Method != Naive && g.N > 0 {
-				out.warn("asked to simulate, the test is valid with fewer too")
+				out.warn("with simulation, the test is valid for smaller counts too")
 			}
 			return out, nil
 		}
-		out.warn("a count of %s is expected somewhere: the null distribution is simulated", short(few))
+		out.warn("the smallest expected count is %s: the null distribution is simulated", short(few))
 	}
 	out.Statistic = f.statistic(g.Counts)
 	out.P = chiSquaredTail(out.Statistic, out.DF)
@@ -117,17 +117,17 @@ func distribution(p []float64, d int) ([]float64, error) {
 		return p, nil
 	}
 	if len(p) != d {
-		return nil, wrong("the hypothesis has %d probabilities for %d counts", len(p), d)
+		return nil, wrong("there are %d probabilities for %d counts", len(p), d)
 	}
 	sum := 0.0
 	for _, q := range p {
 		if !(q > 0 && q <= 1) {
-			return nil, wrong("each probability of the hypothesis must be above 0 and at most 1")
+			return nil, wrong("each probability must be above 0 and at most 1")
 		}
 		sum += q
 	}
 	if math.Abs(sum-1) > 1e-9 {
-		return nil, wrong("the probabilities of the hypothesis make %s, not 1", short(sum))
+		return nil, wrong("the probabilities sum to %s, not 1", short(sum))
 	}
 	return p, nil
 }

@@ -99,7 +99,7 @@ func (h How) check() (How, error) {
 		h.Simulations = Simulations
 	}
 	if h.Simulations < 99 || h.Simulations > MaxSimulations {
-		return h, wrong("a null distribution is simulated from 99 to %d times, not %d", MaxSimulations, h.Simulations)
+		return h, wrong("the number of simulations must be 99 to %d, not %d", MaxSimulations, h.Simulations)
 	}
 	for _, m := range Methods {
 		if h.Method == m {

@@ -67,7 +67,7 @@ func (s Sample) check() error {
 		return err
 	}
 	if !(s.High-s.Low > 1e-100) {
-		return wrong("the bounds of the numbers must be given, the lower below the upper")
+		return wrong("the bounds are missing, or the lower bound is not below the upper")
 	}
 	for _, x := range []float64{
 		s.Sum.Value, s.Squares.Value, s.Centre, s.About, s.SquareCentre, s.Sum.Unit,
@@ -78,10 +78,10 @@ func (s Sample) check() error {
 		}
 	}
 	if s.Sum.Unit < 0 || s.Squares.Unit < 0 || s.Count.Unit != 0 && s.Count.Unit != 1 {
-		return wrong("a unit must be above 0, and of a count 1")
+		return wrong("a unit must not be negative, and the unit of a count must be 1")
 	}
 	if n := s.Count.Value; s.Count.Noise == nil && (n < 2 || n != math.Trunc(n)) {
-		return wrong("a public count must be a whole number from 2 on")
+		return wrong("a public count must be a whole number of at least 2")
 	}
 	return nil
 }
@@ -238,15 +238,15 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 		c.Simulations = meanSimulations
 	}
 	if c.Simulations < 99 || c.Simulations > MaxSimulations {
-		return nil, wrong("errors are simulated from 99 to %d times, not %d", MaxSimulations, c.Simulations)
+		return nil, wrong("the number of simulations must be 99 to %d, not %d", MaxSimulations, c.Simulations)
 	}
 	if !(c.Confidence > 0 && c.Confidence < 1) {
-		return nil, wrong("a confidence is between 0 and 1")
+		return nil, wrong("the confidence must be between 0 and 1")
 	}
 	if c.Alternative != TwoSided && c.Alternative != Greater && c.Alternative != Less {
-		return nil, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, c.Alternative)
+		return nil, wrong("the alternative must be %s, %s or %s, not %q", TwoSided, Greater, Less, c.Alternative)
 	}
-	if err := checkNumbers("what is tested", c.Null); err != nil {
+	if err := checkNumbers("the null hypothesis", c.Null); err != nil {
 		return nil, err
 	}
 	out := &Test{
@@ -256,7 +256,7 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 	out.Interval = Interval{low, high, c.Confidence}
 	if m.bad {
 		out.Null, out.Estimate = "none", math.NaN()
-		out.warn("a noisy count is not well above its noise: nothing is rejected")
+		out.warn("a noisy count is not well above its noise, so the test does not reject")
 		return out, nil
 	}
 	se, _ := m.error()
@@ -308,7 +308,7 @@ func (t Table) Difference(confidence float64) (*Test, error) {
 		return nil, err
 	}
 	if len(t.Counts) != 2 || len(t.Counts[0]) != 2 {
-		return nil, wrong("the difference of two shares is of a table of two rows and two columns")
+		return nil, wrong("the difference of two shares needs a table with two rows and two columns")
 	}
 	var shares [2]meanOf
 	total := 0.0

@@ -21,13 +21,13 @@ func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 		d.Alpha = 0.05
 	}
 	if !(d.Alpha > 0 && d.Alpha < 1) {
-		return 0, wrong("a level is between 0 and 1")
+		return 0, wrong("the level must be between 0 and 1")
 	}
 	if !(n > 0 && n <= MaxCount) || !(noiseVariance >= 0) || math.IsInf(noiseVariance, 1) {
-		return 0, wrong("power is of people and noise whose numbers are finite")
+		return 0, wrong("the number of people must be above 0 and finite, and the noise finite")
 	}
 	if len(d.Truth) < 2 || len(d.Truth) > MaxCells {
-		return 0, wrong("a design has from 2 to %d cells", MaxCells)
+		return 0, wrong("a design must have 2 to %d cells", MaxCells)
 	}
 	q, err := distribution(d.Truth, len(d.Truth))
 	if err != nil {
@@ -61,7 +61,7 @@ func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 // noncentrality is the test statistic of the expected counts x.
 func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, error) {
 	if d.Rows < 2 || len(x)%d.Rows != 0 || len(x)/d.Rows < 2 {
-		return 0, wrong("%d cells make no table of %d rows", len(x), d.Rows)
+		return 0, wrong("%d cells do not form a table of %d rows", len(x), d.Rows)
 	}
 	m := model{rows: d.Rows, columns: len(x) / d.Rows, s2: noiseVariance, method: Projected}
 	if d.Known {
@@ -85,7 +85,7 @@ func (d Design) People(power, noiseVariance float64) (float64, bool, error) {
 // returns ErrInput if enough is not between 0 and 1, or an error of the function of.
 func Least(enough, most float64, of func(n float64) (float64, error)) (float64, bool, error) {
 	if !(enough > 0 && enough < 1) {
-		return 0, false, wrong("a power is between 0 and 1")
+		return 0, false, wrong("the power must be between 0 and 1")
 	}
 	low, high := 0.0, 1.0
 	for {
@@ -120,7 +120,7 @@ func Least(enough, most float64, of func(n float64) (float64, error)) (float64, 
 // people. ok is false if the power is too small even without noise.
 func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
 	if !(power > 0 && power < 1) {
-		return 0, false, wrong("a power is between 0 and 1")
+		return 0, false, wrong("the power must be between 0 and 1")
 	}
 	p, err := d.Power(n, 0)
 	if err != nil || p < power {
@@ -149,7 +149,7 @@ func (g GoodnessOfFit) NullPValues(n int, times int, methods []Method) (map[Meth
 		return nil, err
 	}
 	if n < 1 || times < 1 || times > MaxSimulations {
-		return nil, wrong("p-values are simulated of at least one sample of somebody")
+		return nil, wrong("simulating p-values needs at least one person and one sample")
 	}
 	s, l, x, out := newStream(g.Seed+1), newLaw(g.Noise), make([]float64, len(p)), map[Method][]float64{}
 	for range times {

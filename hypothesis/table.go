@@ -56,11 +56,11 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 	m.columns = len(t.Counts[0])
 	switch {
 	case samples && t.N != 0:
-		return nil, wrong("samples have sizes of their own, and no n")
+		return nil, wrong("a test of samples takes Sizes instead of N")
 	case !samples && t.Sizes != nil:
-		return nil, wrong("independence takes n, and no sizes of the rows")
+		return nil, wrong("a test of independence takes N instead of Sizes")
 	case how.Method == Unprojected:
-		return nil, wrong("there is no unprojected statistic of a table")
+		return nil, wrong("tables do not support the unprojected statistic")
 	}
 	m.n, m.sizes = t.N, t.Sizes
 	if often {
@@ -108,14 +108,14 @@ func (m model) often() int {
 // Sizes.
 func (t Table) flat(samples bool) (x []float64, err error) {
 	if len(t.Counts) < 2 || len(t.Counts[0]) < 2 {
-		return nil, wrong("a table has two rows and two columns at least")
+		return nil, wrong("a table needs at least two rows and two columns")
 	}
 	if len(t.Counts)*len(t.Counts[0]) > MaxCells {
-		return nil, wrong("a table has at most %d cells", MaxCells)
+		return nil, wrong("a table can have at most %d cells", MaxCells)
 	}
 	for _, row := range t.Counts {
 		if len(row) != len(t.Counts[0]) {
-			return nil, wrong("all rows of a table are of one length")
+			return nil, wrong("all rows of a table must have the same length")
 		}
 		x = append(x, row...)
 	}
@@ -124,7 +124,7 @@ func (t Table) flat(samples bool) (x []float64, err error) {
 	}
 	if samples && t.Sizes != nil {
 		if len(t.Sizes) != len(t.Counts) {
-			return nil, wrong("%d sizes are told of %d rows", len(t.Sizes), len(t.Counts))
+			return nil, wrong("there are %d sizes for %d rows", len(t.Sizes), len(t.Counts))
 		}
 		for _, n := range t.Sizes {
 			if err := checkTotal("a size", n); err != nil || n == 0 {

@@ -28,7 +28,7 @@ func runGrid(ctx context.Context, t task, s source) (*result, error) {
 		rows, step = cells.counts[0], 1
 		if rows < 1 {
 			out.warnings = append(out.warnings,
-				"By the noisy count there is less than one row: the clusters are of noise.")
+				"The noisy count of rows is below 1: the clusters are only noise.")
 		}
 	}
 	deviation, _, err := s.deviation(ctx, step, access{kind: byBucket, buckets: t.twos()})
@@ -170,7 +170,7 @@ func (r *result) assignCells(t task, middles [][]float64, cells *cellSums, centr
 		if pool.count >= 1 {
 			centre = t.inside(divided(pool.sum, pool.count))
 		} else {
-			r.warnings = append(r.warnings, "A cluster has less than one row, by its noisy count.")
+			r.warnings = append(r.warnings, "The noisy count of a cluster is below 1.")
 		}
 		var all noise.Combination
 		all.Add(1, cells.countNoise, float64(len(of[j])))
@@ -196,6 +196,6 @@ func (r *result) assignCells(t task, middles [][]float64, cells *cellSums, centr
 	}
 	if len(centres) < t.k {
 		r.warnings = append(r.warnings,
-			fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(centres)))
+			fmt.Sprintf("Rows were found in too few places for %d clusters: the result has %d.", t.k, len(centres)))
 	}
 }

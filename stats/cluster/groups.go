@@ -86,8 +86,8 @@ func (r *result) assignAll(t task, cells *cellSums, middle []float64) {
 	laws := noiseLaws{alpha: t.alpha / 2}
 	r.clusters, r.groups = append(r.clusters, p.cluster(t, &laws, middle, 1)), append(r.groups, groups)
 	r.warnings = append(r.warnings,
-		"No group of rows is clear of noise, so all rows are one cluster. A larger price, or more rows, would tell "+
-			"them apart.")
+		"Noise hides every group of rows, so all rows form one cluster. Use a higher price or more rows to separate "+
+			"groups.")
 }
 
 // places calls tell for each leaf, with the point where its rows are assumed to lie. The point is the leaf's mean,

@@ -108,7 +108,7 @@ func TestKMeansWholeCoverage(t *testing.T) {
 				t.Fatal(name, got, err)
 			}
 			if !slices.ContainsFunc(got.warnings,
-				func(w string) bool { return strings.HasPrefix(w, "No group of rows is clear") }) {
+				func(w string) bool { return strings.HasPrefix(w, "Noise hides every group") }) {
 				continue
 			}
 			truth, one := s.truth[0], got.clusters[0] // of all rows

@@ -53,8 +53,8 @@ func newKernelSource(ctx context.Context, c *curator.Session, of Request) (*kern
 		return nil, err
 	}
 	if len(e.Cells) != 1 {
-		return nil, request.Misuse("give a condition on rows, and nothing else",
-			"the rows are in groups that nobody named")
+		return nil, request.Misuse("give only a condition on rows, without GROUP BY or other clauses",
+			"the condition makes groups, which clustering does not support")
 	}
 	s.price = e.Price
 	s.task.l2 = e.Price.Rho != ""
@@ -76,22 +76,24 @@ func (s *kernelSource) decide() error {
 	}
 	switch {
 	case of.K < 1 || of.K > mostClusters:
-		return request.Misuse("", "there are 1 to %d clusters, not %d", mostClusters, of.K)
+		return request.Misuse("", "the number of clusters must be 1 to %d, not %d", mostClusters, of.K)
 	case of.Least != 0 && (of.Least < 2 || of.Least > of.K):
 		return request.Misuse("such as 2..8",
-			"the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", mostClusters,
+			"the range of the number of clusters must start at 2 or more and end at %d or less, unlike "+
+				"%d..%d", mostClusters,
 			of.Least, of.K)
 	case of.Most != 0 && (of.Most < of.K || of.Most > mostClusters):
-		return request.Misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K,
+		return request.Misuse("", "--most must be %d to %d, not %d", of.K,
 			mostClusters, of.Most)
 	case of.Least > 0 && of.Method == MethodTree:
-		return request.Misuse("use grid, or look with --most 8 and compare several K, which is free",
-			"a tree's groups are too coarse to tell how many clusters there are")
+		return request.Misuse("use grid; or measure with --most 8 and compare several K, which is free",
+			"the groups of a tree are too coarse to choose the number of clusters")
 	case of.Least+of.Most > 0 && (of.Method == MethodLloyd || of.Iterations+of.Average > 0):
 		return request.Misuse("use grid or tree",
-			"lloyd looks at rows for one number of clusters: every other has a price of its own")
+			"lloyd measures rows for only one number of clusters: every other number has a separate price")
 	case of.Iterations < 0 || of.Iterations > mostIterations:
-		return request.Misuse("0 is the default", "there are 1 to %d iterations, not %d", mostIterations, of.Iterations)
+		return request.Misuse("0 is the default", "the number of iterations must be 1 to %d, not "+
+			"%d", mostIterations, of.Iterations)
 	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != MethodLloyd:
 		return request.Misuse("leave them out", "only lloyd has iterations")
 	}
@@ -102,7 +104,8 @@ func (s *kernelSource) decide() error {
 		}
 	case MethodLloyd, MethodGrid, MethodTree:
 	default:
-		return request.Misuse("", "the method is %s, %s or %s, not %q", MethodLloyd, MethodGrid, MethodTree, of.Method)
+		return request.Misuse("", "the method must be %s, %s or %s, not "+
+			"%q", MethodLloyd, MethodGrid, MethodTree, of.Method)
 	}
 	if t.iterations == 0 {
 		t.iterations = defaultIterations
@@ -111,7 +114,7 @@ func (s *kernelSource) decide() error {
 		t.average = max(1, t.iterations/2)
 	}
 	if t.average < 0 || t.average > t.iterations {
-		return request.Misuse("", "the average is over 1 to all %d iterations, not %d", t.iterations, t.average)
+		return request.Misuse("", "the average must be over 1 to %d iterations, not %d", t.iterations, t.average)
 	}
 	if t.seed == 0 {
 		t.seed, of.Seed = 1, 1
@@ -119,7 +122,7 @@ func (s *kernelSource) decide() error {
 	if of.Radius != "" {
 		r, err := exact.ParseDecimal(of.Radius)
 		if err != nil || r.Sign() <= 0 {
-			return request.Misuse("such as 1", "the radius is a decimal above 0, not %q", of.Radius)
+			return request.Misuse("such as 1", "the radius must be a decimal above 0, not %q", of.Radius)
 		}
 		t.radius, _ = r.Float64()
 	}
@@ -157,8 +160,9 @@ func (s *kernelSource) choose(ctx context.Context) error {
 		buckets = gridBuckets(unbounded, s.task.rows, deviation)
 	}
 	if s.task.method = automaticMethod(s.task.d, buckets); s.of.Least > 0 && s.task.method != MethodGrid {
-		return request.Misuse("say how many, or --method grid; with --most 8 several K are compared, free",
-			"of so many columns, or at so low a price, nothing tells how many clusters there are")
+		return request.Misuse("give the number of clusters, or --method grid; with --most 8, comparing several K is "+
+			"free",
+			"the number of clusters cannot be chosen for this many columns, or at this low a price")
 	}
 	return nil
 }
@@ -283,8 +287,8 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 		}
 		if at < 0 || at >= n || l.kind == allRows && len(m.Cells) > 1 {
 			// only a condition whose brackets do not match leads here
-			return nil, request.Misuse("give a condition on rows, and nothing else",
-				"the clusters' cells are not those of the question")
+			return nil, request.Misuse("give only a condition on rows, without GROUP BY or other clauses",
+				"the released cells do not match the question")
 		}
 		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()
 		if l.kind == byBucket {
@@ -342,13 +346,13 @@ func (s *kernelSource) room(ctx context.Context, from int) error {
 	if err != nil || e.Affordable {
 		return err
 	}
-	hint := "what was answered already can be asked again at no cost"
+	hint := "repeating earlier releases is free"
 	if e.Largest != "0" {
-		hint = "ask at --epsilon " + e.Largest + " or less; " + hint
+		hint = "lower it to --epsilon " + e.Largest + " or less; " + hint
 	}
 	return &curator.Error{
 		Code:    curator.CodeExhausted,
-		Message: fmt.Sprintf("these clusters cost %s, and what remains is %s", e.Price, e.Remaining), Hint: hint,
+		Message: fmt.Sprintf("these clusters cost %s, more than the remaining %s", e.Price, e.Remaining), Hint: hint,
 	}
 }
 

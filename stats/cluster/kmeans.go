@@ -217,7 +217,7 @@ func (t task) shares() []int64 {
 }
 
 // errUnpaid ends a rehearsal at the first access without an earlier release.
-var errUnpaid = errors.New("stats: this look has not been paid for")
+var errUnpaid = errors.New("stats: this access has not been paid for")
 
 // inside moves a point into the space of the rows: it clamps each coordinate and then scales the point down to the
 // radius.

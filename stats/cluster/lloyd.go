@@ -60,7 +60,7 @@ func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 			append(out.pooled, looks)
 		if pooled[j].count < float64(looks) {
 			out.warnings = append(out.warnings,
-				"A cluster has less than one row, by its noisy count: its centre is a random point.")
+				"The noisy count of a cluster is below 1: its centre is a random point.")
 		}
 	}
 	return out, nil

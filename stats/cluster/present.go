@@ -45,39 +45,39 @@ func (s *kernelSource) present(r *result) *Result {
 	return out
 }
 
-const noiseAlone = "A cluster may be of noise alone: the interval of its size holds 0. Fewer clusters, or a larger " +
-	"price, would tell."
+const noiseAlone = "A cluster may be only noise, because the interval of its size contains 0. Use fewer clusters or " +
+	"a higher price to decide."
 
 // notes explains the meaning of the numbers and of their intervals.
 func (s *kernelSource) notes() []string {
 	notes := []string{
-		"Distances are between columns scaled to -1 ... 1 by their declared bounds; rows with a NULL in one of them " +
-			"are in no cluster.",
+		"Distances are between columns scaled to -1 ... 1 by their declared bounds. Rows with NULL in one of the " +
+			"columns are in no cluster.",
 	}
 	switch s.task.method {
 	case MethodLloyd:
 		notes = append(notes,
-			"Sizes and means are of the rows nearest to each centre as it stood in the last iterations; intervals "+
-				"cover noise, and neither sampling nor which rows those are.")
+			"Sizes and means describe the rows nearest to each centre in the last iterations. Intervals cover "+
+				"noise, but neither sampling nor the choice of these rows.")
 	case MethodGrid:
 		notes = append(notes,
-			"Each row counts at the middle of its cell of the grid. Intervals cover that, and the noise in the counts "+
-				"of each cluster's cells, about; neither sampling nor which cells those are.")
+			"Each row counts at the middle of its grid cell. Intervals approximately cover this rounding and the "+
+				"noise in the counts of each cluster's cells, but neither sampling nor the choice of these cells.")
 	default:
 		notes = append(notes,
 			"Each row belongs to the cluster of its group. Groups whose counts may be noise alone join the cluster of "+
 				"the groups nearest to them. "+
-				"Intervals are about all rows of a cluster and cover the noise in its groups' counts and sums, about; "+
-				"neither sampling nor which groups those are.")
+				"Intervals describe all rows of a cluster. They approximately cover the noise in the counts and "+
+				"sums of its groups, but neither sampling nor the choice of these groups.")
 	}
 	if s.of.Least > 0 {
 		notes = append(notes,
-			"The number of clusters was chosen by what was released, at no further price: intervals are as if it had "+
-				"been given.")
+			"The number of clusters was chosen from the releases, at no further price. Intervals do not account for "+
+				"this choice.")
 	}
 	if s.of.Radius != "" {
 		notes = append(notes,
-			"Rows farther out than the radius "+s.of.Radius+" are drawn in to it: means are of the drawn rows.")
+			"Rows beyond the radius "+s.of.Radius+" are moved to it, and means describe the moved rows.")
 	}
 	return notes
 }

@@ -43,7 +43,7 @@ const mostColumns = 25
 
 func columnsOf(t curator.Table, names []string) (out []column, err error) {
 	if len(names) == 0 || len(names) > mostColumns {
-		return nil, request.Misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d",
+		return nil, request.Misuse("name the columns to cluster by", "clusters need 1 to %d columns, not %d",
 			mostColumns, len(names))
 	}
 	var all []string
@@ -69,9 +69,10 @@ func columnsOf(t curator.Table, names []string) (out []column, err error) {
 
 func columnOf(c curator.TableColumn) (out column, err error) {
 	if c.Type != "integer" && c.Type != "real" {
-		return out, request.Misuse("distances are between numbers", "the column %s is of type %s", c.Name, c.Type)
+		return out, request.Misuse("name numeric columns: clustering uses distances between numbers", "the column "+
+			"%s is of type %s", c.Name, c.Type)
 	}
-	out.Column, err = scale.Of(c, "the owner declares them in the policy; they are never looked up in the rows")
+	out.Column, err = scale.Of(c, "ask the owner to declare them in the policy: dither never takes them from the rows")
 	if err != nil {
 		return out, err
 	}

@@ -28,7 +28,7 @@ func runTree(ctx context.Context, t task, s source) (*result, error) {
 	if rows >= 1 {
 		middle = t.inside(divided(all.sums[0], rows))
 	} else {
-		out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
+		out.warnings = append(out.warnings, "The noisy count of rows is below 1: the clusters are only noise.")
 	}
 	planes := randomPlanes(t, middle)
 	sides, err := out.take(ctx, s, 1,
@@ -56,7 +56,8 @@ func runTree(ctx context.Context, t task, s source) (*result, error) {
 		out.assignAll(t, cells, middle)
 	} else if len(out.clusters) < t.k {
 		out.warnings = append(out.warnings,
-			fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(out.clusters)))
+			fmt.Sprintf("Rows were found in too few places for %d clusters: the result has "+
+				"%d.", t.k, len(out.clusters)))
 	}
 	return out, nil
 }

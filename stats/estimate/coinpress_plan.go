@@ -31,18 +31,19 @@ func pressVectors(s Sample, f linearForms, bound string, products bool) curator.
 // of rows.
 func chooseMoments(k asker, s Sample, p *Plan) error {
 	if len(s.Deviations) > 0 && len(s.Deviations) != len(s.Columns) {
-		return request.Misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations),
+		return request.Misuse("give one deviation for each column", "there are %d deviations, but %d "+
+			"columns", len(s.Deviations),
 			len(s.Columns))
 	}
 	units, err := deviationsOf(s)
 	if err != nil || p.Method != "" {
-		p.Why = "It was asked for."
+		p.Why = "The request names it."
 		return err
 	}
 	p.Method = MethodBounded
 	if units == nil {
-		p.Why = "Bounded sums: whether the bounds are loose, which CoinPress is for, cannot be told without knowing " +
-			"about how far values spread (Deviations)."
+		p.Why = "Bounded sums: CoinPress helps only if the bounds are loose, which cannot be decided without " +
+			"Deviations, the approximate spread of the values."
 		return nil
 	}
 	t, err := s.declaredTable(k)
@@ -51,8 +52,8 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 	}
 	n := float64(s.expectedRows(t))
 	if n < 1 || len(s.By) > 0 {
-		p.Why = "Bounded sums: CoinPress is weighed where the owner declares expected_rows, and nothing is left out " +
-			"or grouped."
+		p.Why = "Bounded sums: the comparison with CoinPress needs the owner's expected_rows, and a request without " +
+			"groups and condition."
 		return nil
 	}
 	box, d := 0.0, len(s.Columns)
@@ -74,10 +75,11 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 	case fitted < box:
 		p.Method = MethodCoinPress
 		p.Why = fmt.Sprintf(
-			"CoinPress: with about %.0f rows its last region is %s times as wide as the bounds' (in noise, its share "+
-				"of the price included).", n, shortNumber(fitted/box))
+			"CoinPress: with about %.0f rows, the last region is %s times as wide as the bounds, measured in noise "+
+				"and including its share of the price.", n, shortNumber(fitted/box))
 	default:
-		p.Why = fmt.Sprintf("Bounded sums: the bounds are no wider than what CoinPress would end with (%s times).",
+		p.Why = fmt.Sprintf("Bounded sums: the bounds are no wider than the last region of CoinPress (%s times as "+
+			"wide).",
 			shortNumber(box/fitted))
 	}
 	return nil
@@ -88,11 +90,11 @@ func deviationsOf(s Sample) (out []float64, err error) {
 	for _, text := range s.Deviations {
 		r, err := exact.ParseDecimal(text)
 		if err != nil || r.Sign() <= 0 {
-			return nil, request.Misuse("a deviation is a decimal above 0", "invalid deviation %q", text)
+			return nil, request.Misuse("a deviation must be a decimal above 0", "invalid deviation %q", text)
 		}
 		x, _ := r.Float64()
 		if !(x > 1e-100 && x < 1e100) {
-			return nil, request.Misuse("a deviation lies between 1e-100 and 1e100", "invalid deviation %q", text)
+			return nil, request.Misuse("a deviation must be between 1e-100 and 1e100", "invalid deviation %q", text)
 		}
 		out = append(out, x)
 	}
@@ -117,8 +119,8 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		return nil, err
 	}
 	if len(s.By) > 0 {
-		return nil, request.Misuse("ask for one group at a time, with a condition; or use the method "+MethodBounded,
-			"CoinPress estimates one group")
+		return nil, request.Misuse("select one group at a time by a condition, or use the method "+MethodBounded,
+			"CoinPress supports only one group")
 	}
 	forms, ranges, err := boundedForms(ctx, k, s)
 	if err != nil {
@@ -133,8 +135,8 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		}
 	}
 	if products && d > maxPressed {
-		return nil, request.Misuse(fmt.Sprintf("name at most %d columns, or for their means their deviations",
-			maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
+		return nil, request.Misuse(fmt.Sprintf("name at most %d columns; for means, give their deviations instead",
+			maxPressed), "CoinPress on %d columns needs too large a statement", d)
 	}
 	if !products {
 		norm = 0
@@ -149,15 +151,13 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 	}
 	p.Confidence = confidence
 	p.Notes = append(p.Notes,
-		"CoinPress moves rows outside of its region to the edge: of a normal distribution hardly any. Of one with "+
-			"heavy tails it moves more, and the intervals, which are about what was moved, then do not hold for "+
-			"the rows' "+
-			"own numbers.")
+		"CoinPress moves rows outside its region to the edge. For a normal distribution it moves almost none. For "+
+			"heavy tails it moves more, and the intervals then describe the moved rows instead of the original ones.")
 	p.Notes = append(p.Notes, covarianceNotes(s)...)
 	if !products && s.Population {
 		p.Notes[len(
-			p.Notes)-1] = "Intervals cover noise, and sampling as of a normal distribution whose deviations are at " +
-			"most the declared ones."
+			p.Notes)-1] = "Intervals cover noise, and the sampling error of a normal distribution whose deviations " +
+			"are at most the declared ones."
 	}
 	p.run = func(ctx context.Context) (*Result, error) {
 		if err := p.payable(); err != nil {
@@ -189,7 +189,8 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 			return nil, err
 		}
 		if last.unusual {
-			out.Notes = append(out.Notes, "A round counted no more rows than its noise: its region was kept.")
+			out.Notes = append(out.Notes, "In one round, the count of rows was no larger than its noise: the region "+
+				"was kept.")
 		}
 		if !products {
 			out.Values = pressedMeans(&last, s, ranges, alpha, units)

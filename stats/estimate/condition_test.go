@@ -44,7 +44,7 @@ func TestMoreThanACondition(t *testing.T) {
 	}
 	_, err := Quantile(t.Context(), c, s, "0.5")
 	var e *curator.Error
-	if !errors.As(err, &e) || e.Code != curator.CodeUsage || !strings.Contains(e.Hint, "stays paid") {
+	if !errors.As(err, &e) || e.Code != curator.CodeUsage || !strings.Contains(e.Hint, "stay paid") {
 		t.Error(err)
 	}
 }

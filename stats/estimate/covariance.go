@@ -62,13 +62,13 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
 }
 
 func covarianceNotes(s Sample) []string {
-	notes := []string{"A row in which one of the columns is NULL does not count."}
+	notes := []string{"Rows with NULL in one of the columns do not count."}
 	if s.Population {
 		return append(notes,
-			"Intervals cover sampling and noise, by simulation from what was released; sampling as of a normal "+
-				"distribution: of values with heavier tails covariances vary more.")
+			"Intervals cover sampling and noise, by simulation from the releases. They assume the sampling error of "+
+				"a normal distribution, and are too narrow for heavier tails.")
 	}
-	return append(notes, "Intervals cover noise, not sampling, by simulation from what was released.")
+	return append(notes, "Intervals cover noise, not sampling, by simulation from the releases.")
 }
 
 // boundedForms returns each column relative to the middle of its bounds, in units of half their width, so that its

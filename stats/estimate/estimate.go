@@ -125,8 +125,8 @@ func (p *Plan) payable() error {
 	if p.Affordable || p.Replayed {
 		return nil
 	}
-	return request.Exhausted("ask at a lower price; what was answered already can be asked again at no cost",
-		"the price of all looks", p.Price, p.Remaining)
+	return request.Exhausted("lower the price; repeating earlier releases is free",
+		"the price of all accesses", p.Price, p.Remaining)
 }
 
 // took records a release. A release that the result already holds is not recorded twice: if a round found nothing,
@@ -175,20 +175,20 @@ const maxColumns = 1000
 func (s *Sample) check(methods ...string) error {
 	switch {
 	case s.SQL != "":
-		return request.Misuse("a sample names a table and columns", "the question of an estimate is made for it")
+		return request.Misuse("name a table and columns", "an estimate makes its own SQL: leave SQL empty")
 	case strings.TrimSpace(s.Table) == "":
 		return request.Misuse("name a table", "no table")
 	case len(s.Columns) == 0:
-		return request.Misuse("name what is estimated", "no columns")
+		return request.Misuse("name the columns to estimate", "no columns")
 	case len(s.Columns) > maxColumns:
-		return request.Misuse("ask about fewer at once", "there are estimates of at most %d columns, not of %d",
+		return request.Misuse("name fewer columns", "an estimate supports at most %d columns, not %d",
 			maxColumns, len(s.Columns))
 	case s.Rounds < 0 || s.Rounds > maxRounds:
-		return request.Misuse("", "CoinPress takes from 1 to %d rounds", maxRounds)
+		return request.Misuse("", "the rounds of CoinPress must be 1 to %d", maxRounds)
 	}
 	for _, c := range s.Columns {
 		if strings.TrimSpace(c) == "" {
-			return request.Misuse("name what is estimated", "a column without a name")
+			return request.Misuse("name the columns to estimate", "a column without a name")
 		}
 	}
 	if err := request.CheckCondition(s.Where); err != nil {
@@ -199,15 +199,15 @@ func (s *Sample) check(methods ...string) error {
 			return nil
 		}
 	}
-	return request.Misuse("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
+	return request.Misuse("use "+strings.Join(methods, ", "), "this estimate has no method %q", s.Method)
 }
 
 // grouped refuses a question whose number of cells contradicts the sample. For example, the sample's Table may be a
 // relation that ends with GROUP BY.
 func (s *Sample) grouped(cells int) error {
 	if len(s.By) == 0 && cells != 1 {
-		return request.Misuse("name groups by their keys (By), and nothing but a relation as the table",
-			"the sample is of groups that it does not name")
+		return request.Misuse("name groups by their keys (By), and give only a relation as the table",
+			"the question has groups, but the sample names no keys")
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
 		return pressPlan(ctx, k, s, p, false)
 	case s.Population && p.Method == MethodAutomatic:
 		return nil, request.Misuse("give bounds in the expression: LEAST(GREATEST(x, low), high)",
-			"bounds are not looked for where sampling is to be told too")
+			"the automatic method does not support intervals for the population")
 	case s.Population:
 		return populationPlan(ctx, k, s, p, names, meanSums, meanOf)
 	}
@@ -72,7 +72,7 @@ func planVariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	if err := s.check(MethodBounded); err != nil {
 		return nil, err
 	}
-	p := &Plan{Kind: "variance", Method: MethodBounded, Why: "It is the one method there is."}
+	p := &Plan{Kind: "variance", Method: MethodBounded, Why: "It is the only method."}
 	names := namesOf("variance", s.Columns)
 	if s.Population {
 		return populationPlan(ctx, k, s, p, names, varianceSums, varianceOf)
@@ -228,15 +228,14 @@ func populationPlan(
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
-	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation " +
-		"from what " +
-		"was released: of few rows, or where values far from the others are rare, they hold less often."
+	about := "Intervals cover sampling and noise, for the population of the bounded values, by simulation from the " +
+		"releases. With few rows, or with rare outliers, they hold less often than stated."
 	if !s.Population {
-		about = "Intervals cover noise, not sampling, by simulation from what was released."
+		about = "Intervals cover noise, not sampling, by simulation from the releases."
 	}
 	p.Notes = append(p.Notes, about)
 	if len(s.Columns) > 1 {
-		p.Notes = append(p.Notes, "A row in which one of the columns is NULL does not count.")
+		p.Notes = append(p.Notes, "Rows with NULL in one of the columns do not count.")
 	}
 	p.measures(k, s, v, confidence, func(out *Result, sums *vectorSums, keys []any) {
 		out.Values = append(out.Values,
@@ -332,7 +331,7 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vect
 		if i > 0 {
 			look.Expected += "; "
 		}
-		look.Expected += fmt.Sprintf("%s: noise of deviation %s",
+		look.Expected += fmt.Sprintf("%s: noise of standard deviation %s",
 			sum.Name, shortNumber(noiseLawOf(sum.Noise, sum.Unit).deviation))
 	}
 	p.Accesses, p.Price, p.Remaining = []Access{look}, e.Price, e.Remaining
@@ -341,7 +340,7 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vect
 	return nil
 }
 
-const dependentNote = "A person may have several rows: the part of an interval that is sampling's takes rows for " +
+const dependentNote = "A person may have several rows, but the sampling part of an interval assumes that rows are " +
 	"independent."
 
 // ofMoments returns a result for a release, without estimates yet.

@@ -39,9 +39,9 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Plan, e
 		return nil, err
 	}
 	if len(s.Columns) > 1 {
-		return nil, request.Misuse("ask about each by itself", "quantiles of one column at a time")
+		return nil, request.Misuse("estimate each column separately", "quantiles need exactly one column")
 	}
-	p := &Plan{Kind: "quantile", Method: s.Method, Why: "It was asked for."}
+	p := &Plan{Kind: "quantile", Method: s.Method, Why: "The request names it."}
 	t, err := s.declaredTable(k)
 	if err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Plan, e
 	switch {
 	case p.Method != MethodIndependent && len(s.By) > 0:
 		return nil, request.Misuse(
-			"use the method "+MethodIndependent+", or ask for one group at a time, with a condition",
-			"the method %s is for one group", p.Method)
+			"use the method "+MethodIndependent+", or select one group at a time by a condition",
+			"the method %s supports only one group", p.Method)
 	case p.Method == MethodIndependent && s.Population:
 		return planPopulationQuantiles(ctx, k, s, p, ranks)
 	case s.Population:
@@ -89,14 +89,15 @@ func chooseQuantiles(s Sample, t curator.Table, n int, p *Plan) error {
 	p.Method = MethodIndependent
 	switch {
 	case s.Population:
-		p.Why = "Independent: of the other methods nothing bounds an interval."
+		p.Why = "Independent: only this method has intervals."
 	case n < 3:
-		p.Why = "Independent: of one or two quantiles the others are hardly closer, and have no intervals."
+		p.Why = "Independent: for one or two quantiles, the other methods are hardly more accurate, and they have " +
+			"no intervals."
 	case len(s.By) > 0:
-		p.Why = "Independent: the other methods are for one group."
+		p.Why = "Independent: the other methods support only one group."
 	case !seldomRepeats(t, s.Columns[0]):
-		p.Why = "Independent: the recursion, which is closer where there are several, needs values that seldom " +
-			"repeat, and these are not declared to be of many."
+		p.Why = "Independent: the recursive method is more accurate for several quantiles, but needs values that " +
+			"seldom repeat. The policy declares too few possible values."
 	default:
 		p.Method, p.Why = MethodRecursive,
 			"Recursive: its error grows with the logarithm of the number of quantiles; it has no intervals."
@@ -122,17 +123,17 @@ func seldomRepeats(t curator.Table, column string) bool {
 // ranksOf parses the ranks of quantiles. They must be between 0 and 1 and in rising order.
 func ranksOf(at []string) (out []string, err error) {
 	if len(at) < 1 || len(at) > 100 {
-		return nil, request.Misuse("such as 0.25, 0.5, 0.75", "between 1 and 100 quantiles are asked for at once")
+		return nil, request.Misuse("such as 0.25, 0.5, 0.75", "a request must have 1 to 100 quantiles")
 	}
 	var last *big.Rat
 	for _, text := range at {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))
 		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || last != nil && r.Cmp(last) <= 0 {
-			return nil, request.Misuse("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75",
-				"%q is no quantile that may stand here", text)
+			return nil, request.Misuse("give ranks as rising decimals from 0 to 1, such as 0.25, 0.5, 0.75",
+				"%q is no valid rank here", text)
 		}
 		if !new(big.Rat).Mul(r, big.NewRat(10_000, 1)).IsInt() {
-			return nil, request.Misuse("such as 0.9995", "a quantile's rank has at most 4 places, unlike %s", text)
+			return nil, request.Misuse("such as 0.9995", "a rank must have at most 4 decimal places, unlike %s", text)
 		}
 		out, last = append(out, exact.FormatRat(r)), r
 	}
@@ -168,8 +169,7 @@ func planRank(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (
 	if err != nil {
 		return nil, err
 	}
-	const note = "The %s method has no intervals: how far it is off depends on how often values repeat, which " +
-		"nothing " +
+	const note = "The %s method has no intervals: its error depends on how often values repeat, which nothing " +
 		"public bounds."
 	if err := p.ordered(q.SQL, s.Confidence, e, fmt.Sprintf(note, p.Method)); err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func inOrder(values []*curator.Number) []*curator.Number {
 
 func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
 	if len(ranks) != 1 || ranks[0] != "0.5" {
-		return nil, request.Misuse("ask for the rank 0.5", "smooth sensitivity is of the median alone")
+		return nil, request.Misuse("use the rank 0.5", "the smooth method supports only the median")
 	}
 	q := s.requesting(s.sql(false, s.Columns[0]))
 	e, err := k.ExplainSmooth(ctx, q)
@@ -214,7 +214,7 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string)
 	}
 	if err := p.ordered(q.SQL, s.Confidence, e,
 		"The smooth method has no interval: the scale of its noise is computed from the rows, and is "+
-			"a secret."); err != nil {
+			"secret."); err != nil {
 		return nil, err
 	}
 	p.run = func(ctx context.Context) (*Result, error) {
@@ -246,11 +246,11 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 	left := alpha - 2*bracketAlpha - countAlpha
 	switch {
 	case len(s.By) > 0:
-		return nil, request.Misuse("ask for one group at a time, with a condition",
-			"intervals about a population's quantiles are of one group")
+		return nil, request.Misuse("select one group at a time by a condition",
+			"intervals for the quantiles of a population support only one group")
 	case left <= 0:
-		return nil, request.Misuse("ask for 0.97 or less",
-			"quantiles have no interval of that confidence about a population")
+		return nil, request.Misuse("use a confidence of 0.97 or less",
+			"for the quantiles of a population, no interval has this confidence")
 	}
 	items, names := quantileItems(s.Columns[0], ranks)
 	if _, err := answerPlan(ctx, k, s, p, items, names); err != nil {
@@ -276,7 +276,7 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 	p.dependent = request.ManyRows(first.Unit)
 	p.Accesses = []Access{
 		{SQL: counting.SQL, What: "rows", Price: first.Price},
-		{What: "quantiles, and those between which a sample's varies"},
+		{What: "quantiles, and further ranks that cover the sampling error"},
 	}
 	if e, err := k.Explain(ctx, rest.asking(rest.sql(false, items...))); err == nil {
 		p.Accesses[1].Price = e.Price
@@ -284,7 +284,7 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 		return nil, err
 	}
 	p.Confidence, p.Replayed, p.Notes = confidence, first.Replayed,
-		[]string{"Intervals cover sampling and noise, about the population of the bounded values."}
+		[]string{"Intervals cover sampling and noise, for the population of the bounded values."}
 	p.run = func(ctx context.Context) (*Result, error) {
 		if err := p.payable(); err != nil {
 			return nil, err
@@ -306,8 +306,8 @@ func populationQuantiles(
 		return nil, err
 	}
 	if len(counted.Rows) != 1 || len(counted.Rows[0]) != 1 {
-		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table",
-			"the rows' count is not one number"), counted.ID)
+		return nil, request.Stopped(request.Misuse("give only a relation as the table",
+			"the count of rows is not one number"), counted.ID)
 	}
 	rows := counted.Rows[0][0].Estimate
 	n := 1.0 // lower confidence limit of the number of rows, at least 1
@@ -351,8 +351,8 @@ func populationQuantiles(
 	}
 	found := ofRelease(rest, r, names)
 	if len(found.Values) != len(asked) {
-		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table",
-			"the quantiles are not those of the question"), counted.ID, r.ID)
+		return nil, request.Stopped(request.Misuse("give only a relation as the table",
+			"the released quantiles do not match the question"), counted.ID, r.ID)
 	}
 	out := &Result{Confidence: confidence, Population: true}
 	out.took(counted.ID, counted.Price, counted.Remaining, counted.Replayed)

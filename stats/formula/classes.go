@@ -49,7 +49,7 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 		}
 	}
 	if len(words) > maxPredictors {
-		return r, request.Misuse("", "a response has at most %d classes", maxPredictors)
+		return r, request.Misuse("", "a response can have at most %d classes", maxPredictors)
 	}
 	literals := make([]string, len(words))
 	for i, w := range words {
@@ -64,7 +64,7 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 		return d.against(c, k, words, literals)
 	}
 	if len(words) < 2 {
-		return r, request.Misuse("", "a response has two classes or more, and %s is given one", c.Name)
+		return r, request.Misuse("", "a response needs at least two classes, but %s has only one", c.Name)
 	}
 	r.Partial = k.some(c)
 	if r.Levels = words; len(words) == 2 {
@@ -87,7 +87,7 @@ func (d *designer) against(c curator.TableColumn, k Classes, words, literals []s
 		if near := nearest.Name(k.Positive, words); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return r, request.Misuse(hint, "%q is not among the values of %s", k.Positive, c.Name)
+		return r, request.Misuse(hint, "%q is not a declared value of %s", k.Positive, c.Name)
 	}
 	level, err := literal(c, k.Positive)
 	if err != nil {
@@ -123,5 +123,5 @@ func literal(c curator.TableColumn, word string) (string, error) {
 			return exact.FormatRat(r), nil
 		}
 	}
-	return "", request.Misuse("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
+	return "", request.Misuse("", "%q is not a value of %s, which has type %s", word, c.Name, c.Type)
 }

@@ -110,7 +110,7 @@ func (f Formula) DesignWith(t curator.Table, o Options) (*Design, error) {
 		out.TermOf = append(out.TermOf, c.term-(len(d.terms)-len(out.Terms)))
 	}
 	if n := len(out.Response.Levels); n > 2 && !o.Several {
-		return nil, request.Misuse(severalClasses, "the response %s has %d classes, and this model has two",
+		return nil, request.Misuse(severalClasses, "the response %s has %d classes, but this model supports two",
 			out.Response.Name, n)
 	}
 	return out, nil

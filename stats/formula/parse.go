@@ -54,7 +54,8 @@ func (p *reader) wrong(format string, args ...any) error {
 	return &curator.Error{
 		Code:    curator.CodeUsage,
 		Message: "the formula cannot be read: " + fmt.Sprintf(format, args...),
-		Hint:    `write it as y ~ x1 + x2 + x1:x2; quote a name of other than letters, digits, _ and ., as "education-num"`,
+		Hint: `write it such as y ~ x1 + x2 + x1:x2; quote a name with characters other than letters, digits, _ and ., ` +
+			`such as "education-num"`,
 	}
 }
 
@@ -71,7 +72,7 @@ func (p *reader) read() error {
 		case r == '"' || r == '`':
 			name, end := quotedName(p.text[i+1:], r)
 			if end < 0 || name == "" {
-				return p.wrong("the quotes at %d hold no name", i+1)
+				return p.wrong("the quotes at %d contain no name", i+1)
 			}
 			p.tokens, i = append(p.tokens, lexeme{name, 0, i}), i+1+end
 		case nameRune(r):
@@ -85,7 +86,7 @@ func (p *reader) read() error {
 			}
 			word := p.text[i:end]
 			if unicode.IsDigit(r) && word != "0" && word != "1" {
-				return p.wrong("%q at %d is no name", word, i+1)
+				return p.wrong("%q at %d is not a name", word, i+1)
 			}
 			sign := rune(0)
 			if unicode.IsDigit(r) {
@@ -132,11 +133,11 @@ func (p *reader) sign(r rune) bool {
 // name consumes the next token, which must be a name.
 func (p *reader) name() (string, error) {
 	if len(p.tokens) == 0 {
-		return "", p.wrong("it ends where a name is needed")
+		return "", p.wrong("it ends, but a name must follow")
 	}
 	t := p.tokens[0]
 	if t.sign != 0 {
-		return "", p.wrong("a name is needed at %d", t.at+1)
+		return "", p.wrong("a name is missing at %d", t.at+1)
 	}
 	p.tokens = p.tokens[1:]
 	return t.name, nil
@@ -148,7 +149,7 @@ func (p *reader) formula() (f Formula, err error) {
 		return f, err
 	}
 	if !p.sign('~') {
-		return f, p.wrong("a response and ~ are needed first")
+		return f, p.wrong("it must begin with a response and ~")
 	}
 	minus := p.sign('-')
 	for {
@@ -160,7 +161,7 @@ func (p *reader) formula() (f Formula, err error) {
 		}
 		minus = p.sign('-')
 		if !minus && !p.sign('+') {
-			return f, p.wrong("+ or - is needed at %d", p.tokens[0].at+1)
+			return f, p.wrong("+ or - is missing at %d", p.tokens[0].at+1)
 		}
 	}
 	// Put interactions after the main effects that they contain, as in a table of results.
@@ -267,7 +268,7 @@ func (p *reader) factor() (f Factor, err error) {
 		return f, err
 	}
 	if !p.sign(')') {
-		return f, p.wrong("factor( is not closed")
+		return f, p.wrong("factor( has no closing bracket")
 	}
 	return f, nil
 }

@@ -36,7 +36,7 @@ func (d *designer) variable(f Factor) (int, error) {
 	case c.Type == "integer" || c.Type == "real":
 		v.sql, v.low, v.high, err = d.number(c)
 	default:
-		err = request.Misuse("factor(…) takes its declared values as categories",
+		err = request.Misuse("use factor(…) to treat its declared values as categories",
 			"the column %s is a %s, not a number or a category", c.Name, c.Type)
 	}
 	if err != nil {
@@ -133,12 +133,14 @@ func levels(c curator.TableColumn) (sql, words []string, err error) {
 	switch {
 	case len(values) == 0:
 		return nil, nil, request.Misuse(
-			"the owner declares its values in the policy; they are never looked up in the rows, but SELECT … GROUP BY "+
-				"finds them privately, at a price", "the column %s is a category without declared values", c.Name)
+			"ask the owner to declare its values in the policy: dither never takes them from the rows, but SELECT … "+
+				"GROUP BY finds them privately, at a price", "the column %s is a category without declared "+
+				"values", c.Name)
 	case len(values) == 1:
-		return nil, nil, request.Misuse("leave it out", "the column %s has one declared value alone", c.Name)
+		return nil, nil, request.Misuse("leave it out", "the column %s has only one declared value", c.Name)
 	case len(values) > maxPredictors:
-		return nil, nil, request.Misuse("group them, or leave it out", "the column %s has more than %d declared values",
+		return nil, nil, request.Misuse("group the values, or leave the column out", "the column %s has more than "+
+			"%d declared values",
 			c.Name, maxPredictors)
 	}
 	return sql, values, nil
@@ -148,9 +150,8 @@ func indicator(name, level string) string { return "CAST(" + name + " = " + leve
 
 func levelName(name, level string) string { return name + "[" + level + "]" }
 
-const undeclaredBounds = "the owner declares them in the policy, as wide as they may be: they are never looked up in " +
-	"the rows, " +
-	"but --find-bounds and --normalise find narrower ones privately"
+const undeclaredBounds = "ask the owner to declare wide bounds in the policy: dither never takes them from the " +
+	"rows, but --find-bounds and --normalise find narrower bounds privately"
 
-const severalClasses = "`dither fit logistic` --positive VALUE models one value against the others, " +
-	"--levels A,B two of them; `dither fit network`, with --softmax or without, models all"
+const severalClasses = "`dither fit logistic --positive VALUE` models one value against all others, and `--levels " +
+	"A,B` models two values; `dither fit network`, with or without --softmax, models all values"

@@ -129,7 +129,7 @@ func (s scoring) question(q Calibration) (curator.Question, error) {
 	out.Confidence = q.Confidence
 	r := s.design.Response
 	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.Real {
-		return out, request.Misuse("", "rows are counted by a response of two values, and %s is none", r.Name)
+		return out, request.Misuse("", "a calibration needs a response of two values, unlike %s", r.Name)
 	}
 	where := q.Where
 	if strings.TrimSpace(where) == "" {
@@ -156,7 +156,7 @@ func (q Calibration) bins() int {
 
 func (q Calibration) check() error {
 	if q.Bins != 0 && (q.Bins < 2 || q.Bins > maxCalibrationBins) {
-		return request.Misuse("", "a calibration has 2 to %d bins, not %d", maxCalibrationBins, q.Bins)
+		return request.Misuse("", "a calibration must have 2 to %d bins, not %d", maxCalibrationBins, q.Bins)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (s scoring) explain(c *curator.Session, q Calibration) (*CalibrationExplana
 // calibration that was released before is free.
 func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if f.Model != Logistic {
-		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Model)
+		return nil, request.Misuse("", "a calibration needs predicted probabilities, but a %s model has none", f.Model)
 	}
 	return scoring{f.design, f.where, linearSQL(f.design, f.scaled)}.calibrate(ctx, c, q)
 }
@@ -213,7 +213,7 @@ func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Session, q Calibratio
 // Calibrate counts rows as [GLMFit.Calibrate] does, for a trained logistic model.
 func (t *Trained) Calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if t.Model != curator.LogisticModel {
-		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Model)
+		return nil, request.Misuse("", "a calibration needs a logistic model, not a %s model", t.Model)
 	}
 	return scoring{t.design, t.where, linearSQL(t.design, t.Theta)}.calibrate(ctx, c, q)
 }
@@ -236,7 +236,7 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Session, q Calibratio
 		return nil, err
 	}
 	if len(m.Vectors) != 1 {
-		return nil, fmt.Errorf("the counts are %d vectors, and not one", len(m.Vectors))
+		return nil, fmt.Errorf("the counts are %d vectors, not one", len(m.Vectors))
 	}
 	v := m.Vectors[0]
 	sd, laplace := noiseOfCounts(v.Noise)
@@ -269,12 +269,12 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Session, q Calibratio
 	}
 	if out.Same {
 		out.Warnings = append(out.Warnings,
-			"these are the rows that the model was fitted to: on others it will be calibrated less well; a condition "+
-				"on other rows tells how well (--calibration-where)")
+			"the model was fitted to these rows, and is calibrated less well on other rows; --calibration-where "+
+				"selects other rows")
 	}
 	if s.design.ManyRows {
 		out.Warnings = append(out.Warnings,
-			"a person may have several rows: intervals take rows as independent, and cover sampling only as far as "+
+			"a person may have several rows: intervals assume that rows are independent, and cover sampling only if "+
 				"they are")
 	}
 	return out, nil

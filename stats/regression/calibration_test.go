@@ -222,7 +222,7 @@ func TestCalibrateOddly(t *testing.T) {
 	}
 	f := &GLMFit{Spec: Spec{Model: Poisson}}
 	for says, do := range map[string]func() error{
-		"has none of": func() error { _, err := f.Calibrate(t.Context(), c, Calibration{}); return err },
+		"model has none": func() error { _, err := f.Calibrate(t.Context(), c, Calibration{}); return err },
 		"2 to 50 bins": func() error {
 			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ x", "", formula.Classes{},
 				Calibration{Bins: 51})
@@ -236,7 +236,7 @@ func TestCalibrateOddly(t *testing.T) {
 			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ y", "", formula.Classes{}, Calibration{})
 			return err
 		},
-		"not of a softmax one": func() error {
+		"not a softmax model": func() error {
 			_, err := (&Trained{Spec: Spec{Model: curator.SoftmaxModel}}).Calibrate(t.Context(), c, Calibration{})
 			return err
 		},

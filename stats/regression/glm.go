@@ -196,8 +196,9 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 		return "", 0, 0, err
 	}
 	if len(n.Vectors) != 1 || len(n.Vectors[0].Values) != 1 {
-		return "", 0, 0, request.Stopped(request.Misuse("give a condition on rows, and nothing else",
-			"the rows' count is not one number"), n.ID)
+		return "", 0, 0, request.Stopped(request.Misuse("give only a condition on rows, without GROUP BY or other "+
+			"clauses",
+			"the count of rows is not one number"), n.ID)
 	}
 	v := n.Vectors[0]
 	unit, _ := v.Unit.Float64()
@@ -227,7 +228,8 @@ func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation
 		if known = decided != nil; known {
 			p, out.Notes = decided,
 				[]string{fmt.Sprintf(
-					"What prepares the model was released before: the price left is for the model itself, %s.",
+					"The releases that prepare the model exist already: the remaining price, %s, is for the model "+
+						"itself.",
 					decided.price)}
 		}
 	}
@@ -307,17 +309,17 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	out.Warnings, out.scaled = append(out.Warnings, fit.Warnings...), fit.Theta
 	if few {
 		out.Warnings = append(out.Warnings,
-			"the noisy count of rows is within its noise of 0: there may be next to none")
+			"the noisy count of rows is no larger than its noise: there may be almost no rows")
 	}
 	if p.design.ManyRows {
 		out.Warnings = append(out.Warnings,
-			"a person may have several rows: intervals take rows as independent, and cover sampling only as far as "+
+			"a person may have several rows: intervals assume that rows are independent, and cover sampling only if "+
 				"they are")
 	}
 	if out.Bound < p.most {
 		out.Warnings = append(out.Warnings,
-			"rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those "+
-				"of the rows so scaled")
+			"rows whose scaled predictors exceed the norm bound are scaled down to it: the coefficients describe "+
+				"the scaled rows")
 	}
 	for i, weights := range p.design.Weights {
 		e := fit.Estimate(weights, p.confidence)

@@ -25,7 +25,8 @@ func decideGLM(c *curator.Session, q GLM) (*glmPlan, error) {
 func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPlan, error) {
 	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
 	if q.Family != Logistic && q.Family != Poisson {
-		return nil, request.Misuse("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
+		return nil, request.Misuse("", "a generalized linear model must be %s or %s, not "+
+			"%q", Logistic, Poisson, q.Family)
 	}
 	alpha, err := request.Confidence(&p.Confidence)
 	if err != nil {
@@ -36,7 +37,7 @@ func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPla
 	}
 	p.confidence = 1 - alpha
 	if q.Given() && q.Family != Logistic {
-		return nil, request.Misuse("", "a %s model's response is a number, and has no classes", q.Family)
+		return nil, request.Misuse("", "the response of a %s model is a number: it has no classes", q.Family)
 	}
 	if p.design, err = classDesign(c, q.Table, q.Formula, found, q.Classes, false); err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPla
 		}
 	}
 	if p.Rows < 0 {
-		return nil, request.Misuse("", "there are not %d rows", p.Rows)
+		return nil, request.Misuse("", "the number of rows cannot be %d", p.Rows)
 	}
 	if p.Rows > 0 {
 		p.declared = p.Rows
@@ -88,14 +89,14 @@ func (p *glmPlan) held() error {
 	}
 	norm, err := exact.ParseDecimal(p.Bound)
 	if err != nil || norm.Sign() <= 0 {
-		return request.Misuse("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
+		return request.Misuse("", "the bound of the predictors' norm must be a decimal above 0, not %q", p.Bound)
 	}
 	p.bound, _ = norm.Float64()
 	p.most, _ = p.design.MostOfL2.Float64()
 	if p.Radius != "" {
 		r, err := exact.ParseDecimal(p.Radius)
 		if err != nil || r.Sign() <= 0 {
-			return request.Misuse("", "the radius is a decimal above 0, not %q", p.Radius)
+			return request.Misuse("", "the radius must be a decimal above 0, not %q", p.Radius)
 		}
 		p.radius = r
 		return nil

@@ -41,10 +41,10 @@ func newPreparation(_ *curator.Session, q GLM, p *glmPlan) (*preparation, error)
 	}
 	switch {
 	case q.Choose == "" && q.ChooseShare != "":
-		return nil, request.Misuse("say how many: --choose 3",
-			"a share of the price chooses terms where they are to be chosen")
+		return nil, request.Misuse("give the number of terms, such as --choose 3",
+			"a share of the price for choosing terms needs a number of terms")
 	case q.Choose != "" && q.Family != Logistic:
-		return nil, request.Misuse("", "terms are chosen for linear and logistic models")
+		return nil, request.Misuse("", "only linear and logistic models support choosing terms")
 	case q.Choose != "":
 		text := q.ChooseShare
 		if text == "" {
@@ -67,16 +67,16 @@ func (p *preparation) notes() (notes []string) {
 	if p.normalise != nil {
 		notes = append(notes,
 			fmt.Sprintf(
-				"%s of the price finds the numbers' means and spreads, by which they are scaled; the noise is what "+
-					"all of it would give with the declared bounds.", exact.FormatRat(p.normalise)))
+				"%s of the price estimates the means and spreads of the numeric columns, by which they are scaled; "+
+					"the stated noise assumes the full price and the declared bounds.", exact.FormatRat(p.normalise)))
 	}
 	if p.choose != nil {
 		n := candidates(p.plan.design, p.terms)
 		notes = append(notes,
 			fmt.Sprintf(
-				"%s of the price chooses terms, by a linear regression on all %d; intervals will hold for whatever is "+
-					"chosen, of the %.6g coefficients that there might be. The noise is that of "+
-					"all terms.", exact.FormatRat(p.choose), len(p.plan.design.Terms), n))
+				"%s of the price chooses terms, by a linear regression on all %d. Intervals allow for the choice "+
+					"among %.6g possible coefficients. The stated noise is for a model with all "+
+					"terms.", exact.FormatRat(p.choose), len(p.plan.design.Terms), n))
 	}
 	return notes
 }
@@ -110,7 +110,8 @@ func fitPrepared(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error
 		}
 	}
 	if len(f.Bounds) > 0 {
-		f.Warnings = append(f.Warnings, "values beyond three spreads about a number's mean count as at them")
+		f.Warnings = append(f.Warnings, "values more than three spreads from a column's mean are clamped to three "+
+			"spreads")
 	}
 	if kept := keptBounds(names, f.Bounds); p.normalise != nil && kept != "" {
 		f.Warnings = append(f.Warnings, kept)

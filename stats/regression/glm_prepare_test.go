@@ -59,9 +59,9 @@ func TestGLMPrepared(t *testing.T) {
 		"linear and logistic":  func(q *GLM) { q.Family, q.Formula = Poisson, "visits ~ age" },
 		"nothing of the price": func(q *GLM) { q.ChooseShare = "0.9" },
 		"between 0 and 1":      func(q *GLM) { q.Normalise = "1" },
-		"none to all":          func(q *GLM) { q.Choose = "9" },
-		"to be chosen":         func(q *GLM) { q.Choose, q.ChooseShare = "", "0.2" },
-		"beside an intercept":  func(q *GLM) { q.Formula = "ill ~ 0 + age + x" },
+		"0 to 5":               func(q *GLM) { q.Choose = "9" },
+		"number of terms":      func(q *GLM) { q.Choose, q.ChooseShare = "", "0.2" },
+		"needs an intercept":   func(q *GLM) { q.Formula = "ill ~ 0 + age + x" },
 	} {
 		wrong := q
 		change(&wrong)
@@ -130,7 +130,7 @@ func TestGLMPreparedWithinThePolicy(t *testing.T) {
 	if _, err := FitGLM(t.Context(), c, plain); err != nil {
 		t.Fatal(err)
 	}
-	refused("more than what remains", func(q *GLM) { q.Epsilon = "40" })
+	refused("more than the remaining", func(q *GLM) { q.Epsilon = "40" })
 	for _, replayed := range []bool{false, true} {
 		told, err := ExplainGLM(t.Context(), c, q)
 		if err != nil || told.Replayed != replayed || told.Price.Epsilon != "10" {

@@ -51,7 +51,7 @@ const maxCandidates = 32
 // price.
 func SearchGLM(ctx context.Context, c *curator.Session, s GLMSearch) (*GLMSearched, error) {
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
-		return nil, request.Misuse("", "a search is among 2 to %d models", maxCandidates)
+		return nil, request.Misuse("", "a search takes 2 to %d models", maxCandidates)
 	}
 	out, replayed, response := &GLMSearched{}, true, ""
 	var counts []string
@@ -64,13 +64,13 @@ func SearchGLM(ctx context.Context, c *curator.Session, s GLMSearch) (*GLMSearch
 		switch {
 		case q.Normalise+q.Choose != "":
 			return nil, request.Misuse("leave them out",
-				"the candidates of a search are neither normalised, nor are their terms chosen")
+				"the candidates of a search must use neither --normalise nor --choose")
 		case q.Family != Logistic:
-			return nil, request.Misuse("", "a search is among logistic models")
+			return nil, request.Misuse("", "all models of a search must be logistic")
 		case i > 0 && (p.design.Table != s.Candidates[0].Table &&
 			!strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where ||
 			p.design.Response.SQL != response):
-			return nil, request.Misuse("", "the models of a search have one table, one condition and one response")
+			return nil, request.Misuse("", "the models of a search must have the same table, condition and response")
 		}
 		response = p.design.Response.SQL
 		told, err := ExplainGLM(ctx, c, q)
@@ -98,7 +98,7 @@ func SearchGLM(ctx context.Context, c *curator.Session, s GLMSearch) (*GLMSearch
 		out.Unit, price = "rho", curator.Loss{Rho: out.Price}
 	}
 	if !replayed && !request.Affordable(score.Remaining, prices...) {
-		return nil, request.Exhausted("search among fewer, or at lower prices",
+		return nil, request.Exhausted("compare fewer models, or lower the prices",
 			"the price of all candidates and their counts", price, score.Remaining)
 	}
 	return out, s.run(ctx, c, out)
@@ -126,8 +126,8 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Session, out *GLMSearched
 		return request.Stopped(err, out.releases()...)
 	}
 	if len(r.Rows) != 1 || len(r.Rows[0]) != len(s.Candidates) {
-		return request.Stopped(request.Misuse("give a condition on rows, and nothing else",
-			"the counts are not those of the question"), append(out.releases(), r.ID)...)
+		return request.Stopped(request.Misuse("give only a condition on rows, without GROUP BY or other clauses",
+			"the released counts do not match the question"), append(out.releases(), r.ID)...)
 	}
 	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
 	for i := range out.Candidates {

@@ -48,13 +48,13 @@ func TestSearchGLM(t *testing.T) {
 		dear.Candidates = append(dear.Candidates, q)
 	}
 	if _, err := SearchGLM(t.Context(), c, dear); err == nil ||
-		!strings.Contains(err.Error(), "is more than what remains") {
+		!strings.Contains(err.Error(), "is more than the remaining") {
 		t.Error(err)
 	}
 	mixed := search
 	mixed.Candidates = append([]GLM{}, search.Candidates...)
 	mixed.Candidates[2].Where = "x > 0"
-	if _, err := SearchGLM(t.Context(), c, mixed); err == nil || !strings.Contains(err.Error(), "one condition") {
+	if _, err := SearchGLM(t.Context(), c, mixed); err == nil || !strings.Contains(err.Error(), "same table, condition") {
 		t.Error(err)
 	}
 	if _, err := SearchGLM(t.Context(), c, GLMSearch{Candidates: search.Candidates[:1]}); err == nil {

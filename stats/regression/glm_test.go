@@ -143,12 +143,12 @@ func TestFitGLMDegenerate(t *testing.T) {
 		}
 	}
 	for says, q := range map[string]GLM{
-		"is logistic or poisson": {Family: "probit", Formula: "ill ~ x"},
+		"must be logistic or":    {Family: "probit", Formula: "ill ~ x"},
 		"no table":               {Family: Logistic, Table: "nobody", Formula: "ill ~ x"},
 		"bounds between 0 and 1": {Family: Logistic, Formula: "visits ~ x"},
 		"bound of at least 0":    {Family: Poisson, Formula: "x ~ age"},
 		"cannot be read":         {Family: Poisson, Formula: "x"},
-		"not -3 rows":            {Family: Logistic, Formula: "ill ~ x", Rows: -3},
+		"cannot be -3":           {Family: Logistic, Formula: "ill ~ x", Rows: -3},
 		"the radius":             {Family: Logistic, Formula: "ill ~ x", Radius: "-1"},
 		"a lower bound of at":    {Family: Poisson, Formula: "debt ~ x"},
 		"2^-100 and 2^100":       {Family: Logistic, Formula: "ill ~ x", Bound: "0." + strings.Repeat("0", 30) + "1"},

@@ -85,20 +85,20 @@ func decideTrials(c *curator.Session, q GLMTrials) (*glmPlan, curator.MinimumSea
 	m := curator.MinimumSearch{Trials: q.Trials}
 	switch {
 	case q.Family != Logistic:
-		return nil, m, request.Misuse("", "regularisers are tried for logistic models")
+		return nil, m, request.Misuse("", "only logistic models support trying ridge penalties")
 	case q.Regularise+q.Curvature+q.Normalise+q.Choose != "":
 		return nil, m, request.Misuse("leave them out",
-			"a search for a regulariser has no other, no intervals, and its terms and scales are given")
+			"a search for a ridge penalty does not support --regularise, --curvature, --normalise and --choose")
 	case len(q.Regularisers) < 2:
-		return nil, m, request.Misuse("such as 20,50,200", "a search is among two regularisers or more")
+		return nil, m, request.Misuse("such as 20,50,200", "a search needs at least two ridge penalties")
 	}
 	p, err := decideGLM(c, q.GLM)
 	if err != nil {
 		return nil, m, err
 	}
 	if p.declared == 0 {
-		return nil, m, request.Misuse("say --rows, a number that is known or was released",
-			"about how many rows there are must be said")
+		return nil, m, request.Misuse("give --rows, a public or released number",
+			"the approximate number of rows is missing")
 	}
 	// the kernel keeps the regulariser for up to twice the declared number of rows
 	m.Request, m.Bound, m.Rows = p.Request, p.Bound, 2*p.declared
@@ -106,7 +106,7 @@ func decideTrials(c *curator.Session, q GLMTrials) (*glmPlan, curator.MinimumSea
 	for _, text := range q.Regularisers {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))
 		if err != nil || r.Sign() <= 0 {
-			return nil, m, request.Misuse("", "a regulariser is a decimal above 0, not %q", text)
+			return nil, m, request.Misuse("", "a ridge penalty must be a decimal above 0, not %q", text)
 		}
 		m.Candidates = append(m.Candidates, curator.MinimumCandidate{Regularise: exact.FormatRat(r), Radius: p.Radius})
 	}

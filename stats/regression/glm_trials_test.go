@@ -42,12 +42,12 @@ func TestTryGLM(t *testing.T) {
 			t.Errorf("%+v, %v", b, err)
 		}
 		for says, change := range map[string]func(*GLMTrials){
-			"for logistic models": func(q *GLMTrials) { q.Family, q.Formula = Poisson, "visits ~ age" },
-			"no intervals":        func(q *GLMTrials) { q.Curvature = "0.2" },
-			"two regularisers":    func(q *GLMTrials) { q.Regularisers = []string{"3"} },
-			"decimal above 0":     func(q *GLMTrials) { q.Regularisers = []string{"3", "0"} },
-			"must be said":        func(q *GLMTrials) { q.Rows = 0 },
-			"mean number of runs": func(q *GLMTrials) { q.Trials = 1 },
+			"only logistic models": func(q *GLMTrials) { q.Family, q.Formula = Poisson, "visits ~ age" },
+			"does not support":     func(q *GLMTrials) { q.Curvature = "0.2" },
+			"two ridge penalties":  func(q *GLMTrials) { q.Regularisers = []string{"3"} },
+			"decimal above 0":      func(q *GLMTrials) { q.Regularisers = []string{"3", "0"} },
+			"is missing":           func(q *GLMTrials) { q.Rows = 0 },
+			"mean number of runs":  func(q *GLMTrials) { q.Trials = 1 },
 		} {
 			wrong := q
 			change(&wrong)

@@ -186,7 +186,7 @@ func FitLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearFit, e
 		return nil, request.Stopped(err, l.releases...)
 	}
 	if q.From != "" && m.ID != q.From {
-		return nil, request.Misuse("name "+m.ID+", or ask as before",
+		return nil, request.Misuse("name "+m.ID+" instead, or repeat the original fit",
 			"the same sums were released again after %s", q.From)
 	}
 	out, err := l.fit(m)
@@ -232,11 +232,13 @@ func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearEx
 		out.Replayed = false // the release within the declared bounds is a different one
 		out.Notes = append(out.Notes,
 			fmt.Sprintf(
-				"The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.",
+				"The stated noise assumes the full price and the declared bounds; %s of the price finds narrower "+
+					"bounds.",
 				q.FindBounds))
 	case q.FindBounds != "":
 		out.Notes = append(out.Notes,
-			fmt.Sprintf("The bounds were found before: the price left is for the fit within them, %s.", l.told.Price))
+			fmt.Sprintf("The narrower bounds were released before: the remaining price, %s, is for the fit within "+
+				"them.", l.told.Price))
 	case q.Normalise != "" && !known:
 		note, err := normaliseNote(q.Normalise)
 		if err != nil {
@@ -247,8 +249,8 @@ func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearEx
 	case q.Normalise != "" && len(l.releases) > 0:
 		out.Notes = append(out.Notes,
 			fmt.Sprintf(
-				"The means and spreads were found before: the price left is for the fit of the numbers scaled by "+
-					"them, %s.",
+				"The means and spreads were released before: the remaining price, %s, is for the fit of the numbers "+
+					"scaled by them.",
 				l.told.Price))
 	}
 	if q.Choose != "" {
@@ -289,11 +291,11 @@ func decideLinear(ctx context.Context, c *curator.Session, q Linear) (*linear, e
 	}
 	if q.Rows != 0 || q.WithoutIntervals {
 		return nil, request.Misuse("leave them out",
-			"a number of rows, and intervals that are left out, are for %s", TheilSen)
+			"only %s supports a number of rows and leaving out intervals", TheilSen)
 	}
 	if q.FindBounds != "" && q.Normalise != "" {
 		return nil, request.Misuse("give one of them",
-			"numbers are scaled by bounds that are found, or by means and spreads")
+			"--find-bounds and --normalise do not go together")
 	}
 	if err := l.read(c); err != nil {
 		return nil, err
@@ -342,8 +344,8 @@ func (l *linear) plan(ctx context.Context, c *curator.Session) (err error) {
 		}
 	}
 	if len(l.told.Cells) != 1 {
-		return request.Misuse("fit each group by itself, with a condition",
-			"a regression is of one set of rows, without groups")
+		return request.Misuse("fit each group separately, with a condition",
+			"a regression does not support groups")
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Session, pay bool) (
 			return false, nil
 		}
 		if !request.Affordable(l.told.Remaining, unpaid...) {
-			return false, request.Exhausted("ask at --epsilon "+l.told.Largest+" or less",
+			return false, request.Exhausted("lower it to --epsilon "+l.told.Largest+" or less",
 				"the price of the bounds and of the fit", l.told.Price, l.told.Remaining)
 		}
 		if err := l.plannable(ctx, c, rest); err != nil {

@@ -37,14 +37,15 @@ const mostCompared = 4096
 // termsOf parses the number of terms to select. It returns −1 for "auto".
 func termsOf(d *formula.Design, text string) (int, error) {
 	if !d.Formula.Intercept {
-		return 0, request.Misuse("leave out 0 + or - 1", "terms are chosen beside an intercept")
+		return 0, request.Misuse("leave out 0 + or - 1", "choosing terms needs an intercept")
 	}
 	if text == automatically {
 		return -1, nil
 	}
 	k, err := strconv.Atoi(text)
 	if err != nil || k < 0 || k > len(d.Terms) {
-		return 0, request.Misuse("such as 3, or auto", "of the %d terms of %s none to all are chosen, not %q",
+		return 0, request.Misuse("such as 3, or auto", "the number of chosen terms must be 0 to %d for the formula "+
+			"%s, or auto, not %q",
 			len(d.Terms), d.Formula, text)
 	}
 	return k, nil
@@ -62,8 +63,8 @@ func choosable(d *formula.Design, text string, alpha float64) (int, error) {
 		return 0, err
 	}
 	if len(d.Terms) > maxChosenFrom || alpha/candidates(d, k) < leastAlpha {
-		return 0, request.Misuse("leave some out, choose fewer, or a number in place of auto",
-			"of %d terms there are too many models to choose from: no interval could allow for them", len(d.Terms))
+		return 0, request.Misuse("leave some terms out, choose fewer, or give a number instead of auto",
+			"%d terms give too many possible models: no interval could allow for the choice", len(d.Terms))
 	}
 	return k, nil
 }
@@ -121,12 +122,13 @@ const maxChosenFrom = 60
 func (q *normalEquations) choose(d *formula.Design, k int) (set uint64, exhaustive bool, err error) {
 	n := len(d.Terms)
 	if n > maxChosenFrom {
-		return 0, false, request.Misuse("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, n)
+		return 0, false, request.Misuse("leave some out", "terms can be chosen from at most %d, not "+
+			"%d", maxChosenFrom, n)
 	}
 	c := &chooser{q: q, d: d, needs: needsOf(d), known: map[uint64]float64{}}
 	s, ok := q.solve(true)
 	if !ok {
-		return 0, false, request.Misuse("", "the released sums are singular: nothing can be chosen by them")
+		return 0, false, request.Misuse("", "the released sums are singular: they cannot choose terms")
 	}
 	q.size, q.sized = s.size, true // the noise of a submatrix has at most the norm of the noise of the whole matrix
 	defer func() { q.sized = false }()
@@ -332,22 +334,22 @@ func (c *Choice) words() string {
 		how = "terms were added one by one, and exchanged"
 	}
 	return fmt.Sprintf(
-		"%d of %d terms were chosen from what was released (%s). Intervals hold for whatever is chosen: all of them "+
-			"together, being wider for the %s coefficients that there might have been.",
+		"%d of %d terms were chosen from the released sums (%s). Intervals hold jointly and allow for the choice: "+
+			"they are wider, because %s coefficients were possible.",
 		len(c.Chosen), len(c.Of), how, strconv.FormatFloat(c.Models, 'g', 6, 64))
 }
 
 // choiceNote returns a note for an explanation: how many terms will be selected, and how much wider the intervals
 // will be.
 func choiceNote(d *formula.Design, k int, alpha float64) string {
-	many := "as many as are worth it"
+	many := "the best number"
 	if k >= 0 {
 		many = strconv.Itoa(k)
 	}
 	n := candidates(d, k)
 	wide := math.Erfinv(1-alpha/n) / math.Erfinv(1-alpha)
 	return fmt.Sprintf(
-		"Of %d terms %s will be chosen from what is released of all of them, at no further price. Intervals will be "+
-			"about %.2g times as wide as a given model's: there might be %s "+
-			"coefficients.", len(d.Terms), many, wide, strconv.FormatFloat(n, 'g', 6, 64))
+		"Of %d terms, %s will be chosen from the released sums, at no further price. Intervals will be about %.2g "+
+			"times as wide as for a fixed model, because %s coefficients are "+
+			"possible.", len(d.Terms), many, wide, strconv.FormatFloat(n, 'g', 6, 64))
 }

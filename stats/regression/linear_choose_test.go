@@ -343,11 +343,11 @@ func TestLinearFromRelease(t *testing.T) {
 			for says, q := range map[string]Linear{
 				"no release":           {From: "r999"},
 				"no release \"x\"":     {From: "x"},
-				"is no predictor":      {From: whole.ID, Formula: "y ~ x:g"},
+				"is not a predictor":   {From: whole.ID, Formula: "y ~ x:g"},
 				"neither the response": {From: whole.ID, Formula: "flag ~ x"},
-				"computed from a":      {From: whole.ID, Request: curator.Request{Epsilon: "1"}},
+				"computation from a":   {From: whole.ID, Request: curator.Request{Epsilon: "1"}},
 				"bounds and the":       {From: whole.ID, Where: "x > 1"},
-				"none to all":          {From: whole.ID, Choose: "6"},
+				"must be 0 to":         {From: whole.ID, Choose: "6"},
 				"table":                {From: whole.ID, Table: "other"},
 			} {
 				if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), says) &&

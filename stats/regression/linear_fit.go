@@ -82,17 +82,17 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 		}
 	}
 	if len(out.Bounds) > 0 {
-		out.warn("Values beyond the bounds that were found count as at them.")
+		out.warn("Values outside the bounds found are clamped to them.")
 	}
 	if choice != nil {
 		words := choice.words()
 		if q.squares && len(choice.Chosen) < len(choice.Of) {
-			words += " What is left out they take for error, with the same variance in all rows."
+			words += " Intervals treat the effect of the omitted terms as error with the same variance in all rows."
 		}
 		out.warn(words)
 	}
 	if l.FindBounds != "" && len(l.releases) > 0 && len(l.found) == 0 {
-		out.warn("No bounds were found that are narrower and can be used: the declared ones are.")
+		out.warn("No usable narrower bounds were found: the declared bounds are used.")
 	}
 	if l.Normalise != "" && len(l.releases) > 0 {
 		if kept := keptBounds(names, l.found); kept != "" {
@@ -112,12 +112,12 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 		sd := math.Sqrt(q.noise.rows)
 		out.Rows, out.RowsError = &q.rows, &sd
 		if q.rows < 2*sd {
-			out.warn("Noise hides how many rows there are: there may be none.")
+			out.warn("Noise hides the number of rows: there may be none.")
 		}
 	}
 	s, ok := q.solve(l.Method == AdaSSP)
 	if !ok {
-		out.warn("The noisy equations are singular: they tell no coefficients.")
+		out.warn("The noisy equations are singular: they determine no coefficients.")
 		for _, c := range l.design.Columns {
 			out.Coefficients = append(out.Coefficients, Coefficient{Name: c.Name})
 		}
@@ -158,27 +158,26 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 	if s.ridge > 0 {
 		out.warn(
 			fmt.Sprintf(
-				"The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm "+
-					"up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; "+
-					"intervals "+
-					"do not rest on it.", s.least, s.size, s.ridge))
+				"The noise is not small compared with Σzzᵀ: the noisy smallest eigenvalue is %.3g, and the noise "+
+					"has norm up to %.3g. A ridge penalty of %.3g therefore shrinks coefficients towards 0. "+
+					"Standard errors ignore this; intervals do not depend on it.", s.least, s.size, s.ridge))
 	}
 	if q.squares && request.ManyRows(l.told.Unit) {
 		out.warn(
-			"A person may have several rows: the part of the errors that is sampling's takes rows for independent.")
+			"A person may have several rows, but the sampling part of the errors assumes that rows are independent.")
 	}
 	if weak > 0 {
 		out.warn(
 			fmt.Sprintf(
-				"%d of %d intervals are open: at this price nothing bounds these coefficients. Fewer predictors, "+
-					"narrower bounds, more rows or a higher price would.", weak, len(out.Coefficients)))
+				"%d of %d intervals are infinite: at this price nothing bounds these coefficients. Use fewer "+
+					"predictors, narrower bounds, more rows or a higher price.", weak, len(out.Coefficients)))
 	}
 }
 
 // residual enters the residual error and R² in the fit.
 func (l *linear) residual(out *LinearFit, q *normalEquations, s *solution) {
 	if !(s.sigma2 > 0) {
-		out.warn("Noise hides the residual variance: intervals take a larger one.")
+		out.warn("Noise hides the residual variance: intervals assume a larger variance.")
 		return
 	}
 	sd := l.half * math.Sqrt(s.sigma2)

@@ -52,8 +52,8 @@ func (l *linear) remark() string {
 // recorded plans the regression of the release q.From, from the comment of its question. It returns an error unless
 // the plan would replay a release. [FitLinear] checks that this release is q.From.
 func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
-	none := request.Misuse("name the release of a linear regression, as its output ends with",
-		"%s is none of a linear regression's that can be read again", q.From)
+	none := request.Misuse("name the release of a linear regression: its output ends with the name, such as r5",
+		"%s is not a release of a linear regression from which dither can compute again", q.From)
 	r, err := c.Asked(q.From, q.Question())
 	if err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error
 		return nil, err
 	}
 	if !l.told.Replayed {
-		return nil, request.Misuse("fit it anew, at a price",
-			"%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
+		return nil, request.Misuse("fit the model anew, at a price",
+			"%s cannot be used again: since its release, the table was sealed again or the policy changed", q.From)
 	}
 	return l, nil
 }
@@ -122,10 +122,11 @@ func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error
 func decideAgain(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
-		return nil, request.Misuse("leave the price out", "what is computed from a release is free")
+		return nil, request.Misuse("omit the price", "a computation from a release is free")
 	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" ||
 		q.Rows != 0 || q.WithoutIntervals:
-		return nil, request.Misuse("leave them out", "the rows, the bounds and the method are those of %s", q.From)
+		return nil, request.Misuse("leave them out", "the table, the condition, the bounds and the method are fixed "+
+			"by %s", q.From)
 	}
 	l, err := recorded(ctx, c, q)
 	if err != nil {
@@ -180,9 +181,9 @@ func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
 	for _, c := range d.Columns {
 		at := find(c.SQL)
 		if at < 0 {
-			return nil, nil, 0, request.Misuse("fit it anew, at a price",
-				"%s is no predictor of %s, as that scales them: a model of some of its terms has what its "+
-					"interactions are made of, and its intercept", c.Name, l.design.Formula)
+			return nil, nil, 0, request.Misuse("fit the model anew, at a price",
+				"%s is not a predictor of %s with the same scaling: a model of some of its terms must keep its "+
+					"intercept, and the main effects of its interactions", c.Name, l.design.Formula)
 		}
 		columns = append(columns, at)
 	}
@@ -193,8 +194,8 @@ func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
 	}
 	response := find(sql)
 	if response < 0 {
-		return nil, nil, 0, request.Misuse("fit it anew, at a price",
-			"%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
+		return nil, nil, 0, request.Misuse("fit the model anew, at a price",
+			"%s is neither the response nor a numeric predictor of %s", d.Response.Name, l.design.Formula)
 	}
 	return &out, columns, response, nil
 }

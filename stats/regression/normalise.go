@@ -76,8 +76,8 @@ func (n *normaliser) find(
 		return nil, nil, err
 	}
 	if len(m.Cells) != 1 {
-		return nil, nil, request.Misuse("fit each group by itself, with a condition",
-			"means and spreads are of one set of rows, without groups")
+		return nil, nil, request.Misuse("fit each group separately, with a condition",
+			"means and spreads do not support groups")
 	}
 	unit, _ := m.Sums[1].Unit.Float64()
 	rows, _ := new(big.Float).SetInt(m.Sums[0].Values[0][0]).Float64()
@@ -124,7 +124,7 @@ func keptBounds(names []string, found []formula.Bounds) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return strings.Join(names, ", ") + ": scaled by the declared bounds, since noise hides the spread within them"
+	return strings.Join(names, ", ") + ": scaled by the declared bounds, because noise hides the spread within them"
 }
 
 // normaliseNote returns a note for an explanation: the share of the price that finds means and spreads.
@@ -134,8 +134,8 @@ func normaliseNote(text string) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf(
-		"The noise is what all of the price would give with the declared bounds; %s of it finds the numbers' means "+
-			"and spreads, by which they are scaled.", exact.FormatRat(share)), nil
+		"The stated noise assumes the full price and the declared bounds; %s of the price estimates the means and "+
+			"spreads of the numeric columns, by which they are scaled.", exact.FormatRat(share)), nil
 }
 
 // normalise scales the design's numbers by their means and spreads, and plans the measurement again for the rest of

@@ -64,7 +64,7 @@ func TestLinearNormalises(t *testing.T) {
 		}
 		q.Normalise, q.FindBounds = "0.2", "0.2"
 		if _, err := FitLinear(t.Context(), c, q); err == nil ||
-			!strings.Contains(err.Error(), "by means and spreads") {
+			!strings.Contains(err.Error(), "--normalise do not go together") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestLinearNormalisesWithinThePolicy(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	q.Normalise = "0.3"
-	if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "more than what remains") {
+	if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "more than the remaining") {
 		t.Errorf("%v", err)
 	}
 }

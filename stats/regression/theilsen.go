@@ -62,16 +62,16 @@ func decideLine(c *curator.Session, q Linear) (*lineFit, error) {
 	if alpha, err := request.Confidence(&q.Confidence); err != nil {
 		return nil, err
 	} else if math.Abs(alpha-0.05) > 1e-9 {
-		return nil, request.Misuse("leave the confidence out",
-			"intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which "+
-				"is asked for", TheilSen)
+		return nil, request.Misuse("omit the confidence",
+			"intervals of %s always have confidence 0.95: their ends are drawn at random, and the draws must not "+
+				"depend on the confidence", TheilSen)
 	}
 	switch {
 	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.From != "" || q.Only != "":
 		return nil, request.Misuse("leave it out",
-			"bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
+			"only %s and %s support finding bounds, choosing terms and computing from a release", AdaSSP, Lecture)
 	case q.Rows < 0:
-		return nil, request.Misuse("such as 100", "about how many rows there are is a number from 1 on")
+		return nil, request.Misuse("such as 100", "the approximate number of rows must be at least 1")
 	}
 	if err := request.CheckCondition(q.Where); err != nil {
 		return nil, err
@@ -81,12 +81,12 @@ func decideLine(c *curator.Session, q Linear) (*lineFit, error) {
 		return nil, err
 	}
 	if len(l.design.Columns) != 2 || !l.design.Formula.Intercept {
-		return nil, request.Misuse("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
+		return nil, request.Misuse("such as y ~ x", "%s needs exactly one predictor and an intercept", TheilSen)
 	}
 	if q.Rows == 0 && l.table.ExpectedRows == 0 {
 		return nil, request.Misuse(
-			"say --rows N: a number that is known, or that was released; or the owner declares expected_rows",
-			"about how many rows there are must be said")
+			"give --rows N, a public or released number, or have the owner declare expected_rows",
+			"the approximate number of rows is missing")
 	}
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(true)
@@ -110,13 +110,13 @@ func fitTheilSen(ctx context.Context, c *curator.Session, q Linear) (*LinearFit,
 	out.Confidence, out.Line, out.Coefficients = "0.95", l.line(f), l.coefficients(f)
 	if k := out.Coefficients[1]; out.Line.Intervals && (k.Low == nil || k.High == nil) {
 		out.warn(
-			"The interval of the slope is open: at this price nothing bounds it but the steepest slope that is " +
-				"sought. More rows or a higher price would.")
+			"The interval of the slope is infinite: at this price only the limit of the search bounds the slope. " +
+				"Use more rows or a higher price.")
 	}
 	if math.Abs(*f.Slope.Value) > 0.99*f.Slope.Most {
 		out.warn(
-			"The slope is at the end of what is sought: the rows may have a steeper one, or noise hides it. Bounds " +
-				"that are nearer to the predictor's values make steeper slopes possible.")
+			"The slope is at the limit of the search: the true slope may be steeper, or noise hides it. Tighter " +
+				"bounds of the predictor allow steeper slopes.")
 	}
 	out.Warnings = append(out.Warnings, f.Notes...)
 	return out, nil

@@ -106,12 +106,12 @@ func TestTheilSenBadInput(t *testing.T) {
 		{Formula: "y ~ x - 1"}:                                      "one predictor",
 		{Formula: "y ~ 1"}:                                          "one predictor",
 		{Formula: "y ~ g"}:                                          "one predictor",
-		{Formula: "y ~ x", FindBounds: "0.2"}:                       "bounds and terms are found",
+		{Formula: "y ~ x", FindBounds: "0.2"}:                       "finding bounds",
 		{Formula: "y ~ x", Confidence: "0.9"}:                       "0.95",
 		{Formula: "y ~ x", Confidence: "x"}:                         "confidence",
-		{Formula: "y ~ x", Rows: -5}:                                "how many rows",
+		{Formula: "y ~ x", Rows: -5}:                                "number of rows",
 		{Formula: "y ~ x", Rows: math.MaxInt64}:                     "number of rows",
-		{Formula: "y ~ x", Where: "x > 1) GROUP BY (g"}:             "brackets do not match",
+		{Formula: "y ~ x", Where: "x > 1) GROUP BY (g"}:             "brackets of the condition",
 		{Formula: "y ~ x", Request: curator.Request{Epsilon: "41"}}: "maximum",
 	} {
 		q.Table, q.Method = "points", TheilSen

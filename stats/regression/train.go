@@ -75,12 +75,11 @@ type Trained struct {
 // NoIntervals explains why a trained model has no intervals, and names an alternative.
 func (t *Trained) NoIntervals() string {
 	if t.Model == curator.NetworkModel || t.Model == curator.SoftmaxModel {
-		return "there are no intervals: what is trained depends on where it began and when it ended, and its " +
-			"parameters have no law that noisy gradients tell; what it predicts can be held against rows of another " +
-			"condition"
+		return "there are no intervals: a network's parameters depend on its start and its last step, and noisy " +
+			"gradients do not determine their distribution; compare its predictions with rows of another condition"
 	}
-	return "there are no intervals: clipped gradients and a last step that is not a minimum move the coefficients by " +
-		"an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
+	return "there are no intervals: clipping, and stopping before the minimum, move the coefficients by an unknown " +
+		"amount; --method minimize gives intervals that cover sampling and noise"
 }
 
 // TrainingStep is the progress of a training. It does not contain the value of the loss, which would reveal the
@@ -158,8 +157,8 @@ func FitGradients(
 			if math.IsNaN(x) || math.Abs(x) > 1e6 {
 				return nil, request.Stopped(
 					request.Misuse(
-						"take shorter steps (--learning), which are another training, at its price (--fresh)",
-						"the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
+						"lower --learning and pay for another training with --fresh",
+						"the training diverged at step %d of %d", step.Step, t.Steps), t.ID)
 			}
 			if step.Step > from {
 				mean[i] += x / float64(t.Steps-from)
@@ -231,7 +230,7 @@ func decideGradients(c *curator.Session, q Gradients) (*gradients, error) {
 	}
 	several := q.Kind == "" || q.Kind == curator.NetworkModel || q.Kind == curator.SoftmaxModel
 	if q.Given() && !several && q.Kind != curator.LogisticModel {
-		return nil, request.Misuse("", "a %s model's response is a number, and has no classes", q.Kind)
+		return nil, request.Misuse("", "the response of a %s model is a number: it has no classes", q.Kind)
 	}
 	if g.design, err = classDesign(c, q.Table, q.Formula, nil, q.Classes, several); err != nil {
 		return nil, err
@@ -245,17 +244,18 @@ func decideGradients(c *curator.Session, q Gradients) (*gradients, error) {
 		}
 	}
 	if g.Optimiser != Adam && g.Optimiser != SGD {
-		return nil, request.Misuse("", "an optimiser is %s or %s, not %q", Adam, SGD, q.Optimiser)
+		return nil, request.Misuse("", "the optimiser must be %s or %s, not %q", Adam, SGD, q.Optimiser)
 	}
 	if g.Learning == "" {
 		g.Learning = map[string]string{Adam: "0.05", SGD: "1"}[g.Optimiser]
 	}
 	learning, err := exact.ParseDecimal(g.Learning)
 	if err != nil || learning.Sign() <= 0 {
-		return nil, request.Misuse("", "how far a step goes is a decimal above 0, not %q", g.Learning)
+		return nil, request.Misuse("", "the learning rate must be a decimal above 0, not %q", g.Learning)
 	}
 	if learning.Cmp(big.NewRat(mostLearning, 1)) > 0 {
-		return nil, request.Misuse("such as 0.05", "steps of a length of %s lead away from every minimum", g.Learning)
+		return nil, request.Misuse("such as 0.05", "a learning rate of %s is so large that the training "+
+			"diverges", g.Learning)
 	}
 	g.learning, _ = learning.Float64()
 	if g.Steps == 0 {
@@ -307,9 +307,8 @@ func otherSteps(err error) error {
 		return err
 	}
 	told := *e
-	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for " +
-		"another " +
-		"one with --fresh"
+	told.Hint = "this training was paid with another --learning or --optimiser: repeat those, free, or pay for " +
+		"another training with --fresh"
 	return &told
 }
 
@@ -337,7 +336,8 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 	case g.Kind == curator.NetworkModel:
 		return 1, nil
 	}
-	return 0, request.Misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C",
+	return 0, request.Misuse("declare its values in the policy, or declare it as an integer with bounds from 0; or "+
+		"name the classes by --levels A,B,C",
 		"the classes of %s are not declared", r.Name)
 }
 

@@ -98,14 +98,14 @@ func TestFitGradientsOtherwise(t *testing.T) {
 func TestFitGradientsRefuses(t *testing.T) {
 	c, _ := glmHome(t, gradientsBudget, "3", 100)
 	for says, change := range map[string]func(*Gradients){
-		"an optimiser is":    func(q *Gradients) { q.Optimiser = "newton" },
-		"how far a step":     func(q *Gradients) { q.Learning = "-1" },
+		"the optimiser must": func(q *Gradients) { q.Optimiser = "newton" },
+		"the learning rate":  func(q *Gradients) { q.Learning = "-1" },
 		"the clip":           func(q *Gradients) { q.Clip = "0" },
 		"1 to 1000000 steps": func(q *Gradients) { q.Steps = -1 },
 		"units is missing":   func(q *Gradients) { q.Rows = 0; q.Rate = "" },
 		"not declared":       func(q *Gradients) { q.Kind, q.Formula = curator.SoftmaxModel, "x ~ age" },
 		"invalid model":      func(q *Gradients) { q.Hidden = 3 },
-		"lead away":          func(q *Gradients) { q.Learning = "10001" },
+		"training diverges":  func(q *Gradients) { q.Learning = "10001" },
 	} {
 		q := smallTraining()
 		change(&q)

@@ -38,11 +38,11 @@ func (f *clusterFlags) declare(s *console.Console) {
 	s.Flag(&f.Radius, "radius", "R",
 		"limit the norm of each row of scaled columns, for less noise: L1 with --epsilon, L2 with --rho")
 	s.Flag(&f.Seed, "seed", "S",
-		"the seed of the randomness that protects nothing, such as the starting points (default 1)")
+		"the seed of randomness that is not for privacy, such as the starting points (default 1)")
 	s.PriceFlags(&f.Epsilon, &f.Rho, "the whole clustering")
 	s.ConfidenceFlag(&f.Confidence)
 	s.AnalystFlag(&f.Analyst)
-	s.Flag(&f.Fresh, "fresh", "", "pay again for new noise, even if the clusters were found before")
+	s.Flag(&f.Fresh, "fresh", "", "pay again for new noise, even if these clusters were released before")
 	s.Flag(&f.explain, "explain", "", "show the price and the expected noise, free")
 	s.Flag(&f.picture.File, "plot", "FILE", "draw the clusters as FILE.svg or FILE.png")
 }
@@ -65,7 +65,7 @@ func runCluster(s *console.Console, args []string) error {
 	case err != nil || helped:
 		return err
 	case len(rest) > 0:
-		return console.Usage("cluster takes flags alone, not %q", rest[0])
+		return console.Usage("cluster takes only flags, not %q", rest[0])
 	case q.Table == "" || f.columns == "" || f.many == "":
 		return console.Usage("cluster needs --table, --column and -k")
 	}
@@ -107,7 +107,7 @@ func clusterCount(text string) (least, k int, err error) {
 		k, err = strconv.Atoi(to)
 	}
 	if err != nil || several && least == 0 {
-		return 0, 0, console.Usage("-k is a number of clusters, from which to which as 2..8, or auto, not %q", text)
+		return 0, 0, console.Usage("-k must be a number of clusters, a range such as 2..8, or auto, not %q", text)
 	}
 	return least, k, nil
 }
@@ -138,12 +138,12 @@ func showClusters(s *console.Console, c *cluster.Result) error {
 	case c.Trace != nil:
 		how = fmt.Sprintf(", %s", render.Plural(len(c.Trace)-1, "iteration"))
 	}
-	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n",
+	words := fmt.Sprintf("by %s%s, seed %d; numbers in brackets are %s intervals, each by itself\n",
 		c.Method, how, c.Seed, render.Percent(c.Confidence.String()))
 	for _, x := range c.Scores {
 		words += fmt.Sprintf("%s: silhouette %s", render.Plural(x.K, "cluster"), render.Fixed(x.Silhouette, 3))
 		if x.StdDev > 0 {
-			words += fmt.Sprintf(", noise on the difference to the best about %.2g", x.StdDev)
+			words += fmt.Sprintf(", noise on the difference from the best about %.2g", x.StdDev)
 		}
 		words += "\n"
 	}
@@ -211,7 +211,7 @@ func showClustering(s *console.Console, e *cluster.Explanation) error {
 	if s.Format == "json" {
 		return s.JSON(e)
 	}
-	header, right := []string{"what", "looks", "price of each", "σ of a count"}, []bool{false, true, true, true}
+	header, right := []string{"measurement", "accesses", "price of each", "σ of a count"}, []bool{false, true, true, true}
 	for _, c := range e.Columns {
 		header, right = append(header, "σ of Σ "+c), append(right, true)
 	}
@@ -235,14 +235,14 @@ func showClustering(s *console.Console, e *cluster.Explanation) error {
 	case e.Affordable:
 		words += fmt.Sprintf("remaining %s", e.Remaining)
 	default:
-		words += fmt.Sprintf("above what remains, %s", e.Remaining)
+		words += fmt.Sprintf("more than the remaining %s", e.Remaining)
 	}
 	if e.Unpaid != nil && *e.Unpaid != e.Price {
-		words += fmt.Sprintf("; of it %s is still to be paid", *e.Unpaid)
+		words += fmt.Sprintf(", of which %s is not yet paid", *e.Unpaid)
 	}
 	words += fmt.Sprintf("\nprotects each %s (%s)\n", clusterUnit(e.Unit), e.Unit.Neighbours)
 	if p := e.Unit.Person; p != nil && e.Unpaid != nil && *e.Unpaid == e.Price {
-		words += fmt.Sprintf("a person with %s: %s\n", render.Plural(int(e.Unit.PersonRows), "row"), p)
+		words += fmt.Sprintf("a person with %s: loss at most %s\n", render.Plural(int(e.Unit.PersonRows), "row"), p)
 	}
 	for _, n := range e.Notes {
 		words += n + "\n"

@@ -25,7 +25,7 @@ func drawClusters(p *console.Picture, c *cluster.Result) error {
 }
 
 func clusterCaption(c *cluster.Result) string {
-	return fmt.Sprintf("k-means by %s, %s; whiskers are intervals at %s, each by itself",
+	return fmt.Sprintf("k-means by %s, %s; whiskers are %s intervals, each by itself",
 		c.Method, c.Price, render.Percent(c.Confidence.String()))
 }
 

@@ -23,7 +23,7 @@ type estimateFlags struct {
 
 func (o *estimateFlags) declare(s *console.Console) {
 	s.FormatFlag(console.AnyFormat...)
-	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation as in FROM")
+	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation such as FROM accepts")
 	s.Flag(&o.columns, "column", "LIST", "the columns, or expressions, such as age,cost")
 	s.Flag(&o.by, "by", "LIST", "estimate separately for each group of these keys")
 	s.Flag(&o.Where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
@@ -34,7 +34,7 @@ func (o *estimateFlags) declare(s *console.Console) {
 		"for coinpress: the approximate standard deviation of each column, known without access to the rows")
 	s.Flag(&o.Rounds, "rounds", "N", "the number of rounds of coinpress (default 2 for means, 3 for covariances)")
 	s.Flag(&o.Population, "population", "",
-		"intervals about the population that the rows are sampled from: they cover sampling and noise")
+		"give intervals for the population that the rows are sampled from: they cover sampling and noise")
 	s.Flag(&o.ranks, "at", "LIST", "for quantile: the ranks, such as 0.25,0.5,0.75 (default 0.5)")
 	s.PriceFlags(&o.Epsilon, &o.Rho, "the question")
 	s.ConfidenceFlag(&o.Confidence)
@@ -61,11 +61,11 @@ func runEstimate(s *console.Console, args []string) error {
 	case err != nil || helped:
 		return err
 	case len(rest) != 1:
-		return console.Usage("estimate is followed by one of %s", strings.Join(estimateKinds, ", "))
+		return console.Usage("name a statistic after estimate: one of %s", strings.Join(estimateKinds, ", "))
 	case o.Table == "" || o.columns == "":
 		return console.Usage("estimate needs --table and --column")
 	case o.ranks != "" && rest[0] != "quantile":
-		return console.Usage("--at goes with quantile")
+		return console.Usage("--at is only for estimate quantile")
 	}
 	o.Columns, o.By, o.Deviations = commaList(o.columns), commaList(o.by), commaList(o.deviations)
 	if err := o.picture.Check(s); err != nil {
@@ -92,7 +92,7 @@ func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
 		},
 	}[kind]
 	if of == nil {
-		return nil, console.Usage("there is nothing called %q to estimate%s; there are %s", kind,
+		return nil, console.Usage("estimate has no statistic %q%s; it has %s", kind,
 			console.DidYouMean(nearest.Name(kind, estimateKinds)), strings.Join(estimateKinds, ", "))
 	}
 	return func(ctx context.Context, c *curator.Session) (*estimate.Plan, error) {

@@ -143,7 +143,7 @@ func showEstimatePlan(s *console.Console, p *estimate.Plan) error {
 	case "json":
 		return s.JSON(p)
 	case "csv":
-		return console.Usage("--explain goes with --format table, json or markdown")
+		return console.Usage("--explain supports --format table, json and markdown")
 	case "markdown":
 		s.Print("%s", render.MarkdownList(estimatePlanText(p)))
 		return nil

@@ -43,7 +43,7 @@ type fitOptions struct {
 }
 
 func (o *fitOptions) declare(s *console.Console) {
-	s.FormatFlagFor("table, json, markdown, or csv of the coefficients", console.AnyFormat...)
+	s.FormatFlagFor("table, json, markdown, or csv (the coefficients only)", console.AnyFormat...)
 	s.Flag(&o.table, "table", "T", "the table that the model is fitted to")
 	s.Flag(&o.formula, "formula", "FORMULA",
 		"the model, such as 'y ~ x1 + x2 + g + x1:x2'; a*b means a + b + a:b, - 1 omits the intercept, factor(x) "+
@@ -85,10 +85,10 @@ func runFit(s *console.Console, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return console.Usage("there is no model %q%s; there are %s", rest[0],
+		return console.Usage("there is no model %q%s; the models are %s", rest[0],
 			console.DidYouMean(nearest.Name(rest[0], names)), strings.Join(names, ", "))
 	}
-	return console.Usage("fit is followed by %s", strings.Join(names, ", "))
+	return console.Usage("name a model after fit: %s", strings.Join(names, ", "))
 }
 
 // parsed parses a model's flags, and checks those that all models share. helped reports whether it printed help
@@ -99,9 +99,9 @@ func (o *fitOptions) parsed(s *console.Console, args []string) (helped bool, err
 	case err != nil || helped:
 		return helped, err
 	case len(rest) > 0:
-		return false, console.Usage("fit takes flags alone, not %q", rest[0])
+		return false, console.Usage("fit takes only flags after the model, not %q", rest[0])
 	case s.Format == "csv" && o.explain:
-		return false, console.Usage("fit --explain --format is table, json or markdown")
+		return false, console.Usage("fit --explain supports --format table, json and markdown")
 	case o.from == "" && (o.table == "" || o.formula == ""):
 		return false, console.Usage("fit needs --table and --formula")
 	}
@@ -159,7 +159,7 @@ func affordability(b *strings.Builder, q regression.Quoted, replayed bool) {
 	case q.Affordable:
 		fmt.Fprintf(b, "price %s, remaining %s\n", q.Price, q.Remaining)
 	default:
-		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n",
+		fmt.Fprintf(b, "price %s, more than the remaining %s; --epsilon can be at most %s\n",
 			q.Price, q.Remaining, q.Largest)
 	}
 }
@@ -203,6 +203,6 @@ func fitHelp(s *console.Console) string {
 	if s.Flags.Lookup("rows") != nil { // a flag of a model, so a model is named
 		return ""
 	}
-	return "\nAll models have these flags. `dither help fit linear` lists all flags of that model; so do logistic, " +
-		"poisson and network.\n"
+	return "\nAll models have these flags. `dither help fit linear` lists all flags of a linear model; likewise for " +
+		"logistic, poisson and network.\n"
 }

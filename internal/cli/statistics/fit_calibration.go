@@ -26,11 +26,11 @@ type calibrationFlags struct {
 func flagsOfCalibration(s *console.Console) *calibrationFlags {
 	f := &calibrationFlags{}
 	s.Flag(&f.asked, "calibration", "",
-		"logistic: also count rows by predicted probability and response, at a price of its own")
+		"logistic: also count rows by predicted probability and response, at a separate price")
 	s.Flag(&f.Epsilon, "calibration-epsilon", "E", "the price of the calibration (default: the policy's)")
 	s.Flag(&f.Where, "calibration-where", "CONDITION",
-		"count the rows that satisfy this condition, to which the model should not have been fitted (default: the "+
-			"fit's own rows)")
+		"count the rows that satisfy this condition; for a fair calibration, exclude the rows of the fit (default: "+
+			"the rows of the fit)")
 	s.Flag(&f.Bins, "bins", "N", "the number of bins of probability (default 10)")
 	s.Flag(&f.picture.File, "calibration-plot", "FILE",
 		"draw observed rates against predicted probabilities as FILE.svg or FILE.png")
@@ -41,7 +41,8 @@ func flagsOfCalibration(s *console.Console) *calibrationFlags {
 func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 	f.asked = f.asked || f.Epsilon != "" || f.Where != "" || f.Bins != 0 || f.picture.File != ""
 	if f.asked && s.Format == "csv" {
-		return console.Usage("--format csv has the coefficients alone: a calibration is in table, json or markdown")
+		return console.Usage("--format csv contains only the coefficients; for a calibration use table, json or " +
+			"markdown")
 	}
 	f.Confidence, f.Analyst, f.Fresh = o.Confidence, o.Analyst, o.Fresh
 	return f.picture.Check(s)
@@ -70,9 +71,9 @@ func (f *calibrationFlags) affordable(
 	if !e.AffordableWith(price) {
 		return &curator.Error{
 			Code: curator.CodeExhausted,
-			Message: fmt.Sprintf("the fit and its calibration (%s) are above what remains of the budget, %s",
+			Message: fmt.Sprintf("the fit and its calibration cost %s, more than the remaining %s",
 				e.Price, e.Remaining),
-			Hint: "--calibration-epsilon and --epsilon are their prices",
+			Hint: "lower --epsilon, the price of the fit, or --calibration-epsilon, the price of the calibration",
 		}
 	}
 	return nil
@@ -99,11 +100,11 @@ func calibrationPlaces(k *regression.Calibrated) plot.Places {
 		}
 	}
 	caption := fmt.Sprintf(
-		"%s; %s intervals of each bin by itself cover sampling and noise; on the diagonal as many rows have the "+
-			"response as are predicted to",
+		"%s; %s intervals, each bin by itself, cover sampling and noise; on the diagonal the observed rate equals "+
+			"the predicted one",
 		pricePaid(k.Price, k.Replayed), render.Percent(string(k.Confidence)))
 	if k.Same {
-		caption += "; of the rows that the model was fitted to"
+		caption += "; computed on the rows that the model was fitted to"
 	}
 	return plot.Places{
 		Title: k.Formula, Caption: caption, X: "predicted probability", Y: "observed rate of " + k.Response,
@@ -173,7 +174,8 @@ func calibrationWords(b *strings.Builder, e *regression.CalibrationExplanation) 
 		return
 	}
 	fmt.Fprintf(
-		b, "calibration: counts of %d bins by response, with noise of standard deviation %s, for %s beside the fit",
+		b, "calibration: counts of %d bins by response, with noise of standard deviation %s; its price is %s, in "+
+			"addition to the fit",
 		e.Bins, render.Compact(e.StdDev), e.Price)
 	if e.Replayed {
 		b.WriteString(", released before: free")
@@ -184,7 +186,7 @@ func calibrationWords(b *strings.Builder, e *regression.CalibrationExplanation) 
 // classFlags declares the flags that select the classes of a response.
 func classFlags(s *console.Console, k *formula.Classes) {
 	s.Flag(&k.Positive, "positive", "VALUE",
-		"logistic and network: the value whose probability is modelled, against all others")
+		"logistic and network: the value whose probability is modelled, against all other values")
 	s.Flag(func(text string) (err error) {
 		r := csv.NewReader(strings.NewReader(text))
 		r.TrimLeadingSpace = true
@@ -199,7 +201,7 @@ func classFlags(s *console.Console, k *formula.Classes) {
 func levelWords(b *strings.Builder, response string, levels []string) {
 	switch {
 	case len(levels) == 2:
-		fmt.Fprintf(b, "the response is 1 where %s is %s, and 0 where it is %s: probabilities are those of %s\n",
+		fmt.Fprintf(b, "the response is 1 if %s is %s, and 0 if it is %s: the model gives the probability of %s\n",
 			response, levels[1], levels[0], levels[1])
 	case len(levels) > 2:
 		var parts []string

@@ -26,15 +26,15 @@ type glmSearchFlags struct {
 
 func (f *glmSearchFlags) declare(s *console.Console) {
 	s.Flag(&f.tried, "try", "LIST",
-		"logistic: try these penalties, such as 20,50,200, and keep the one that predicts the most rows correctly; "+
-			"the number of trials is random, and all of them cost three times the price of one")
+		"logistic: try these penalties, such as 20,50,200, and keep the penalty that predicts the most rows "+
+			"correctly; the number of trials is random, and all trials together cost three times the price of one")
 	s.Flag(&f.trials, "trials", "N", "with --try: the mean number of trials (default ten for each penalty)")
 	s.Flag(func(formula string) error {
 		f.others = append(f.others, formula)
 		return nil
 	}, "or", "FORMULA",
-		"logistic: another candidate model, which costs the price once more; the result is the candidate that "+
-			"predicts the most rows correctly; may be repeated")
+		"logistic: another candidate model, which costs the price again; the result is the candidate that predicts "+
+			"the most rows correctly; may be repeated")
 	s.Flag(&f.score, "score-epsilon", "E",
 		"with --or: the price of the noisy counts of correctly predicted rows (default: the policy's)")
 }
@@ -42,8 +42,8 @@ func (f *glmSearchFlags) declare(s *console.Console) {
 // rowsFlag declares --rows for models whose price or steps depend on the number of rows.
 func rowsFlag(s *console.Console, into *int64) {
 	s.Flag(into, "rows", "N",
-		"the approximate number of rows, if known or released (default: the policy's number, or a noisy count for "+
-			"a twentieth of the price); for linear only theil-sen uses it")
+		"the approximate number of rows, if it is public or released (default: the policy's number, or a noisy "+
+			"count for a twentieth of the price); for linear only theil-sen uses it")
 }
 
 // boundFlag declares --bound for models that limit the norm of a row's predictors.
@@ -56,11 +56,11 @@ func boundFlag(s *console.Console, into *string) {
 // termFlags declares the flags of models that normalise numbers or select terms.
 func termFlags(s *console.Console, normalise, choose *string) {
 	s.Flag(normalise, "normalise", "SHARE",
-		"linear, logistic and poisson: the share of the price, such as 0.2, that finds the means and spreads of "+
-			"the numbers, by which they are then scaled; numbers are clamped to three spreads about the mean")
+		"linear, logistic and poisson: the share of the price, such as 0.2, that estimates the mean and spread of "+
+			"each numeric column; these scale the column, and clamp it to three spreads about its mean")
 	s.Flag(choose, "choose", "K",
-		"linear and logistic: choose K terms of the formula, or auto for as many as are worthwhile; intervals "+
-			"account for the choice")
+		"linear and logistic: choose K terms of the formula, or auto to choose their number too; intervals account "+
+			"for the choice")
 }
 
 // runFitGLM returns a function that fits a generalized linear model of the given family.
@@ -70,8 +70,8 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		rowsFlag(s, &q.Rows)
 		boundFlag(s, &q.Bound)
 		s.Flag(&q.Radius, "radius", "R",
-			"limit the norm of the scaled predictors' coefficients (default 10, or what the response's bound "+
-				"permits)")
+			"limit the norm of the scaled predictors' coefficients (default 10, or less if the bounds of the "+
+				"response require it)")
 		s.Flag(&q.Regularise, "regularise", "L",
 			"the ridge penalty: a larger one means less noise, and more bias to correct (default: chosen by "+
 				"the expected error)")
@@ -99,28 +99,28 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		}
 		if s.Format == "csv" && (search.tried != "" || len(search.others) > 0) {
 			return console.Usage(
-				"--format csv has the coefficients of one fit alone: a search is in table, json or markdown")
+				"--format csv contains only the coefficients of one fit; for a search use table, json or markdown")
 		}
 		if search.tried == "" && search.trials != "" {
-			return console.Usage("--trials says how many there are with --try 20,50,200")
+			return console.Usage("--trials needs --try, such as --try 20,50,200")
 		}
 		if len(search.others) == 0 && search.score != "" {
 			return console.Usage(
-				"--score-epsilon is the price of the counts by which one of several models is chosen: --or FORMULA")
+				"--score-epsilon needs --or FORMULA: it is the price of the counts that choose among several models")
 		}
 		switch o.method {
 		case "", "minimize":
-			if err := noneOf(s, "gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser",
+			if err := noneOf(s, "--method gradient", "clip", "rate", "multiplier", "optimiser",
 				"learning", "steps", "delta"); err != nil {
 				return err
 			}
 			if search.tried != "" {
 				if k.asked {
 					return console.Usage(
-						"a calibration is of one model: fit the one that was found, with --regularise and " +
+						"--calibration does not go with --try: fit the chosen penalty with --regularise and " +
 							"--calibration")
 				}
-				if err := noneOf(s, "there is no search for a regulariser", "or", "score-epsilon", "plot",
+				if err := noneOf(s, "fits without --try", "or", "score-epsilon", "plot",
 					"confidence"); err != nil {
 					return err
 				}
@@ -129,12 +129,12 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			if len(search.others) > 0 {
 				if k.asked {
 					return console.Usage(
-						"a calibration is of one model: fit the one that was chosen again, free, with --calibration")
+						"--calibration does not go with --or: fit the chosen model again, free, with --calibration")
 				}
 				return searchGLM(s, o, q, search.others, search.score)
 			}
 		case "gradient":
-			if err := noneOf(s, "a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius",
+			if err := noneOf(s, "--method minimize", "or", "score-epsilon", "radius",
 				"regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try",
 				"trials"); err != nil {
 				return err
@@ -142,7 +142,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes
 			return fitByGradients(s, o, t, k)
 		default:
-			return console.Usage("--method of a %s model is minimize or gradient, not %q", family, o.method)
+			return console.Usage("--method of a %s model must be minimize or gradient, not %q", family, o.method)
 		}
 		return fitting(s, o,
 			func(c *curator.Session) (out glmExplained, err error) {
@@ -191,7 +191,7 @@ type glmExplained struct {
 func noneOf(s *console.Console, only string, names ...string) (err error) {
 	s.Flags.Visit(func(f *flag.Flag) {
 		if slices.Contains(names, f.Name) {
-			err = console.Usage("--%s is for where %s", f.Name, only)
+			err = console.Usage("--%s is only for %s", f.Name, only)
 		}
 	})
 	return err
@@ -231,7 +231,7 @@ func showGLM(s *console.Console, f glmFitted) error {
 	}
 	lay(s, []string{
 		"", "estimate", "std. error", "z", "p", render.Percent(string(f.Confidence)) + " interval",
-		"of its variance the noise's", factor,
+		"noise share of the variance", factor,
 	}, rows, 1)
 	paragraphs(s, glmWords(f.GLMFit))
 	if f.Calibration != nil {
@@ -249,12 +249,12 @@ func glmWords(f *regression.GLMFit) string {
 		by = "by a noisy count"
 	}
 	fmt.Fprintf(
-		&b, "about %s rows, %s; scaled predictors held to a norm of %s, regularised by %s and %s of the price for the "+
-			"sums that take the bias out and make intervals\n",
+		&b, "about %s rows, %s; scaled predictors limited to norm %s; ridge penalty %s; %s of the price pays for "+
+			"bias correction and intervals\n",
 		render.Compact(math.Round(f.Rows)), by, render.Compact(f.Bound), render.Compact(f.Regularise),
 		render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
 	b.WriteString(foundWords(f.Bounds))
-	b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+	b.WriteString("intervals are for the population that the rows are sampled from: they cover sampling and noise\n")
 	levelWords(&b, f.Response, f.Levels)
 	closing(&b, f.Warnings, f.Paid, f.IDs...)
 	return b.String()
@@ -265,7 +265,7 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 		return s.JSON(e)
 	}
 	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Model))
-	lay(s, []string{"a minimum of", "noise", "std. dev.", "sensitivity", "regularised by", "radius", "norm"},
+	lay(s, []string{"a minimum of", "noise", "std. dev.", "sensitivity", "ridge penalty", "radius", "norm"},
 		[][]string{{
 			strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, render.Compact(e.StdDev),
 			render.Compact(e.Sensitivity), render.Compact(e.Regularise), render.Compact(e.Radius),
@@ -275,13 +275,13 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
 	if e.Expected != nil {
 		fmt.Fprintf(
-			&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's "+
+			&b, "with about %s rows of typical spread, noise adds about %s to the error of a scaled predictor's "+
 				"coefficient\n", render.Compact(e.Rows), render.Compact(*e.Expected))
 	}
 	if e.Count != nil {
 		fmt.Fprintf(
-			&b, "nobody says how many rows there are: a noisy count of them costs %s of the price; --rows N spares "+
-				"it, and these figures are for %s\n", *e.Count, render.Compact(e.Rows))
+			&b, "the number of rows is not declared: a noisy count of them costs %s of the price, which --rows N "+
+				"avoids; these figures assume %s rows\n", *e.Count, render.Compact(e.Rows))
 	}
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)

@@ -19,9 +19,9 @@ import (
 func gradientFlags(s *console.Console) *regression.Gradients {
 	q := &regression.Gradients{}
 	s.Flag(&q.Delta, "delta", "D", "for noisy gradients: the δ of the whole training (default: the policy's)")
-	s.Flag(&q.Clip, "clip", "C", "for noisy gradients: the norm that each unit's gradient is clipped to (default 1)")
+	s.Flag(&q.Clip, "clip", "C", "for noisy gradients: the norm to which each unit's gradient is clipped (default 1)")
 	s.Flag(&q.Rate, "rate", "Q",
-		"the probability that a step samples a unit, such as 256/60000 (default: about 256 units a step)")
+		"the probability that a step samples a unit, such as 256/60000 (default: about 256 units per step)")
 	s.Flag(&q.Multiplier, "multiplier", "Z",
 		"the noise of a step in multiples of the clip, instead of --epsilon (default: the least that the price "+
 			"permits)")
@@ -46,11 +46,11 @@ func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 	case err != nil || helped:
 		return err
 	case o.method != "" && o.method != "gradient":
-		return console.Usage("a network is trained by gradients: --method gradient, or none")
+		return console.Usage("a network supports only --method gradient, which is the default")
 	case o.picture.File != "":
-		return console.Usage("a network has no picture")
+		return console.Usage("fit network does not support --plot")
 	case softmax && q.Hidden > 0:
-		return console.Usage("--softmax is a model without --hidden units")
+		return console.Usage("--softmax and --hidden do not go together: a softmax model has no hidden layer")
 	}
 	if softmax {
 		q.Kind = curator.SoftmaxModel
@@ -166,7 +166,7 @@ func showTrained(s *console.Console, t trained) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d parameters, the means over the last quarter of %d steps", len(t.Theta), t.Steps)
 	if len(rows) == 0 {
-		b.WriteString("; --format json tells them")
+		b.WriteString("; --format json lists them")
 	}
 	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip,
 		t.Rate, t.Multiplier)
@@ -175,7 +175,7 @@ func showTrained(s *console.Console, t trained) error {
 		if len(t.Levels) > 0 {
 			first = t.Levels[0]
 		}
-		fmt.Fprintf(&b, "each class against %s: what is added to the logarithm of how much more likely it is\n", first)
+		fmt.Fprintf(&b, "estimates are for each class against %s: the change in the log-odds\n", first)
 	}
 	fmt.Fprintf(&b, "%s\n", t.NoIntervals())
 	levelWords(&b, t.Response, t.Levels)
@@ -209,7 +209,8 @@ func showGradientsExplanation(s *console.Console, e gradientsExplained) error {
 	}
 	fmt.Fprintf(&b, "all steps together: ε = %s at %s, certified by the distribution of their loss\n", e.Epsilon, delta)
 	if e.Begun {
-		fmt.Fprintf(&b, "begun before: %d steps are recorded; it goes on at no cost\n", e.Recorded)
+		fmt.Fprintf(&b, "this training was paid before, and %d of its steps are recorded; it continues "+
+			"free\n", e.Recorded)
 	}
 	levelWords(&b, e.Response, e.Levels)
 	calibrationWords(&b, e.Calibration)

@@ -21,7 +21,8 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 	return s.Sealing(func(c *curator.Session) error {
 		if o.explain {
 			return console.Usage(
-				"--explain is of one model: a search costs what each of them does, and the counts' --score-epsilon")
+				"--explain supports one model at a time; a search costs the price of each model, and " +
+					"--score-epsilon for the counts")
 		}
 		r, err := regression.SearchGLM(s.Context(), c, search)
 		if err != nil {
@@ -42,13 +43,13 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 				render.Compact(k.StdDev), mark,
 			})
 		}
-		lay(s, []string{"model", "rows predicted rightly", "std. dev. of the noise", ""}, rows, 1)
+		lay(s, []string{"model", "rows predicted correctly", "std. dev. of the noise", ""}, rows, 1)
 		unit := "ε"
 		if r.Unit == "rho" {
 			unit = "ρ"
 		}
-		paragraphs(s, fmt.Sprintf("all models and counts together: price %s = %s, remaining %s (%s)\n"+
-			"the model was chosen by what these rows say: its intervals are as if it had been the only one\n\n", unit,
+		paragraphs(s, fmt.Sprintf("all models and counts together: price %s = %s, remaining %s (%s)\nthe model was "+
+			"chosen by its predictions on these rows; its intervals do not account for the choice\n\n", unit,
 			r.Price, r.Remaining, r.ID))
 		return errors.Join(showGLM(s, glmFitted{GLMFit: best}), o.picture.Draw(glmChart(best)))
 	})

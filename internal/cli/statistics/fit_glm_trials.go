@@ -18,7 +18,7 @@ func tryGLM(s *console.Console, o *fitOptions, q regression.GLM, tried, trials s
 	if trials != "" {
 		n, err := strconv.ParseFloat(trials, 64)
 		if err != nil || !(n > 0) || math.IsInf(n, 0) {
-			return console.Usage("--trials is how many there are on average, not %q", trials)
+			return console.Usage("--trials must be the mean number of trials, a number above 0, not %q", trials)
 		}
 		search.Trials = n
 	}
@@ -53,15 +53,14 @@ func triedWords(r *regression.GLMTried) string {
 	var b strings.Builder
 	if r.Correct != nil {
 		fmt.Fprintf(
-			&b, "regularised by %s, the best that was tried: about %s rows predicted rightly, by a count with noise "+
-				"of standard deviation %s\n", r.Regularise, render.Compact(math.Round(*r.Correct)),
+			&b, "ridge penalty %s, the best that was tried: about %s rows predicted correctly, by a count with "+
+				"noise of standard deviation %s\n", r.Regularise, render.Compact(math.Round(*r.Correct)),
 			render.Compact(*r.CorrectError))
 		b.WriteString(
-			"there are no intervals: coefficients are drawn towards 0 by the regulariser, and that was chosen by " +
-				"these rows\n")
+			"there are no intervals: the penalty shrinks coefficients towards 0, and it was chosen by these rows\n")
 	}
 	fmt.Fprintf(
-		&b, "a random number of trials, %s on average, each at %s; a given regulariser is missed with "+
+		&b, "a random number of trials, %s on average, each at price %s; a given penalty is not tried with "+
 			"probability %.2g\n", render.Compact(r.Trials), r.Trial, r.Missed)
 	if r.ID == "" {
 		q := regression.Quoted{Price: r.Price, Remaining: r.Remaining, Affordable: r.Affordable, Largest: r.Largest}

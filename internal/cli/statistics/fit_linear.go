@@ -20,11 +20,12 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	rowsFlag(s, &q.Rows)
 	s.Flag(&q.WithoutIntervals, "no-intervals", "", "theil-sen: spend the whole price on the estimates")
 	s.Flag(&q.FindBounds, "find-bounds", "SHARE",
-		"linear: the share of the price, such as 0.2, that finds narrower bounds of the numbers than the declared ones")
+		"linear: the share of the price, such as 0.2, that finds narrower bounds than the declared bounds of the "+
+			"numeric columns")
 	termFlags(s, &q.Normalise, &q.Choose)
 	s.Flag(&o.from, "from", "ID",
-		"linear: compute from the release of an earlier regression, such as r5, free; the formula, which may be "+
-			"omitted, has some of its terms")
+		"linear: compute from the release of an earlier regression, such as r5, free; --formula may select some of "+
+			"its terms")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
@@ -101,7 +102,7 @@ func showLinear(s *console.Console, f *regression.LinearFit) error {
 	}
 	lay(s, []string{
 		"", "estimate", "std. error", render.Percent(string(f.Confidence)) + " interval",
-		"of its variance the noise's",
+		"noise share of the variance",
 	}, linearRows(f), 1)
 	paragraphs(s, linearWords(f))
 	return nil
@@ -125,9 +126,9 @@ func linearWords(f *regression.LinearFit) string {
 	b.WriteString(foundWords(f.Bounds))
 	if f.About == regression.AboutPopulation {
 		b.WriteString(
-			"intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+			"intervals are for the population that the rows are sampled from: they cover sampling and noise\n")
 	} else {
-		b.WriteString("intervals are about the coefficients that these rows have: they cover noise, not sampling\n")
+		b.WriteString("intervals are for the coefficients of these rows: they cover noise, not sampling\n")
 	}
 	closing(&b, f.Warnings, f.Paid, f.Releases...)
 	return b.String()
@@ -137,12 +138,12 @@ func linearWords(f *regression.LinearFit) string {
 func foundWords(found []formula.Bounds) string {
 	var b strings.Builder
 	for _, k := range found {
-		by := "the bounds that were found"
+		by := "the bounds found"
 		if k.Spread > 0 {
-			by = fmt.Sprintf("three spreads about their mean, about %s ± %s",
+			by = fmt.Sprintf("three spreads about the mean (%s ± %s)",
 				render.Compact(k.Mean), render.Compact(k.Spread))
 		}
-		fmt.Fprintf(&b, "%s: values held within %s, %s to %s\n", k.Column, by, render.Compact(k.Low),
+		fmt.Fprintf(&b, "%s: values clamped to %s, %s to %s\n", k.Column, by, render.Compact(k.Low),
 			render.Compact(k.High))
 	}
 	return b.String()
@@ -193,10 +194,11 @@ func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) 
 	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n",
 		strings.Join(e.Columns, ", "))
 	fmt.Fprintf(
-		&b, "rows times the least variance of z in any direction should be far above %s, the norm of the noise "+
-			"on Σ z zᵀ", render.Compact(*e.NoiseNorm))
+		&b, "the number of rows times the least variance of z in any direction should be far above %s, the norm of "+
+			"the noise on Σ z zᵀ", render.Compact(*e.NoiseNorm))
 	if e.LeastSpread != nil {
-		fmt.Fprintf(&b, ": with the rows that are expected, its standard deviation far above %.2g", *e.LeastSpread)
+		fmt.Fprintf(&b, "; with the expected number of rows, the standard deviation of z should be far above "+
+			"%.2g", *e.LeastSpread)
 	}
 	b.WriteString("\n")
 	b.WriteString(linearPrice(e))
@@ -229,5 +231,5 @@ func linearChart(f *regression.LinearFit) plot.Chart {
 	for _, k := range f.Coefficients {
 		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})
 	}
-	return coefficientsChart(f.Formula, caption, "change over its range", all)
+	return coefficientsChart(f.Formula, caption, "change over a predictor's range", all)
 }

@@ -26,9 +26,8 @@ func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	var b strings.Builder
 	if f.Line.Intervals {
 		b.WriteString(
-			"intervals are about the population that the rows are drawn from: they cover sampling and noise, " +
-				"and hold " +
-				"all together\n")
+			"intervals are for the population that the rows are sampled from: they cover sampling and noise, and " +
+				"hold jointly\n")
 	}
 	closing(&b, f.Warnings, f.Paid, f.ID)
 	paragraphs(s, b.String())
@@ -102,7 +101,7 @@ func explainTheilSen(s *console.Console, e *regression.LinearExplanation) {
 	lay(s, []string{"drawn", "by", "price"}, rows, 2)
 	var b strings.Builder
 	x := e.Columns[1]
-	fmt.Fprintf(&b, "slopes of all pairs of rows, as far as ±%s, and the height of the line at %s = %s\n",
+	fmt.Fprintf(&b, "slopes of all pairs of rows, between ±%s, and the height of the line at %s = %s\n",
 		render.Compact(e.Line.SlopeMost), x, render.Compact(e.Line.At))
 	fmt.Fprintf(
 		&b, "with about %s rows, spread evenly over the bounds of %s, and residuals of a tenth of the response's "+

@@ -100,7 +100,7 @@ func testError(err error) error {
 func (o *testOptions) seeded(t *hypothesis.Test) {
 	if o.given["seed"] && (t.Null == "Monte Carlo" || t.Method == "Tulap") {
 		t.Warnings = append(t.Warnings,
-			"the seed was chosen: if that was after another seed's p-value was seen, this one is none")
+			"the seed was chosen by hand: the p-value is invalid if another seed was tried first")
 	}
 }
 
@@ -110,7 +110,7 @@ func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 	if o.given["release"] {
 		for _, name := range append(numbers, homeFlags...) {
 			if o.given[name] && name != "analyst" {
-				return false, console.Usage("--release and %s do not go together: it is tested as it was released",
+				return false, console.Usage("--release and %s do not go together: a release is tested as it is",
 					console.Dashed(name))
 			}
 		}
@@ -119,12 +119,13 @@ func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 	if !o.given["table"] {
 		for _, name := range homeFlags {
 			if o.given[name] && name != "epsilon" && name != "rho" {
-				return false, console.Usage("%s goes with --table", console.Dashed(name))
+				return false, console.Usage("%s needs --table", console.Dashed(name))
 			}
 		}
 		if (o.given["epsilon"] || o.given["rho"]) && o.kind != "binomial" {
 			return false, console.Usage(
-				"--epsilon and --rho go with --table; what was published tells its noise by --sigma or --laplace-scale")
+				"--epsilon and --rho need --table; for published numbers, give their noise by --sigma or " +
+					"--laplace-scale")
 		}
 		return false, nil
 	}

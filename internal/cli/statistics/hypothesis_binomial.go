@@ -21,9 +21,8 @@ func runBinomial(s *console.Console, o *testOptions) error {
 	}
 	if !o.given["n"] {
 		return console.Usage(
-			"test binomial needs --n, the number of people, which must be public; where it is not, test gof " +
-				"takes the " +
-				"noisy counts of both outcomes")
+			"test binomial needs --n, the public number of people; if that number is private, give the noisy counts " +
+				"of both outcomes to test gof")
 	}
 	n, err := o.people()
 	if err != nil {
@@ -33,8 +32,7 @@ func runBinomial(s *console.Console, o *testOptions) error {
 	if home {
 		if o.given["seed"] {
 			return console.Usage(
-				"--seed is for a count that somebody published: a home's release stands for its own uniform number, " +
-					"which nobody chooses")
+				"--seed is only for published counts: for a home's release, the name of the release is the seed")
 		}
 		return binomialAtHome(s, o, b)
 	}
@@ -52,8 +50,8 @@ func runBinomial(s *console.Console, o *testOptions) error {
 	}
 	if given != 1 || o.given["rho"] || o.given["delta"] && !o.given["epsilon"] {
 		return console.Usage(
-			"one of --epsilon (Tulap noise, with --delta if it is truncated), --laplace-scale and --sigma (noise on " +
-				"integers) tells the noise")
+			"give the noise by exactly one of --epsilon (Tulap noise, with --delta if it is truncated), " +
+				"--laplace-scale and --sigma (noise on integers)")
 	}
 	about := ""
 	if o.given["epsilon"] {
@@ -84,7 +82,8 @@ func runBinomial(s *console.Console, o *testOptions) error {
 		return err
 	}
 	if d == nil {
-		return console.Usage("a count without noise needs no test that knows of noise")
+		return console.Usage("test binomial is for noisy counts; for a count without noise, use an ordinary " +
+			"binomial test")
 	}
 	b, about, err = dithered(b, d, o.get("seed"))
 	if err != nil {
@@ -103,29 +102,31 @@ func dithered(b hypothesis.Binomial, d noise.Distribution, seed string) (hypothe
 		b.Noise = d
 		about := "noise " + noiseText(d)
 		if ok {
-			about += " (with --seed it is made continuous, and the test more powerful)"
+			about += " (--seed makes the noise continuous, and the test more powerful)"
 		}
 		return b, about, nil
 	}
 	x := new(big.Int)
 	if b.Value != math.Trunc(b.Value) {
 		return b, "", console.Usage(
-			"--seed is for counts that are integers: this one has its uniform number already; give --epsilon")
+			"--seed is only for integer counts; for a count that is no integer, give the ε of its Tulap noise by " +
+				"--epsilon")
 	}
 	big.NewFloat(b.Value).Int(x)
 	out, err := hypothesis.Dither(x, l, b.N, seed)
-	return out, fmt.Sprintf("Tulap noise: noise %s, and %s for the seed %q",
+	return out, fmt.Sprintf("Tulap noise: noise %s, plus the uniform number %s from the seed %q",
 		noiseText(d), render.Number6(hypothesis.Uniform(seed)), seed), err
 }
 
 // binomialAtHome tests a noisy count of the rows in which a column has a value.
 func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) error {
 	if !o.given["value"] {
-		return console.Usage("test binomial counts the rows in which --column has the --value")
+		return console.Usage("test binomial with --table needs --value: it counts the rows in which --column has " +
+			"this value")
 	}
 	if o.given["by"] {
 		return console.Usage(
-			"test binomial is of one count: --where selects the rows, test proportions compares groups")
+			"test binomial has no --by: select the rows by --where, or compare groups by test proportions")
 	}
 	column, err := columnOf(s, o, o.get("column"))
 	if err != nil {
@@ -141,7 +142,7 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 	case "boolean":
 		if is = map[string]string{"true": "", "false": " = FALSE"}[o.get("value")]; is == "" &&
 			o.get("value") != "true" {
-			return console.Usage("--value of %s is true or false", column.Name)
+			return console.Usage("--value must be true or false for the column %s", column.Name)
 		}
 	}
 	where := curator.SQLName(column.Name) + is
@@ -160,7 +161,7 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 	}
 	return measure(s, o, sql, try, func(r *released) error {
 		if len(r.Vectors) != 1 || len(r.Vectors[0].Values) != 1 {
-			return console.Usage("the count is not one noisy number")
+			return console.Usage("the release is not one noisy count")
 		}
 		b, v := b, r.Vectors[0]
 		b.Value, _ = new(big.Rat).SetInt(v.Values[0]).Float64()

@@ -29,7 +29,7 @@ func runGoodnessOfFit(s *console.Console, o *testOptions) error {
 		}
 	}
 	if o.given["by"] {
-		return console.Usage("gof tests one column; test independence has --by")
+		return console.Usage("test gof has no --by: it tests one column; for two columns use test independence")
 	}
 	if home {
 		return measure(s, o, o.groupedBy("COUNT(*)", o.get("column")), tryFit(g), func(r *released) error {
@@ -71,7 +71,7 @@ func tryFit(g hypothesis.GoodnessOfFit) func(int) error {
 func (o *testOptions) people() (float64, error) {
 	n, err := o.number("n", 0)
 	if err == nil && o.given["n"] && !(n >= 1) {
-		err = console.Usage("--n is a whole number from 1 on")
+		err = console.Usage("--n must be a whole number of at least 1")
 	}
 	return n, err
 }

@@ -32,7 +32,7 @@ var testFlags = []struct{ name, value, about string }{
 	{"sums", "LIST", "means: the noisy sum of each sample"},
 	{
 		"squares", "LIST",
-		"means: the noisy sum of squares of each sample (default: the largest variance that the bounds allow)",
+		"means: the noisy sum of squares of each sample (default: assume the largest variance that the bounds allow)",
 	},
 	{"released", "Z", "binomial: the noisy count"},
 	{"sizes", "LIST", "the number of people in each sample, if it is public"},
@@ -47,7 +47,7 @@ var testFlags = []struct{ name, value, about string }{
 	{"bounds", "LOW,HIGH", "the bounds that the numbers were clamped to"},
 	{
 		"centre", "C",
-		"means: the number that was subtracted from each value before it was added up, or squared (default 0)",
+		"means: the number that was subtracted from each value before summing or squaring (default 0)",
 	},
 	{"sigma", "S", "the standard deviation of the Gaussian noise of the counts (0: no noise)"},
 	{"laplace-scale", "B", "the scale of the Laplace noise of the counts"},
@@ -62,8 +62,8 @@ var testFlags = []struct{ name, value, about string }{
 	{"simulations", "N", "the number of simulations (default 9999)"},
 	{
 		"seed", "S",
-		"the seed of the simulations; for binomial a text, which fixes the uniform number that makes " +
-			"discrete Laplace noise Tulap",
+		"the seed of the simulations; for binomial a text, from which comes the uniform number that turns discrete " +
+			"Laplace noise into Tulap noise",
 	},
 	{"table", "TABLE", "the table of the home to test"},
 	{"column", "COLUMN", "the column to test"},
@@ -74,11 +74,12 @@ var testFlags = []struct{ name, value, about string }{
 	},
 	{"value", "V", "binomial, with --table: count the rows whose column has this value"},
 	{"where", "SQL", "use only the rows that satisfy this condition, in SQL"},
-	{"release", "ID", "instead of --table: an earlier release of the home, such as r7, free"},
+	{"release", "ID", "instead of --table: test an earlier release of the home, such as r7, free"},
 	{"of", "TEST", "power: gof, independence or binomial"},
 	{"alpha", "A", "power: the level of the test (default 0.05)"},
 	{"power", "P", "power: the probability of rejecting (default 0.8)"},
-	{"neighbours", "N", "power: add-remove (default), or change-one, for which n is public and the noise is larger"},
+	{"neighbours", "N", "power: add-remove (default) or change-one; with change-one, n is public and the noise is " +
+		"larger"},
 	{
 		"epsilon", "E",
 		"the price, with --table; binomial without --table: the ε of Tulap noise; power: the price of the " +
@@ -187,7 +188,7 @@ func (o *testOptions) table(name string) (out [][]float64, err error) {
 // distribution. It returns nil for 0, which means no noise.
 func (o *testOptions) noiseFrom(sigma, scale string) (noise.Distribution, error) {
 	if o.given[sigma] == o.given[scale] {
-		return nil, console.Usage("one of --%s and --%s tells the noise (0: there is none)", sigma, scale)
+		return nil, console.Usage("give the noise by one of --%s and --%s (0 means no noise)", sigma, scale)
 	}
 	name := scale
 	if o.given[sigma] {
@@ -230,7 +231,7 @@ func (o *testOptions) how() (h hypothesis.How, err error) {
 func (o *testOptions) seed() (uint64, error) {
 	x, err := o.number("seed", 0)
 	if err == nil && !(x >= 0 && x <= 1<<53 && x == math.Trunc(x)) {
-		err = console.Usage("--seed is a whole number from 0 to 2^53")
+		err = console.Usage("--seed must be a whole number from 0 to 2^53")
 	}
 	return uint64(math.Max(0, math.Min(x, 1<<53))), err
 }

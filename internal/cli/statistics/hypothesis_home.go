@@ -58,9 +58,8 @@ func measured(
 	}
 	if e.Selection != nil {
 		return console.Usage(
-			"the values of what is tested must be known beforehand, in the policy: which of unknown ones are " +
-				"released " +
-				"depends on how frequent they are, so that a test of them is not valid")
+			"the policy must declare the values of the tested columns: unknown values are released only if they are " +
+				"frequent, and a test of them is invalid")
 	}
 	if try != nil {
 		if err := try(e.Cells); err != nil {
@@ -94,7 +93,7 @@ func measured(
 	}
 	err = do(r)
 	if errors.Is(err, hypothesis.ErrInput) && !r.Replayed {
-		return fmt.Errorf("%w (release %s is paid: what is asked of the same numbers now is free)", err, r.ID)
+		return fmt.Errorf("%w (release %s is paid: other tests of its numbers are free)", err, r.ID)
 	}
 	return err
 }
@@ -120,7 +119,7 @@ func (o *testOptions) groupedBy(what string, columns ...string) string {
 func (r *released) footer() (lines []string) {
 	paid := fmt.Sprintf("release %s, price %s", r.ID, r.Price)
 	if r.Replayed {
-		paid = fmt.Sprintf("release %s, which was paid for already", r.ID)
+		paid = fmt.Sprintf("release %s, paid before: free", r.ID)
 	}
 	return append(lines, paid+"; remaining "+r.Remaining.String())
 }
@@ -128,7 +127,7 @@ func (r *released) footer() (lines []string) {
 // warnings returns warnings that do not follow from the numbers themselves.
 func (r *released) warnings() (lines []string) {
 	if r.many {
-		lines = append(lines, "a person may have several rows: the test takes rows for independent")
+		lines = append(lines, "a person may have several rows, but the test assumes that rows are independent")
 	}
 	return lines
 }
@@ -145,11 +144,11 @@ func (r *released) counts(
 		}
 	}
 	if len(of) != 1 || of[0].First > 0 || len(of[0].Values) != len(r.Cells) {
-		return nil, nil, nil, console.Usage("there is not one count of the rows of each group")
+		return nil, nil, nil, console.Usage("the release does not have exactly one count for each group")
 	}
 	if len(r.Grouped) != columns {
 		return nil, nil, nil,
-			console.Usage("test %s takes counts by %s, and this release has them by %d", test,
+			console.Usage("test %s needs counts by %s, but this release groups by %d", test,
 				render.Plural(columns, "column"), len(r.Grouped))
 	}
 	v := of[0]

@@ -34,7 +34,8 @@ func runMeans(s *console.Console, o *testOptions) error {
 	switch {
 	case o.given["paired"] && (!home || o.given["release"] || o.given["by"]):
 		return console.Usage(
-			"--paired is another column of --table, and has no --by: numbers that are published are of the differences")
+			"--paired needs --table, and excludes --by and --release; for published numbers, give the sums of the " +
+				"differences")
 	case o.given["release"]:
 		return measure(s, o, "", nil, func(r *released) error {
 			samples, names, err := releasedSamples(r)
@@ -82,13 +83,14 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	if len(counts) > 2 || len(sums) != len(counts) || squares != nil && len(squares) != len(counts) ||
 		len(bounds) != 2 {
 		return nil, console.Usage(
-			"test means takes one count and sum (and sum of squares) or two, and --bounds as 0,100")
+			"test means takes one or two samples: give one --counts, --sums and (optional) --squares for each, and " +
+				"--bounds such as 0,100")
 	}
 	var noises [3]noise.Distribution
 	for i, name := range []string{"count", "sum", "square"} {
 		if !o.given[name+"-sigma"] && !o.given[name+"-scale"] {
 			if name == "sum" {
-				return nil, console.Usage("one of --sum-sigma and --sum-scale tells the noise of the sums")
+				return nil, console.Usage("give the noise of the sums by --sum-sigma or --sum-scale")
 			}
 			continue // counts may be public, and squares are optional
 		}
@@ -122,7 +124,7 @@ func compared(
 ) error {
 	if len(samples) == 0 || len(samples) > 2 {
 		return console.Usage(
-			"test means compares two groups, and there are %d; --where and a column of two values select them",
+			"test means compares two groups, not %d; select two groups by --where, or by a column of two values",
 			len(samples))
 	}
 	var t *hypothesis.Test
@@ -173,7 +175,7 @@ func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) er
 	try := func(cells int) error {
 		if cells > 3 { // two groups, and possibly one for NULL
 			return console.Usage(
-				"test means compares two groups, and there are %d; --where and a column of two values select them",
+				"test means compares two groups, not %d; select two groups by --where, or by a column of two values",
 				cells)
 		}
 		law, err := noise.NewDiscreteGaussian(big.NewRat(1, 1))
@@ -211,8 +213,8 @@ func bounded(s *console.Console, o *testOptions, name string) (sql string, low, 
 	if !okLow || !okHigh || low.Cmp(high) >= 0 {
 		return "", nil, nil,
 			console.Usage(
-				"test means needs numbers with bounds, for which noise is made, and the policy gives %s of "+
-					"table %s none",
+				"test means needs a number with bounds, the lower below the upper, and the policy does not declare "+
+					"them for %s of table %s",
 				name, o.get("table"))
 	}
 	return curator.SQLName(column.Name), low, high, nil
@@ -258,7 +260,7 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 		}
 	}
 	if len(r.Vectors) != 3 || count.Unit == nil || sum.Unit == nil || squares.Unit == nil {
-		return nil, nil, console.Usage("the sums are not those that were asked for")
+		return nil, nil, console.Usage("the release does not contain the requested sums")
 	}
 	for i, keys := range r.Cells {
 		name := "all"
@@ -309,14 +311,14 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 	}
 	if !fits {
 		return nil, nil, console.Usage(
-			"test means takes a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), by one column of two " +
-				"values or by none")
+			"test means needs a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), without groups or by " +
+				"one column of two values")
 	}
 	for i, keys := range r.Cells {
 		name := "all"
 		switch {
 		case len(keys) > 1:
-			return nil, nil, console.Usage("test means takes groups of one column")
+			return nil, nil, console.Usage("test means supports groups by one column only")
 		case len(keys) == 1 && keys[0] == nil:
 			continue
 		case len(keys) == 1:

@@ -21,7 +21,7 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 		return nil
 	}
 	if t.N < 1 {
-		return console.Usage("--plot simulates samples of n people, and the noisy counts make nobody")
+		return console.Usage("--plot needs people to simulate, but the noisy counts sum to less than 1")
 	}
 	methods := []hypothesis.Method{hypothesis.Projected, hypothesis.Corrected, hypothesis.Naive}
 	g.Simulate, g.Simulations = false, 999
@@ -30,10 +30,10 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 		return err
 	}
 	l := plot.Lines{
-		Title: "p-values where the hypothesis is true", X: "share of samples", Y: "p-value at most", Linear: true,
+		Title: "p-values under a true null hypothesis", X: "share of samples", Y: "p-value at most", Linear: true,
 		Caption: fmt.Sprintf(
-			"%d simulated samples of %s people, with noise %s. On the diagonal a test rejects at α with probability "+
-				"α; below it more often.",
+			"%d simulated samples of %s people, with noise %s. A test on the diagonal rejects at level α with "+
+				"probability α; a test below it rejects less often.",
 			quantilesDrawn, render.Number6(math.Round(t.N)), noiseText(g.Noise)),
 		Lines: []plot.Line{{Name: "valid", Points: []plot.Point{{X: 0, Y: 0}, {X: 1, Y: 1}}}},
 	}
@@ -55,10 +55,10 @@ func plotTable(o *testOptions, t hypothesis.Table, rows, columns []string) error
 		return nil
 	}
 	if len(t.Counts) > plot.MaxSeries {
-		return console.Usage("--plot draws a table of at most %d rows", plot.MaxSeries)
+		return console.Usage("--plot supports tables of at most %d rows", plot.MaxSeries)
 	}
 	c := plot.Chart{
-		Title: "noisy counts", Caption: "With noise " + noiseText(t.Noise) + "; whiskers: 95 % of it.",
+		Title: "noisy counts", Caption: "With noise " + noiseText(t.Noise) + "; whiskers: 95 % intervals of the noise.",
 		Key: o.get("column"), Legend: o.get("by"),
 	}
 	reach := 0.0

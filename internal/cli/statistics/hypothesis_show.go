@@ -151,7 +151,7 @@ func (t tested) summary() (rows [][]string) {
 	if t.N > 0 {
 		n := strconv.FormatFloat(math.Round(t.N), 'f', -1, 64)
 		if !t.Known {
-			n += ", as noisy counts tell"
+			n += ", estimated from the noisy counts"
 		}
 		add("n", n)
 	}

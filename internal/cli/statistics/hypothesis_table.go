@@ -25,7 +25,8 @@ func runTable(s *console.Console, o *testOptions, samples bool) error {
 		return err
 	}
 	if samples && o.given["n"] {
-		return console.Usage("proportions are of samples: --sizes, one for each, where they are public")
+		return console.Usage("test proportions has no --n; if the sizes of the samples are public, give them by " +
+			"--sizes")
 	}
 	if o.given["sizes"] {
 		if t.Sizes, err = o.numbers("sizes"); err != nil {
@@ -37,7 +38,7 @@ func runTable(s *console.Console, o *testOptions, samples bool) error {
 			return console.Usage("test %s needs --column and --by", o.kind)
 		}
 		if !o.given["release"] && o.get("by") == o.get("column") {
-			return console.Usage("--by is another column than --column")
+			return console.Usage("--by and --column must be different columns")
 		}
 		return measure(s, o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(int) error {
 			some := hypothesis.Table{How: t.How, Counts: [][]float64{{1000, 1000}, {1000, 1000}}}
@@ -92,7 +93,8 @@ func crossed(names [][]string, counts []float64) (rows, columns []string, table 
 	}
 	if len(names) != len(rows)*len(columns) {
 		return nil, nil, nil,
-			console.Usage("the groups that were released make no whole table: only those of known values do")
+			console.Usage("the release lacks some cells of the table: a table needs columns whose values the policy " +
+				"declares")
 	}
 	table = make([][]float64, len(rows))
 	for i := range table {
@@ -154,9 +156,9 @@ func (o *testOptions) difference(out *tested, t hypothesis.Table, columns []stri
 	}
 	out.Estimate, out.Interval = d.Estimate, d.Interval
 	out.Warnings = append(out.Warnings, d.Warnings...)
-	out.estimated = fmt.Sprintf("share of %s in the first less that in the second", nameOf(columns, 0))
+	out.estimated = fmt.Sprintf("share of %s: first sample minus second", nameOf(columns, 0))
 	if columns == nil {
-		out.estimated = "share of the first column, first row less second"
+		out.estimated = "share of the first column, first row minus second"
 	}
 	return nil
 }
@@ -164,7 +166,7 @@ func (o *testOptions) difference(out *tested, t hypothesis.Table, columns []stri
 func (o *testOptions) confidence() (float64, error) {
 	c, err := o.number("confidence", 0.95)
 	if err == nil && !(c > 0 && c < 1) {
-		err = console.Usage("--confidence is between 0 and 1")
+		err = console.Usage("--confidence must be between 0 and 1")
 	}
 	return c, err
 }

@@ -84,7 +84,7 @@ func (o *testOptions) level() (alpha, power float64, err error) {
 		return
 	}
 	if !(alpha > 0 && alpha < 1 && power > 0 && power < 1) {
-		err = console.Usage("--alpha and --power are between 0 and 1")
+		err = console.Usage("--alpha and --power must be between 0 and 1")
 	}
 	return
 }
@@ -127,7 +127,7 @@ func countsPower(s *console.Console, o *testOptions) error {
 		}
 	}
 	if given > 1 {
-		return console.Usage("one of --epsilon, --rho, --sigma and --laplace-scale tells the noise")
+		return console.Usage("give the noise by only one of --epsilon, --rho, --sigma and --laplace-scale")
 	}
 	n, err := o.people()
 	if err != nil {
@@ -200,7 +200,7 @@ func countsPower(s *console.Console, o *testOptions) error {
 func countsPrice(s *console.Console, p planned, d hypothesis.Design, n, power float64, prices priced) error {
 	if !(n > 0) {
 		return console.Usage(
-			"test power needs two of --n, --power and a price (--epsilon or --rho): it finds the third")
+			"test power needs two of --n, --power and a price (--epsilon or --rho), and computes the third")
 	}
 	p.asked, p.n, p.noise = "epsilon", n, ""
 	sd, ok, err := d.Noise(power, n)
@@ -240,15 +240,16 @@ func (o *testOptions) design() (d hypothesis.Design, truth string, err error) {
 	for _, r := range rows {
 		d.Truth = append(d.Truth, r...)
 		if len(r) != len(rows[0]) {
-			return d, "", console.Usage("all rows of --truth are of one length")
+			return d, "", console.Usage("all rows of --truth must have the same length")
 		}
 	}
 	if o.get("of") == "independence" {
 		if d.Rows = len(rows); d.Rows < 2 {
-			return d, "", console.Usage("--truth is a table, as '0.26,0.24;0.24,0.26'")
+			return d, "", console.Usage("--truth must be a table, such as '0.26,0.24;0.24,0.26'")
 		}
 		if o.given["null"] {
-			return d, "", console.Usage("independence has no other hypothesis than itself")
+			return d, "", console.Usage("test power --of independence has no --null: its null hypothesis is " +
+				"independence")
 		}
 	} else if null := o.get("null"); null != "" && null != "uniform" {
 		if d.Null, err = o.numbers("null"); err != nil {
@@ -284,11 +285,11 @@ func showPlanned(s *console.Console, o *testOptions, p planned) error {
 	}
 	about := map[string]string{
 		"power":   "How often does the test reject, if the truth is " + p.against + "?",
-		"n":       "How many people does the test take, if the truth is " + p.against + "?",
-		"epsilon": "How much of a price does the test take, if the truth is " + p.against + "?",
+		"n":       "How many people does the test need, if the truth is " + p.against + "?",
+		"epsilon": "What price does the test need, if the truth is " + p.against + "?",
 	}[p.asked]
 	if !p.reached {
-		about += " No number reaches that power."
+		about += " No value reaches this power."
 	}
 	if s.Format == "markdown" {
 		s.Print("%s\n\n%s", render.MarkdownText(about),

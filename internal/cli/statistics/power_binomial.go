@@ -30,7 +30,7 @@ func binomialPower(s *console.Console, o *testOptions) error {
 		return console.Usage("test power --of binomial needs --truth, the probability at which the test should reject")
 	}
 	if o.given["rho"] || o.given["sigma"] || o.given["laplace-scale"] || o.given["neighbours"] {
-		return console.Usage("a binomial test's noise is Tulap: --epsilon and --delta tell it")
+		return console.Usage("test power --of binomial assumes Tulap noise: give it by --epsilon and --delta")
 	}
 	alternative := o.get("alternative")
 	if alternative == "" {
@@ -61,7 +61,7 @@ func binomialPower(s *console.Console, o *testOptions) error {
 	}
 	if !o.given["epsilon"] {
 		if n == 0 {
-			return console.Usage("test power needs two of --n, --power and --epsilon: it finds the third")
+			return console.Usage("test power needs two of --n, --power and --epsilon, and computes the third")
 		}
 		return binomialPrice(s, p, n, power, at)
 	}

@@ -42,8 +42,8 @@ func CheckCondition(condition string) error {
 		}
 	}
 	if depth != 0 {
-		return Misuse("give a condition on rows, and nothing else",
-			"the condition's brackets do not match: %s", condition)
+		return Misuse("give only a condition on rows, without GROUP BY or other clauses",
+			"the brackets of the condition do not match: %s", condition)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func Confidence(text *string) (alpha float64, err error) {
 	}
 	r, err := exact.ParseDecimal(*text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return 0, Misuse("such as 0.95", "a confidence is a decimal between 0 and 1, not %q", *text)
+		return 0, Misuse("such as 0.95", "the confidence must be a decimal between 0 and 1, not %q", *text)
 	}
 	*text = exact.FormatRat(r)
 	alpha, _ = r.Sub(big.NewRat(1, 1), r).Float64()

@@ -42,7 +42,7 @@ func Priced(q curator.Request, price *big.Rat, inRho bool) curator.Request {
 func AtShare(q curator.Request, l curator.Loss, share *big.Rat) (curator.Request, error) {
 	price, inRho, err := Price(l)
 	if err != nil {
-		return q, Misuse("", "a price that cannot be shared: %v", err)
+		return q, Misuse("", "the price cannot be divided: %v", err)
 	}
 	return Priced(q, price.Mul(price, share), inRho), nil
 }
@@ -51,7 +51,7 @@ func AtShare(q curator.Request, l curator.Loss, share *big.Rat) (curator.Request
 func Share(text string) (*big.Rat, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, Misuse("such as 0.2", "a part of the price is a decimal between 0 and 1, not %q", text)
+		return nil, Misuse("such as 0.2", "a share of the price must be a decimal between 0 and 1, not %q", text)
 	}
 	return r, nil
 }
@@ -70,7 +70,7 @@ func Divide(price curator.Loss, shares ...*big.Rat) (parts []curator.Request, re
 		parts = append(parts, Priced(rest, part, inRho))
 	}
 	if left.Sign() <= 0 {
-		return nil, rest, Misuse("give smaller shares", "nothing of the price is left for the model")
+		return nil, rest, Misuse("give smaller shares", "the shares leave nothing of the price for the model")
 	}
 	return parts, Priced(rest, left, inRho), nil
 }
@@ -97,7 +97,7 @@ func Payable(remaining, price curator.Loss, largest string) error {
 	if Affordable(remaining, price) {
 		return nil
 	}
-	return Exhausted("ask at --epsilon "+largest+" or less", "the price", price, remaining)
+	return Exhausted("lower it to --epsilon "+largest+" or less", "the price", price, remaining)
 }
 
 // Exhausted returns the error for a price above the remaining budget. what names the price at the start of the
@@ -105,6 +105,6 @@ func Payable(remaining, price curator.Loss, largest string) error {
 func Exhausted(hint, what string, price, remaining curator.Loss) error {
 	return &curator.Error{
 		Code:    curator.CodeExhausted,
-		Message: what + ", " + price.String() + ", is more than what remains, " + remaining.String(), Hint: hint,
+		Message: what + ", " + price.String() + ", is more than the remaining " + remaining.String(), Hint: hint,
 	}
 }

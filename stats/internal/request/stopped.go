@@ -15,8 +15,8 @@ func Stopped(err error, releases ...string) error {
 		return err
 	}
 	told := *e
-	told.Hint = "what was released before this (" + strings.Join(releases, ", ") +
-		") stays paid, and is free when it is asked for again"
+	told.Hint = "the earlier releases (" + strings.Join(releases, ", ") +
+		") stay paid: repeating them is free"
 	if e.Hint != "" {
 		told.Hint = e.Hint + "; " + told.Hint
 	}
@@ -31,6 +31,6 @@ func Partly(err error) error {
 		return err
 	}
 	told := *e
-	told.Hint = "this takes several looks, each at a part of the price, and this is one of them: ask at a larger price"
+	told.Hint = "the price is divided among several accesses, and this is one of them: raise the price"
 	return &told
 }

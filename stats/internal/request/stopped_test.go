@@ -13,7 +13,7 @@ func TestStopped(t *testing.T) {
 	cause := &curator.Error{Code: curator.CodeExhausted, Message: "no more", Hint: "ask for less"}
 	var e *curator.Error
 	if err := Stopped(cause, "r1", "r2"); !errors.As(err, &e) || e.Code != cause.Code ||
-		!strings.HasPrefix(e.Hint, "ask for less; ") || !strings.Contains(e.Hint, "(r1, r2) stays paid") {
+		!strings.HasPrefix(e.Hint, "ask for less; ") || !strings.Contains(e.Hint, "(r1, r2) stay paid") {
 		t.Error(err)
 	}
 	if cause.Hint != "ask for less" {
@@ -24,7 +24,7 @@ func TestStopped(t *testing.T) {
 		Hint: "ask for a larger one",
 	}
 	if err := Partly(low); !errors.As(err, &e) || e.Message != low.Message ||
-		!strings.Contains(e.Hint, "several looks") || low.Hint != "ask for a larger one" {
+		!strings.Contains(e.Hint, "several accesses") || low.Hint != "ask for a larger one" {
 		t.Error(err)
 	}
 	for _, err := range []error{nil, errors.New("other"), cause} {

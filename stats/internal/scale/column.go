@@ -86,7 +86,8 @@ func Bounds(c curator.TableColumn, undeclared string) (low, high *big.Rat, err e
 	case low == nil:
 		return nil, nil, request.Misuse(undeclared, "the column %s has no declared bounds", c.Name)
 	case low.Cmp(high) == 0:
-		return nil, nil, request.Misuse("leave it out", "the column %s is a constant, by its declared bounds", c.Name)
+		return nil, nil, request.Misuse("leave it out", "the declared bounds of the column %s are equal, so it is "+
+			"constant", c.Name)
 	}
 	return low, high, nil
 }
