@@ -38,10 +38,10 @@ func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta pri
 	}
 	for _, p := range parts {
 		if p.Count < 0 {
-			return 0, privacy.Delta{}, fmt.Errorf("%w: a count of %d", ErrParameter, p.Count)
+			return 0, privacy.Delta{}, fmt.Errorf("%w: the count cannot be %d", ErrParameter, p.Count)
 		}
 		if p.Epsilon.Rat().Cmp(big.NewRat(steepest, 1)) > 0 {
-			return 0, privacy.Delta{}, fmt.Errorf("%w: an ε beyond %d", ErrParameter, steepest)
+			return 0, privacy.Delta{}, fmt.Errorf("%w: an ε must not exceed %d", ErrParameter, steepest)
 		}
 	}
 	mean, squares := advancedMoments(parts)

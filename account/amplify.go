@@ -51,9 +51,9 @@ func (a Approximate) Amplified(q *big.Rat, s Scheme) (Approximate, error) {
 	case q == nil || q.Sign() < 0 || q.Cmp(one) > 0:
 		return Approximate{}, fmt.Errorf("%w: a sampling rate must be at least 0 and at most 1", ErrParameter)
 	case s != Poisson && s != FixedSize:
-		return Approximate{}, fmt.Errorf("%w: no sampling scheme %d", ErrParameter, int(s))
+		return Approximate{}, fmt.Errorf("%w: there is no sampling scheme %d", ErrParameter, int(s))
 	case a.Epsilon.Rat().Cmp(big.NewRat(steepest, 1)) > 0:
-		return Approximate{}, fmt.Errorf("%w: an ε beyond %d", ErrParameter, steepest)
+		return Approximate{}, fmt.Errorf("%w: an ε must not exceed %d", ErrParameter, steepest)
 	case q.Cmp(one) == 0:
 		return a, nil
 	}

@@ -28,7 +28,7 @@ type Target struct {
 type Calibration struct {
 	Mechanism string
 	Parameter string  // key of the calibrated parameter, such as "sigma" or "scale"
-	Value     float64 // certified to meet the target, both as a float and as its shortest decimal text
+	Value     float64 // certified to keep the promise, both as a float and as its shortest decimal text
 	// TooLittle is a value with more loss, such as less noise, that is certified to miss the target. It is nil if
 	// none was found.
 	TooLittle  *big.Rat
@@ -44,7 +44,7 @@ func Calibratable() []string {
 const calibrationStep = 1e-6
 
 // Calibrate finds the least noise with which a mechanism meets a target. The result is within a share of 10⁻⁶ of
-// the least, as far as the accountants can certify. It is certified to meet the target whatever the search did.
+// the least, as far as the accountants can certify. It is certified to keep the promise whatever the search did.
 //
 // Gaussian noise without sampling uses its own curve, because n answers with noise σ on one vector are equivalent
 // to one answer with noise σ/√n [Balle & Wang 2018; GaussianSigma2]. Laplace noise at a δ of 0 uses its ε,
@@ -91,7 +91,7 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 	return Calibration{}, errNoNoise
 }
 
-var errNoNoise = fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
+var errNoNoise = fmt.Errorf("%w: no noise was certified to keep the promise", ErrParameter)
 
 // certifies returns the name of an accountant that certifies that noise x meets the target, both for the float x
 // and for its shortest decimal text. It returns "" if no accountant does.
@@ -135,7 +135,7 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 		return nil, fmt.Errorf("%w: "+format, append([]any{ErrParameter}, args...)...)
 	}
 	if !slices.Contains(Calibratable(), mechanism) {
-		return wrong("%q is not calibrated%s; there are %s",
+		return wrong("%q cannot be calibrated%s; these can: %s",
 			mechanism, guess(mechanism, Calibratable()), strings.Join(Calibratable(), ", "))
 	}
 	k := kindNamed(mechanism)
@@ -238,7 +238,7 @@ func (c *calibrator) leastScale(e *big.Rat) exact.Interval {
 	return exact.IntervalOf(c.step.parameters["sensitivity"], bits).Quo(local)
 }
 
-// fits reports whether noise x is certified to meet the target, and by which accountant.
+// fits reports whether noise x is certified to keep the promise, and by which accountant.
 func (c *calibrator) fits(x *big.Rat) (bool, string) {
 	upper, accountant := c.delta(x)
 	return accountant != "" && upper <= exact.FloatDown(c.target.Delta.Rat()), accountant
@@ -280,7 +280,7 @@ func (c *calibrator) search() (float64, error) {
 	} else {
 		rho, err := privacy.RhoFor(c.target.Epsilon, c.target.Delta)
 		if err != nil || rho.IsZero() {
-			return 0, fmt.Errorf("%w: no noise fits so small a loss", ErrParameter)
+			return 0, fmt.Errorf("%w: no noise achieves this small a loss", ErrParameter)
 		}
 		sigma2 := new(big.Rat).Quo(c.squares(), rho.Times(2).Rat())
 		enough, _ = rootAbove(exact.IntervalOf(sigma2, certainty).Hi()).Rat(nil)

@@ -58,14 +58,14 @@ func calibratedJob(
 		case err != nil:
 			return nil, Calibration{}, err
 		case open != "" && o.at >= 0:
-			return nil, Calibration{}, fmt.Errorf("%w: one parameter is open, not two", ErrParameter)
+			return nil, Calibration{}, fmt.Errorf("%w: only one parameter can be open, not two", ErrParameter)
 		case open != "":
 			o.at, o.key = i, open
 		}
 		o.steps = append(o.steps, s)
 	}
 	if o.at < 0 {
-		return nil, Calibration{}, fmt.Errorf("%w: no parameter is open, as sigma=?", ErrParameter)
+		return nil, Calibration{}, fmt.Errorf("%w: no parameter is open; write one as ?, such as sigma=?", ErrParameter)
 	}
 	if _, err := NewJob(o.steps...); err != nil {
 		return nil, Calibration{}, err
@@ -222,7 +222,7 @@ func (o *openJob) solve(ctx context.Context) (good float64, accountant string, e
 	for grown := factor; !(under <= 0); grown = min(grown*grown, 16) {
 		bad, above = good, under
 		if good *= math.Pow(grown, less); o.job(new(big.Rat).SetFloat64(good)) == nil {
-			return 0, "", fmt.Errorf("%w: whatever %s is, the job is not certified to keep the promise",
+			return 0, "", fmt.Errorf("%w: for no value of %s is the job certified to keep the promise",
 				ErrParameter, o.key)
 		}
 		if under = o.excess(good); ctx.Err() != nil {
@@ -272,7 +272,7 @@ func (o *openJob) solve(ctx context.Context) (good float64, accountant string, e
 			return 0, "", ctx.Err()
 		}
 	}
-	return 0, "", fmt.Errorf("%w: no %s is certified to keep the promise", ErrParameter, o.key)
+	return 0, "", fmt.Errorf("%w: no value of %s is certified to keep the promise", ErrParameter, o.key)
 }
 
 // tooLittle tries values with more loss than x, at increasing distances. It returns the first that is certified to

@@ -84,13 +84,13 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	target, epsilon := d.Rat(), e.Rat()
 	switch {
 	case l2Squared == nil || l2Squared.Sign() <= 0:
-		return nil, fmt.Errorf("%w: noise needs one above 0", privacy.ErrSensitivity)
+		return nil, fmt.Errorf("%w: noise needs a sensitivity above 0", privacy.ErrSensitivity)
 	case target.Sign() == 0:
-		return nil, fmt.Errorf("%w: Gaussian noise needs one above 0", privacy.ErrDelta)
+		return nil, fmt.Errorf("%w: Gaussian noise needs a δ above 0", privacy.ErrDelta)
 	case target.Cmp(exact.DecimalStep(gaussianSmallest)) < 0:
-		return nil, fmt.Errorf("%w: below 10^-%d nothing is calibrated", privacy.ErrDelta, gaussianSmallest)
+		return nil, fmt.Errorf("%w: calibration supports no value below 10^-%d", privacy.ErrDelta, gaussianSmallest)
 	case new(big.Rat).Sub(big.NewRat(1, 1), target).Cmp(exact.DecimalStep(gaussianNearest)) < 0:
-		return nil, fmt.Errorf("%w: above 1 - 10^-%d nothing is calibrated, and at 1 any noise will do",
+		return nil, fmt.Errorf("%w: calibration supports no δ above 1 - 10^-%d, because any noise meets a δ of 1",
 			privacy.ErrDelta, gaussianNearest)
 	}
 	// Two values of μ meet the target. The first is d, because δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ. The second is the μ with

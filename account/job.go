@@ -22,23 +22,23 @@ const mostParts = 10_000
 // schemes, which need different relations.
 func NewJob(steps ...Step) (*Job, error) {
 	if len(steps) == 0 || len(steps) > mostParts {
-		return nil, fmt.Errorf("%w: a job has 1 to %d steps, not %d", ErrParameter, mostParts, len(steps))
+		return nil, fmt.Errorf("%w: a job must have 1 to %d steps, not %d", ErrParameter, mostParts, len(steps))
 	}
 	j := &Job{}
 	total, places := int64(0), map[string]int{}
 	for _, s := range steps {
 		if s.kind == nil {
-			return nil, fmt.Errorf("%w: a step that ParseStep did not make", ErrParameter)
+			return nil, fmt.Errorf("%w: a step was not made by ParseStep", ErrParameter)
 		}
 		if total += s.count; total > MostSteps {
-			return nil, fmt.Errorf("%w: the counts of a job's steps come to more than %d",
+			return nil, fmt.Errorf("%w: the counts of a job's steps sum to more than %d",
 				ErrParameter, int64(MostSteps))
 		}
 		needs := map[Scheme]privacy.Neighbours{Poisson: privacy.AddRemove, FixedSize: privacy.ChangeOne}[s.scheme]
 		if needs != 0 && j.relation != 0 && needs != j.relation {
 			return nil, fmt.Errorf(
-				"%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, "+
-					"and a job has one relation",
+				"%w: a job cannot mix Poisson sampling, which needs add-remove, and fixed-size sampling, which "+
+					"needs change-one",
 				ErrParameter,
 			)
 		}

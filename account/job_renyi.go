@@ -130,7 +130,7 @@ const whyDifferent = "the job has too many different steps"
 func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
 	least, _ := t.keep.rest(d)
 	if least.Sign() < 0 {
-		return none("the steps' own δ come to more")
+		return none("the δs of the steps alone sum to more")
 	}
 	rest, ok := deltaBelow(least)
 	if !ok {

@@ -40,10 +40,10 @@ func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 	sum := new(big.Rat).Mul(e, new(big.Rat).SetInt64(k))
 	switch {
 	case k <= 0 || k > MostRepeated:
-		return nil, fmt.Errorf("%w: optimal composition is summed for 1 to %d mechanisms, not %d",
+		return nil, fmt.Errorf("%w: optimal composition supports 1 to %d mechanisms, not %d",
 			ErrParameter, MostRepeated, k)
 	case sum.Cmp(big.NewRat(1<<29, 1)) > 0 || e.Cmp(big.NewRat(steepest, 1)) > 0:
-		return nil, fmt.Errorf("%w: optimal composition is not summed beyond an ε of 2²⁹ in all, or %d each",
+		return nil, fmt.Errorf("%w: optimal composition supports an ε of at most 2²⁹ in all, and %d each",
 			ErrParameter, steepest)
 	}
 	bits := uint(certainty)

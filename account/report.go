@@ -20,7 +20,7 @@ func (f Figure) Told() bool { return f.Why == "" && !math.IsNaN(f.Value) }
 
 func told(value float64) Figure {
 	if math.IsInf(value, 1) || math.IsNaN(value) {
-		return none("it tells no finite bound")
+		return none("its bound is infinite")
 	}
 	return Figure{Value: value}
 }
@@ -59,7 +59,7 @@ type Report struct {
 // Least returns the least upper bound of the report, and the name of the first accountant that has it. If no figure
 // has a value, f says so.
 func (r Report) Least() (f Figure, accountant string) {
-	f = none("no accountant tells it")
+	f = none("no accountant has a bound")
 	for _, c := range []struct {
 		name string
 		f    Figure
@@ -75,7 +75,7 @@ func (r Report) Least() (f Figure, accountant string) {
 // 1, it returns ErrParameter.
 func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	if d.Rat().Cmp(one) >= 0 {
-		return Report{}, fmt.Errorf("%w: a δ of 1 promises nothing", ErrParameter)
+		return Report{}, fmt.Errorf("%w: a δ of 1 gives no protection", ErrParameter)
 	}
 	t := j.tally
 	var r Report
@@ -94,7 +94,7 @@ func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 // it returns ErrParameter.
 func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	if e.Rat().Cmp(big.NewRat(largestAsked, 1)) > 0 {
-		return Report{}, fmt.Errorf("%w: an ε beyond 10¹² is not asked for", ErrParameter)
+		return Report{}, fmt.Errorf("%w: an ε must not exceed 10¹²", ErrParameter)
 	}
 	t := j.tally
 	var r Report
@@ -123,7 +123,7 @@ func (j *Job) LeastDelta(e privacy.Epsilon) (f Figure, accountant string, err er
 	}
 	r, err := j.Delta(e)
 	if err != nil {
-		return none("no accountant tells it"), "", err
+		return none("no accountant has a bound"), "", err
 	}
 	f, accountant = r.Least()
 	return f, accountant, nil

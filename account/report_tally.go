@@ -46,9 +46,9 @@ func newTally(steps []Step) *tally {
 }
 
 const (
-	whyNoPromise = "%s promises no ε of its own"
+	whyNoPromise = "%s has no ε of its own"
 	whyNoRho     = "%s has no zCDP loss"
-	whyDelta     = "the steps' own δ come to more"
+	whyDelta     = "the δs of the steps alone sum to more"
 )
 
 func (t *tally) basicEpsilon(d privacy.Delta) Figure {
@@ -66,7 +66,7 @@ func (t *tally) basicDelta(e privacy.Epsilon) Figure {
 	case t.unkept != "":
 		return none(whyNoPromise, t.unkept)
 	case t.sum.Epsilon.Cmp(e) > 0:
-		return none("it says nothing below an ε of %s", shown(t.sum.Epsilon))
+		return none("it has no bound below an ε of %s", shown(t.sum.Epsilon))
 	}
 	return told(exact.FloatUp(t.sum.Delta.Rat()))
 }
@@ -109,7 +109,7 @@ func (t *tally) needsDelta() Figure {
 	if t.sum.Delta.IsZero() {
 		return none("it needs a δ above 0")
 	}
-	return none("it needs a δ above the steps' own")
+	return none("it needs a δ above the sum of the steps' δs")
 }
 
 func (t *tally) advancedDelta(e privacy.Epsilon) Figure {
@@ -118,7 +118,7 @@ func (t *tally) advancedDelta(e privacy.Epsilon) Figure {
 	}
 	slack, ok := advancedSlack(t.promises, e)
 	if !ok {
-		return none("it says nothing at so small an ε")
+		return none("it has no bound at this small an ε")
 	}
 	delta := new(big.Float).SetPrec(certainty).SetMode(big.ToPositiveInf).SetRat(t.sum.Delta.Rat())
 	return told(min(1, floatAbove(delta.Add(delta, slack))))

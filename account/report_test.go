@@ -376,8 +376,8 @@ func TestReportRefuses(t *testing.T) {
 	}
 	// Why there is no figure.
 	for spec, want := range map[string]account.Report{
-		"gaussian sigma=1":                          {Basic: account.Figure{Why: "gaussian promises no ε of its own"}},
-		"approx epsilon=1 delta=1e-3":               {Basic: account.Figure{Why: "the steps' own δ come to more"}},
+		"gaussian sigma=1":                          {Basic: account.Figure{Why: "gaussian has no ε of its own"}},
+		"approx epsilon=1 delta=1e-3":               {Basic: account.Figure{Why: "the δs of the steps alone sum to more"}},
 		"gaussian sigma=1 sampling=.1 scheme=fixed": {ZCDP: account.Figure{Why: "sampled gaussian has no zCDP loss"}},
 		"renyi order=2 epsilon=1 count=3":           {ZCDP: account.Figure{Why: "renyi has no zCDP loss"}},
 	} {

@@ -48,9 +48,9 @@ type Shuffle struct {
 func NewShuffle(n int64, local privacy.Epsilon) (*Shuffle, error) {
 	switch {
 	case n < 1 || n > MostShuffled:
-		return nil, fmt.Errorf("%w: 1 to %d reports are shuffled, not %d", ErrParameter, MostShuffled, n)
+		return nil, fmt.Errorf("%w: shuffling supports 1 to %d reports, not %d", ErrParameter, MostShuffled, n)
 	case local.Rat().Cmp(big.NewRat(privacy.MaxEpsilon, 1)) > 0:
-		return nil, fmt.Errorf("%w: a local ε beyond %d", ErrParameter, privacy.MaxEpsilon)
+		return nil, fmt.Errorf("%w: a local ε must not exceed %d", ErrParameter, privacy.MaxEpsilon)
 	}
 	return &Shuffle{n, local, certainty}, nil
 }

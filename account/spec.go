@@ -72,15 +72,15 @@ func ParseStep(text string) (Step, error) {
 // the name of that key as open, and a step with the value 1.
 func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	if len(text) > longestSpec {
-		return Step{}, "", &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
+		return Step{}, "", &SpecError{1, fmt.Sprintf("a spec can have at most %d characters", longestSpec)}
 	}
 	words := wordsOf(text)
 	if len(words) == 0 {
-		return Step{}, "", &SpecError{1, "a mechanism comes first: " + allowedNames()}
+		return Step{}, "", &SpecError{1, "begin with a mechanism: " + allowedNames()}
 	}
 	k := kindNamed(words[0].text)
 	if k == nil {
-		return Step{}, "", words[0].wrong("there is no mechanism %q%s; there are %s",
+		return Step{}, "", words[0].wrong("there is no mechanism %q%s; the mechanisms are %s",
 			words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
 	}
 	s = Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
@@ -93,7 +93,7 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 		case name == "" && ok, i+2 < len(words) &&
 			(!ok && strings.HasPrefix(words[i+2].text, "=") || ok && value == "" &&
 				!strings.Contains(words[i+2].text, "=")):
-			return Step{}, "", w.wrong("no spaces around =, as in %s=1", k.keys[0].name)
+			return Step{}, "", w.wrong("write no spaces around =, such as %s=1", k.keys[0].name)
 		case !ok:
 			return Step{}, "", w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
 		case seen[name]:
@@ -110,7 +110,7 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 			case "fixed":
 				s.scheme = FixedSize
 			default:
-				return Step{}, "", at.wrong("scheme is poisson or fixed, not %q", value)
+				return Step{}, "", at.wrong("scheme must be poisson or fixed, not %q", value)
 			}
 			continue
 		}
@@ -121,7 +121,7 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 		}
 		if value == "?" && mayOpen {
 			if !slices.Contains(solvable, name) || open != "" {
-				return Step{}, "", at.wrong("one of %s is open, not %s", strings.Join(solvable, ", "), name)
+				return Step{}, "", at.wrong("only one of %s can be open, not %s", strings.Join(solvable, ", "), name)
 			}
 			open, value = name, "1"
 		}
@@ -152,7 +152,7 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	}
 	switch {
 	case s.scheme != 0 && s.sampling == nil:
-		return Step{}, "", schemeAt.wrong("a scheme goes with sampling=q")
+		return Step{}, "", schemeAt.wrong("scheme needs sampling=q")
 	case s.sampling != nil && s.scheme == 0:
 		s.scheme = Poisson
 	}
@@ -195,7 +195,7 @@ func guess(name string, known []string) string {
 }
 
 // errNumber reports a text that is not a number.
-var errNumber = errors.New("must be a decimal number or a fraction of two, as 0.1, 1e-6 or 256/60000")
+var errNumber = errors.New("must be a decimal number or a fraction, such as 0.1, 1e-6 or 256/60000")
 
 // ParseNumber parses a number of a spec exactly: a decimal number, or a fraction of two. Its errors say what is
 // allowed.
@@ -212,7 +212,7 @@ func ParseNumber(text string) (*big.Rat, error) {
 		}
 	}
 	if errors.Is(err, exact.ErrRange) {
-		return nil, errors.New("is beyond what is read: at most 64 characters, and an exponent within ±64")
+		return nil, errors.New("is too long or too large: write at most 64 characters, with an exponent within ±64")
 	}
 	if err != nil {
 		return nil, errNumber

@@ -108,7 +108,7 @@ func integer(r *big.Rat) error {
 	if err := size(r); err != nil || r.IsInt() {
 		return err
 	}
-	return errors.New("must be an integer, as the values that discrete noise is for")
+	return errors.New("must be an integer, because discrete noise is for integers")
 }
 
 func count(r *big.Rat) error {
@@ -120,7 +120,7 @@ func count(r *big.Rat) error {
 
 func answers(r *big.Rat) error {
 	if !r.IsInt() || r.Cmp(big.NewRat(2, 1)) < 0 || r.Cmp(big.NewRat(1_000_000_000, 1)) > 0 {
-		return errors.New("must be an integer from 2 to 1e9: how many answers there are")
+		return errors.New("must be an integer from 2 to 1e9: the number of answers")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 // ErrUnlike reports that the runs of one side are not independent and identically distributed, so that no
 // conclusion is possible. Typical causes are noise that was drawn once for many runs, noise from a shared seed, and
 // a mechanism that changes as it runs.
-var ErrUnlike = errors.New("the runs are not alike")
+var ErrUnlike = errors.New("the runs are not identically distributed")
 
 // tally counts the runs of one side in which one event happened. It counts them for each turn, which is one call of
 // the mechanism, and for each block of consecutive runs.
@@ -83,8 +83,7 @@ func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error
 				least, most := extremes(parts)
 				clause, _ := events[i].clause()
 				return fmt.Errorf(
-					"%w, so that nothing can be concluded from them. On %v, %s in %d of %d runs, and later or "+
-						"before in %d of %d",
+					"%w, so no conclusion is possible. On %v, %s in %d of %d runs, but at another time in %d of %d",
 					ErrUnlike, Side(side), clause, least.seen, least.runs, most.seen, most.runs)
 			}
 		}

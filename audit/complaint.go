@@ -46,7 +46,7 @@ func (c call) crashHint(done int, complaint string) string {
 			"not found", "Permission denied",
 		} {
 			if strings.Contains(complaint, sign) {
-				hint := "are all names in the command right? They are looked for from the folder that dither runs in"
+				hint := "check the file names in the command: relative names start at dither's working directory"
 				if dir, err := os.Getwd(); err == nil {
 					hint += ", " + dir
 				}
@@ -55,7 +55,8 @@ func (c call) crashHint(done int, complaint string) string {
 		}
 	}
 	if info, err := os.Stat(c.file); err == nil && info.Size() == 0 {
-		return "its file is empty: a mechanism has to answer for nobody, too, or it tells whether there is somebody"
+		return "its file is empty: a mechanism must answer for an empty file too, or the failure reveals whether it " +
+			"is empty"
 	}
-	return "whether a mechanism fails must not depend on the data: a crash is an output too"
+	return "a mechanism must not fail depending on the data: a crash is an output too"
 }

@@ -106,7 +106,7 @@ func (p *pair) event(atLeast bool, t float64) (string, bool) {
 	case n == 0:
 		return text + "nothing at all", true
 	case counted == 0:
-		return text + "in a cell that was not seen", false
+		return text + "in a cell that no run reached", false
 	case n > counted || n > mostPieces:
 		rest := n - min(len(names), mostPieces)
 		return text + strings.Join(names[:min(len(names), mostPieces)], " or ") + " or in another of " +

@@ -39,12 +39,12 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 				if len(line) == 0 {
 					continue
 				}
-				return done, c.fails(ErrFlood, done, fmt.Sprintf("more than the %d lines it was asked for", n),
-					"one line an answer, and nothing else, to standard output")
+				return done, c.fails(ErrFlood, done, fmt.Sprintf("more than the %d requested lines", n),
+					"print one line for each answer, and nothing else, to standard output")
 			}
 			if len(line) == 0 && n > 1 {
 				return done, c.fails(ErrFew, done, fmt.Sprintf("line %d is empty", done+1),
-					"one line an answer, and nothing else, to standard output")
+					"print one line for each answer, and nothing else, to standard output")
 			}
 			if err := c.text(line, done); err != nil {
 				return done, err
@@ -55,7 +55,8 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 			done++
 		}
 		if errors.Is(lines.Err(), bufio.ErrTooLong) {
-			return done, c.fails(ErrFlood, done, fmt.Sprintf("a line of more than %d bytes", longestOutput), "")
+			return done, c.fails(ErrFlood, done, fmt.Sprintf("it printed a line of it printed more than %d "+
+				"bytes", longestOutput), "")
 		}
 		return done, lines.Err()
 	}, func(done int) error {
@@ -63,10 +64,10 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 		case n:
 			return nil
 		case 0:
-			return c.fails(ErrSilent, 0, "no line at all", "is it standard output that it prints to?")
+			return c.fails(ErrSilent, 0, "no line at all", "check that it prints to standard output")
 		}
-		return c.fails(ErrFew, done, fmt.Sprintf("%d of the %d it was asked for", done, n),
-			"{runs} is how many answers are wanted, one a line")
+		return c.fails(ErrFew, done, fmt.Sprintf("%d of the %d requested lines", done, n),
+			"{runs} is the number of requested answers: print one answer for each line")
 	})
 }
 
@@ -83,7 +84,7 @@ func (c call) whole(ctx context.Context, yield func([]byte) error) error {
 	}, func(int) error {
 		text = bytes.TrimSpace(text)
 		if len(text) == 0 {
-			return c.fails(ErrSilent, 0, "no output at all", "is it standard output that it prints to?")
+			return c.fails(ErrSilent, 0, "no output at all", "check that it prints to standard output")
 		}
 		if err := c.text(text, 0); err != nil {
 			return err
@@ -97,12 +98,13 @@ func (c call) whole(ctx context.Context, yield func([]byte) error) error {
 func (c call) text(output []byte, done int) error {
 	if !utf8.Valid(output) {
 		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d is not UTF-8", done+1),
-			"numbers and words are compared, not bytes: print them as text")
+			"print text: the audit compares numbers and words, not bytes")
 	}
 	if i := bytes.IndexFunc(output,
 		func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n\f\v", r) }); i >= 0 {
-		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d holds the control character 0x%02x", done+1, output[i]),
-			"print without colours and the like")
+		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d contains the control character "+
+			"0x%02x", done+1, output[i]),
+			"print plain text, without colours or other control sequences")
 	}
 	return nil
 }
@@ -141,7 +143,7 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 		return c.fails(ErrMissing, 0, reason(err), "")
 	}
 	if err := cmd.Start(); err != nil {
-		return c.fails(ErrMissing, 0, reason(err), "is its name right, and may it be executed?")
+		return c.fails(ErrMissing, 0, reason(err), "check its name, and that it is executable")
 	}
 	group := &group{leader: cmd.Process.Pid}
 	stop := context.AfterFunc(limited, func() {
@@ -173,7 +175,7 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 		return failed
 	case limited.Err() != nil:
 		return c.fails(ErrHang, done, fmt.Sprintf("more than %v, after %s", c.timeout, outputs(c.before+done)),
-			"a longer --timeout, or fewer --runs")
+			"set a longer --timeout, or fewer --runs")
 	case failed != nil:
 		return failed
 	case err != nil:

@@ -76,7 +76,7 @@ func TestCrashHints(t *testing.T) {
 		side    Side
 		want    string
 	}{
-		{"sh nowhere.sh", Data, "are all names in the command right?"},
+		{"sh nowhere.sh", Data, "check the file names in the command"},
 		{"sh -c 'exit 3'", Data, "a crash is an output too"},
 		{"grep 1", Neighbor, "its file is empty"},
 		{"sh -c 'echo 1; echo No such file >&2; exit 3' {runs}", Data, "a crash is an output too"},

@@ -38,7 +38,7 @@ var (
 	ErrFlood   = errors.New("it prints too much")
 	ErrFew     = errors.New("it prints too few lines")
 	ErrSilent  = errors.New("it prints nothing")
-	ErrGarbage = errors.New("it prints what is no text")
+	ErrGarbage = errors.New("it prints something other than text")
 )
 
 // ProgramError is the failure of a program under audit.
@@ -69,14 +69,14 @@ func (p Program) Check() error {
 		return err
 	}
 	if p.Timeout < 0 {
-		return fmt.Errorf("%w: the timeout is below 0", ErrCommand)
+		return fmt.Errorf("%w: the timeout must not be negative", ErrCommand)
 	}
 	for side := Data; side <= Neighbor; side++ {
 		if !strings.Contains(argv[0], inputMark) { // otherwise the file itself is the program
 			if _, err := exec.LookPath(argv[0]); err != nil {
 				return &ProgramError{
 					Kind: ErrMissing, Side: side, Detail: reason(err),
-					Hint: "is its name right, and may it be executed?",
+					Hint: "check its name, and that it is executable",
 				}
 			}
 		}
@@ -97,9 +97,9 @@ func (p Program) readable(side Side) error {
 	if !info.Mode().IsRegular() {
 		hint := ""
 		if !info.IsDir() {
-			hint = "a pipe can be read only once; write it to a file"
+			hint = "write the pipe's contents to a file: a pipe can be read only once"
 		}
-		return &ProgramError{Kind: ErrInput, Side: side, Detail: name + " is no regular file", Hint: hint}
+		return &ProgramError{Kind: ErrInput, Side: side, Detail: name + " is not a regular file", Hint: hint}
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -136,7 +136,7 @@ func (p Program) Run(ctx context.Context, side Side, n int, yield func(output []
 		return err
 	}
 	if side != Data && side != Neighbor {
-		return fmt.Errorf("%w: there is no %v", ErrOptions, side)
+		return fmt.Errorf("%w: there is no side %v", ErrOptions, side)
 	}
 	if err := p.readable(side); err != nil {
 		return err

@@ -53,7 +53,7 @@ func TestProgramFailures(t *testing.T) {
 		{"true", ErrSilent, "no output at all"},
 		{"sh -c 'echo 1 >&2'", ErrSilent, "no output at all"},
 		{`printf '\377\376 \001'`, ErrGarbage, "output 1 is not UTF-8"},
-		{`printf 'a\033[1mb'`, ErrGarbage, "output 1 holds the control character 0x1b"},
+		{`printf 'a\033[1mb'`, ErrGarbage, "output 1 contains the control character 0x1b"},
 	} {
 		p := Program{Command: c.command, Input: a, Neighbor: b, Timeout: 300 * time.Millisecond}
 		if !errors.Is(c.kind, ErrHang) {
@@ -87,7 +87,7 @@ func TestPipesAreRefused(t *testing.T) {
 		} {
 			var wrong *ProgramError
 			if !errors.As(err, &wrong) || !errors.Is(err, ErrInput) || wrong.Side != Neighbor ||
-				wrong.Hint != "a pipe can be read only once; write it to a file" {
+				wrong.Hint != "write the pipe's contents to a file: a pipe can be read only once" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -28,20 +28,20 @@ func (p Program) Remarks() (out []string) {
 	if mark := openMark.FindString(rest); mark != "" {
 		out = append(
 			out,
-			"The command has "+mark+" in it, which stands for nothing: what is replaced are {input} and {runs}, "+
-				"written like that.",
+			"The command has "+mark+" in it, which dither does not replace. It replaces only {input} and {runs}, "+
+				"written exactly like that.",
 		)
 	}
 	script := shells[filepath.Base(argv[0])] && len(argv) > 2 && argv[1] == "-c" && strings.Contains(argv[2], inputMark)
 	if script && !plain.MatchString(p.Input+p.Neighbor) {
 		out = append(
 			out,
-			`The shell reads the file's name as a part of its script, and it is not a plain one. Give it as an `+
-				`argument: sh -c 'wc -l < "$0"' {input}`,
+			`The shell parses the file name as part of its script, but the name contains special characters. `+
+				`Give it as an argument: sh -c 'wc -l < "$0"' {input}`,
 		)
 	}
 	if same, err := sameContents(p.Input, p.Neighbor); err == nil && same {
-		out = append(out, "The two files have equal contents: there is nothing to tell apart.")
+		out = append(out, "The two files have equal contents: no output can distinguish them.")
 	}
 	return out
 }

@@ -44,12 +44,12 @@ type Distances struct{ L1, L2Squared, LInf *big.Rat }
 
 // The findings of [Replayed.Check].
 var (
-	ErrExhausted = errors.New("the neighbour asks for more randomness than was recorded")
+	ErrExhausted = errors.New("the neighbour reads more randomness than was recorded")
 	ErrUnread    = errors.New("the neighbour leaves recorded randomness unread")
-	ErrReads     = errors.New("randomness is read in another way")
+	ErrReads     = errors.New("the neighbour reads randomness in other portions")
 	ErrSteps     = errors.New("the steps differ")
-	ErrLengths   = errors.New("the outputs are not as long as each other")
-	ErrApart     = errors.New("the outputs are further apart than declared")
+	ErrLengths   = errors.New("the outputs have different lengths")
+	ErrApart     = errors.New("the outputs differ by more than declared")
 )
 
 // Replay runs m on the data with fresh bytes from random, and records the bytes. Then it runs m on the neighbour
@@ -112,7 +112,7 @@ func (r *Reading) run(m Replayable, side Side, random io.Reader, reads *[]int) (
 // Distance returns the exact distances between two outputs, or [ErrLengths] if their lengths differ.
 func Distance(a, b []*big.Rat) (Distances, error) {
 	if len(a) != len(b) {
-		return Distances{}, fmt.Errorf("%w: %d numbers and %d", ErrLengths, len(a), len(b))
+		return Distances{}, fmt.Errorf("%w: %d and %d numbers", ErrLengths, len(a), len(b))
 	}
 	out := Distances{new(big.Rat), new(big.Rat), new(big.Rat)}
 	for i := range a {
@@ -135,7 +135,7 @@ func (d Distances) Within(declared Distances) error {
 		is, allowed *big.Rat
 	}{{"L1", d.L1, declared.L1}, {"squared L2", d.L2Squared, declared.L2Squared}, {"L∞", d.LInf, declared.LInf}} {
 		if norm.is != nil && norm.allowed != nil && norm.is.Cmp(norm.allowed) > 0 {
-			found = append(found, fmt.Errorf("%w: by %s in %s, where %s is declared",
+			found = append(found, fmt.Errorf("%w: by %s in %s, but %s is declared",
 				ErrApart, norm.is.RatString(), norm.name, norm.allowed.RatString()))
 		}
 	}
@@ -148,17 +148,18 @@ func (r *Replayed) SameFlow() error {
 	var found []error
 	a, b := r.Data, r.Neighbor
 	if r.Exhausted {
-		found = append(found, fmt.Errorf("%w: %d bytes were, of %d", ErrExhausted, a.Bytes(), b.Bytes()))
+		found = append(found, fmt.Errorf("%w: %d bytes were recorded, and it reads "+
+			"%d", ErrExhausted, a.Bytes(), b.Bytes()))
 	}
 	if r.Unread > 0 {
 		found = append(found, fmt.Errorf("%w: %d bytes of %d", ErrUnread, r.Unread, a.Bytes()))
 	}
 	if i := differ(a.Reads, b.Reads); i >= 0 {
-		found = append(found, fmt.Errorf("%w: %d reads and %d, the first other one is read %d",
+		found = append(found, fmt.Errorf("%w: %d and %d reads, of which read %d is the first that differs",
 			ErrReads, len(a.Reads), len(b.Reads), i+1))
 	}
 	if i := differ(a.Steps, b.Steps); i >= 0 {
-		found = append(found, fmt.Errorf("%w: step %d is %s, and for the neighbour %s",
+		found = append(found, fmt.Errorf("%w: step %d is %s on the data, and %s on the neighbour",
 			ErrSteps, i+1, stepAt(a.Steps, i), stepAt(b.Steps, i)))
 	}
 	return errors.Join(found...)
@@ -213,7 +214,7 @@ func Floats(values ...float64) ([]*big.Rat, error) {
 	out := make([]*big.Rat, len(values))
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("output %d is %g, and not at any distance", i+1, v)
+			return nil, fmt.Errorf("output %d is %g, which has no distance", i+1, v)
 		}
 		out[i] = new(big.Rat).SetFloat64(v)
 	}

@@ -106,9 +106,9 @@ func newAudit(m Mechanism, o Options) (*audit, error) {
 	}
 	switch {
 	case m == nil:
-		return nil, fmt.Errorf("%w: there is no mechanism", ErrOptions)
+		return nil, fmt.Errorf("%w: the mechanism is missing", ErrOptions)
 	case a.Runs < fewestRuns || a.Runs > mostRuns:
-		return nil, fmt.Errorf("%w: %d runs; there must be from %d to %d on each side",
+		return nil, fmt.Errorf("%w: %d runs; give %d to %d runs on each side",
 			ErrOptions, a.Runs, fewestRuns, int(mostRuns))
 	case !(a.Confidence >= 0.5 && a.Confidence < 1):
 		return nil, fmt.Errorf("%w: the confidence must be at least 1/2 and below 1", ErrOptions)

@@ -206,7 +206,7 @@ func TestSupport(t *testing.T) {
 	}
 	text := strings.Join(report.Support, "\n")
 	t.Log(text)
-	if !strings.Contains(text, "numbers of data lie off the grid that neighbor's numbers of the same size lie on") ||
+	if !strings.Contains(text, "numbers of data lie off the grid of neighbor's numbers of the same size.") ||
 		strings.Contains(text, "numbers of neighbor lie off") {
 		t.Error(text)
 	}

@@ -20,9 +20,9 @@ func TestShapes(t *testing.T) {
 		note    string
 		epsilon float64 // at least
 	}{
-		{"nothing at all", func(Side) string { return "" }, `Every run of both sides gave ""`, 0},
-		{"white space", func(s Side) string { return pick(s, " ", "\t\n") }, `Every run of both sides gave ""`, 0},
-		{"constants", func(s Side) string { return s.String() }, `Every run of one side gave "data", and every run of the other "neighbor"`, 3},
+		{"nothing at all", func(Side) string { return "" }, `Every run on both datasets gave ""`, 0},
+		{"white space", func(s Side) string { return pick(s, " ", "\t\n") }, `Every run on both datasets gave ""`, 0},
+		{"constants", func(s Side) string { return s.String() }, `Every run on one dataset gave "data", and every run on the other gave "neighbor"`, 3},
 		{"NaN", func(s Side) string { return pick(s, "NaN", "0.5") }, "there is no noise", 3},
 		{"infinities", func(s Side) string { return pick(s, "+Inf", "-Inf") }, "there is no noise", 3},
 		{"huge numbers", func(s Side) string { return pick(s, "1e308", "-1e308") }, "", 3},

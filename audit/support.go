@@ -44,7 +44,8 @@ func comparable(s sample) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: of %d outputs %d are distinct, none is a number, and no field is seen again; as %s",
+	return fmt.Errorf("%w: of %d outputs, %d are distinct, none is a number, and almost no field repeats; an "+
+		"example is %s",
 		ErrIncomparable, n, len(all), quote(s[0][0].text))
 }
 
@@ -68,15 +69,15 @@ func notes(s sample) []string {
 	case constant && first[0] == first[1]:
 		out = append(
 			out, fmt.Sprintf(
-				"Every run of both sides gave %s: either the mechanism does not read its input, or it has no "+
-					"noise here, or its noise has a constant seed.",
+				"Every run on both datasets gave %s: the mechanism does not read its input, has no noise here, or has "+
+					"a constant seed.",
 				quote(first[0]),
 			))
 	case constant:
 		out = append(
 			out, fmt.Sprintf(
-				"Every run of one side gave %s, and every run of the other %s: there is no noise, or its seed "+
-					"is a constant.",
+				"Every run on one dataset gave %s, and every run on the other gave %s: there is no noise, or its seed "+
+					"is constant.",
 				quote(first[0]),
 				quote(first[1]),
 			))
@@ -84,7 +85,7 @@ func notes(s sample) []string {
 	if fields := slices.Sorted(maps.Keys(counts)); len(fields) > 1 && fields[len(fields)-1] > 1 {
 		out = append(
 			out, fmt.Sprintf(
-				"The number of fields in an output varies, from %d to %d. If it should not, look at how the "+
+				"The number of fields in an output varies, from %d to %d. If this is unexpected, check how the "+
 					"program writes its answers.",
 				fields[0],
 				fields[len(fields)-1],
@@ -181,8 +182,8 @@ func gridsInWords(f feature, s sample) []string {
 		if off > 0 {
 			out = append(
 				out, fmt.Sprintf(
-					"%s: %d of %d numbers of %s lie off the grid that %s's numbers of the same size lie on, "+
-						"most of them between %s and %s, where all of %s's are multiples of %s.",
+					"%s: %d of %d numbers of %s lie off the grid of %s's numbers of the same size. Most of them are "+
+						"between %s and %s, where all numbers of %s are multiples of %s.",
 					f.name,
 					off,
 					numbers[side],

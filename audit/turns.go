@@ -113,8 +113,8 @@ var seed = maphash.MakeSeed()
 // ErrRepeats reports a mechanism that returned the same outputs in the same order again. Its noise restarts from a
 // constant, so its runs are not independent, and no conclusion is possible.
 var ErrRepeats = errors.New(
-	"the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each " +
-		"run needs fresh noise",
+	"the same outputs came again in the same order; each run needs fresh noise, so check that its seed is neither " +
+		"constant nor the clock's second",
 )
 
 // repeats remembers a digest of the outputs of each turn. A turn is a call of the mechanism for several runs on one

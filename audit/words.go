@@ -20,7 +20,7 @@ func words(line string) ([]string, error) {
 	for _, c := range line {
 		switch {
 		case c == 0:
-			return nil, fmt.Errorf("%w: it holds a NUL", ErrCommand)
+			return nil, fmt.Errorf("%w: it contains a NUL character", ErrCommand)
 		case escaped:
 			if quote == '"' && !strings.ContainsRune("\"\\$`", c) {
 				word.WriteByte('\\')
@@ -48,7 +48,7 @@ func words(line string) ([]string, error) {
 	}
 	switch {
 	case quote != 0:
-		return nil, fmt.Errorf("%w: a %c is not closed", ErrCommand, quote)
+		return nil, fmt.Errorf("%w: a quote %c is not closed", ErrCommand, quote)
 	case escaped:
 		return nil, fmt.Errorf("%w: it ends in a backslash", ErrCommand)
 	}
