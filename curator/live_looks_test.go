@@ -111,7 +111,7 @@ func TestLiveLooks(t *testing.T) {
 	}
 	q := Question{SQL: "SELECT COUNT(*) FROM visits JOIN bills USING (person)"}
 	_, asked := c.Answer(t.Context(), q)
-	if _, err := c.Explain(t.Context(), q); err == nil || !strings.Contains(err.Error(), "their rows may be of different times") || fmt.Sprint(asked) != err.Error() {
+	if _, err := c.Explain(t.Context(), q); err == nil || !strings.Contains(err.Error(), "their rows may be from different times") || fmt.Sprint(asked) != err.Error() {
 		t.Errorf("%v, and when it is asked for %v", err, asked)
 	}
 }

@@ -124,7 +124,7 @@ func TestLiveRelationsRefused(t *testing.T) {
 	if _, err := c.Seal(t.Context(), "parts", SealOptions{Copy: "copies", Shared: true}); err != nil {
 		t.Fatal(err)
 	}
-	refused(c, CodePolicy, "may be of different times")
+	refused(c, CodePolicy, "may be from different times")
 	if _, err := c.Seal(t.Context(), "parts", SealOptions{Shared: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -36,13 +36,13 @@ func ReadTable(r io.Reader, sensitive string) (*Table, error) {
 			t.columns = slices.Clone(record)
 			return t.named(sensitive)
 		case len(t.rows) == MostRows || (len(t.rows)+1)*len(t.columns) > MostCells:
-			return fmt.Errorf("more than %d rows, or %d values", MostRows, MostCells)
+			return fmt.Errorf("the table has more than %d rows or %d values", MostRows, MostCells)
 		}
 		t.rows = append(t.rows, slices.Clone(record))
 		return nil
 	})
 	if err == nil && len(t.rows) == 0 {
-		err = fmt.Errorf("%w: it holds no rows", ErrTable)
+		err = fmt.Errorf("%w: it has no rows", ErrTable)
 	}
 	if err != nil {
 		return nil, err
@@ -55,19 +55,19 @@ func (t *Table) named(sensitive string) error {
 	seen := map[string]bool{}
 	for _, name := range t.columns {
 		if name == "" || seen[name] {
-			return fmt.Errorf("each column has a name of its own, not %q", shortened(name))
+			return fmt.Errorf("each column must have a unique name that is not empty, unlike %q", shortened(name))
 		}
 		seen[name] = true
 	}
 	if len(t.columns) > MostColumns {
-		return fmt.Errorf("more than %d columns", MostColumns)
+		return fmt.Errorf("the table has more than %d columns", MostColumns)
 	}
 	if t.sensitive = slices.Index(t.columns, sensitive); t.sensitive < 0 {
-		return fmt.Errorf("there is no column %q; there are %s",
+		return fmt.Errorf("there is no column %q; the columns are %s",
 			shortened(sensitive), shortened(strings.Join(t.columns, ", ")))
 	}
 	if len(t.columns) == 1 {
-		return errors.New("there is no column but the sensitive one")
+		return errors.New("the table has only the sensitive column")
 	}
 	return nil
 }
@@ -192,11 +192,11 @@ type Intersection struct {
 func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 	switch {
 	case len(tables) == 0 || len(known) == 0:
-		return Intersection{}, fmt.Errorf("%w: there is no table, or nothing is known of the person", ErrParameter)
+		return Intersection{}, fmt.Errorf("%w: give at least one table and one known value of the person", ErrParameter)
 	case len(tables) > MostTables:
-		return Intersection{}, fmt.Errorf("%w: at most %d tables are taken", ErrParameter, MostTables)
+		return Intersection{}, fmt.Errorf("%w: there can be at most %d tables", ErrParameter, MostTables)
 	case slices.ContainsFunc(tables, func(t *Table) bool { return t.Rows() == 0 }):
-		return Intersection{}, fmt.Errorf("%w: a table holds no rows", ErrParameter)
+		return Intersection{}, fmt.Errorf("%w: a table has no rows", ErrParameter)
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if !slices.ContainsFunc(tables, func(t *Table) bool {
@@ -216,7 +216,7 @@ func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 		maps.Copy(unread, found.unread)
 		values := found.forms()
 		if len(left)*len(values) > mostPairs {
-			return Intersection{}, fmt.Errorf("%w: %d sensitive values are too many to compare with %d",
+			return Intersection{}, fmt.Errorf("%w: comparing %d sensitive values with %d is too much work",
 				ErrParameter, len(values), len(left))
 		}
 		var both []form

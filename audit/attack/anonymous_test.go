@@ -176,12 +176,12 @@ func TestBadTables(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                        "no rows",
 		"age,disease\n":           "no rows",
-		"age,zip\n1,2\n":          "line 1: there is no column \"disease\"; there are age, zip",
+		"age,zip\n1,2\n":          "line 1: there is no column \"disease\"; the columns are age, zip",
 		"disease\nflu\n":          "no column but",
-		"age,age,disease\n1,2,3":  "a name of its own, not \"age\"",
-		"age,,disease\n1,2,3":     "a name of its own, not \"\"",
-		"age,disease\n1,flu\n1\n": "line 3 has 1 fields, the first has 2",
-		strings.Repeat("a,", 300): "a name of its own",
+		"age,age,disease\n1,2,3":  "a unique name that is not empty, unlike \"age\"",
+		"age,,disease\n1,2,3":     "a unique name that is not empty, unlike \"\"",
+		"age,disease\n1,flu\n1\n": "line 3 has 1 fields, but the first line has 2",
+		strings.Repeat("a,", 300): "a unique name",
 	} {
 		if _, err := ReadTable(strings.NewReader(text), "disease"); !errors.Is(err, ErrTable) ||
 			!strings.Contains(err.Error(), want) {

@@ -32,7 +32,8 @@ func Truthful() Curator { return Curator{} }
 // outside (0, 10⁹] is ErrParameter.
 func Bounded(bound float64) (Curator, error) {
 	if !(bound > 0 && bound <= farOff) {
-		return Curator{}, fmt.Errorf("%w: a bound of noise is above 0 and at most 1e9, not %g", ErrParameter, bound)
+		return Curator{}, fmt.Errorf("%w: the bound of the noise must be above 0 and at most 1e9, not "+
+			"%g", ErrParameter, bound)
 	}
 	return Curator{kind: fixed, bound: bound}, nil
 }
@@ -46,7 +47,7 @@ func Bounded(bound float64) (Curator, error) {
 // promise of 2ε for such a change.
 func Ours(e privacy.Epsilon) (Curator, error) {
 	if e.IsZero() {
-		return Curator{}, fmt.Errorf("%w: a budget is above 0", ErrParameter)
+		return Curator{}, fmt.Errorf("%w: the budget must be above 0", ErrParameter)
 	}
 	return Curator{kind: budgeted, epsilon: e}, nil
 }

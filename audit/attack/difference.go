@@ -27,12 +27,12 @@ const others = 100
 func (d Differencing) Run(c Curator) (Rate, error) {
 	switch {
 	case d.Pairs < 1 || d.Pairs > MostQuestions:
-		return Rate{}, fmt.Errorf("%w: the two questions are asked 1 to %d times, not %d",
+		return Rate{}, fmt.Errorf("%w: the number of question pairs must be 1 to %d, not %d",
 			ErrParameter, MostQuestions, d.Pairs)
 	case d.Runs < 1 || d.Runs > MostRuns:
-		return Rate{}, fmt.Errorf("%w: there are 1 to %d runs, not %d", ErrParameter, MostRuns, d.Runs)
+		return Rate{}, fmt.Errorf("%w: the number of runs must be 1 to %d, not %d", ErrParameter, MostRuns, d.Runs)
 	case d.Runs > mostAsked/d.Pairs:
-		return Rate{}, fmt.Errorf("%w: pairs × runs is at most %d", ErrParameter, mostAsked)
+		return Rate{}, fmt.Errorf("%w: pairs × runs must be at most %d", ErrParameter, mostAsked)
 	}
 	right := make([]float64, d.Runs)
 	for run := range right {

@@ -27,7 +27,7 @@ func ParseFit(text string) (Fit, error) {
 	case "max":
 		return LeastMax, nil
 	}
-	return 0, fmt.Errorf("%w: a fit is sum or max, not %q", ErrParameter, text)
+	return 0, fmt.Errorf("%w: the fit must be sum or max, not %q", ErrParameter, text)
 }
 
 // check returns ErrParameter for an unknown fit.

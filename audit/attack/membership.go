@@ -41,14 +41,15 @@ type Tracing struct{ in, out []float64 } // in descending order
 func (m Membership) Run(c Curator) (Tracing, error) {
 	switch {
 	case m.People < 2 || m.Attributes < 1 || m.Runs < 1:
-		return Tracing{}, fmt.Errorf("%w: there are at least 2 people, 1 attribute and 1 run", ErrParameter)
+		return Tracing{}, fmt.Errorf("%w: there must be at least 2 people, 1 attribute and 1 run", ErrParameter)
 	case m.People > mostScored || m.Attributes > mostAttributes || m.Runs > MostRuns:
-		return Tracing{}, fmt.Errorf("%w: there are at most %d people, %d attributes and %d runs",
+		return Tracing{}, fmt.Errorf("%w: there can be at most %d people, %d attributes and %d runs",
 			ErrParameter, mostScored, mostAttributes, MostRuns)
 	}
 	group := int64(m.People) * int64(m.Attributes)
 	if group > mostGroup || group > mostCells/int64(m.Runs) || int64(m.People) > mostScored/int64(m.Runs) {
-		return Tracing{}, fmt.Errorf("%w: people × attributes is at most %d, with runs %d, and people × runs %d",
+		return Tracing{}, fmt.Errorf("%w: people × attributes must be at most %d, people × attributes × runs at "+
+			"most %d, and people × runs at most %d",
 			ErrParameter, mostGroup, mostCells, mostScored)
 	}
 	var t Tracing

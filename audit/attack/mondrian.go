@@ -41,19 +41,19 @@ const (
 func (a Anonymized) Run() (Exposed, error) {
 	switch {
 	case a.Patients < 1 || a.Patients > mostPatients:
-		return Exposed{}, fmt.Errorf("%w: each hospital has 1 to %d patients, not %d",
+		return Exposed{}, fmt.Errorf("%w: the number of patients of each hospital must be 1 to %d, not %d",
 			ErrParameter, mostPatients, a.Patients)
 	case a.Both < 1 || a.Both > a.Patients:
-		return Exposed{}, fmt.Errorf("%w: 1 to %d patients are in both hospitals, not %d",
+		return Exposed{}, fmt.Errorf("%w: the number of patients in both hospitals must be 1 to %d, not %d",
 			ErrParameter, a.Patients, a.Both)
 	case a.K < 1 || a.K > a.Patients:
-		return Exposed{}, fmt.Errorf("%w: k is 1 to the number of patients, not %d", ErrParameter, a.K)
+		return Exposed{}, fmt.Errorf("%w: k must be 1 to the number of patients, not %d", ErrParameter, a.K)
 	case a.Diseases < 1 || a.Diseases > 64:
-		return Exposed{}, fmt.Errorf("%w: there are 1 to 64 diseases, not %d", ErrParameter, a.Diseases)
+		return Exposed{}, fmt.Errorf("%w: the number of diseases must be 1 to 64, not %d", ErrParameter, a.Diseases)
 	case a.Runs < 1 || a.Runs > MostRuns:
-		return Exposed{}, fmt.Errorf("%w: there are 1 to %d runs, not %d", ErrParameter, MostRuns, a.Runs)
+		return Exposed{}, fmt.Errorf("%w: the number of runs must be 1 to %d, not %d", ErrParameter, MostRuns, a.Runs)
 	case a.Runs > mostTreated/a.Patients:
-		return Exposed{}, fmt.Errorf("%w: patients × runs is at most %d", ErrParameter, mostTreated)
+		return Exposed{}, fmt.Errorf("%w: patients × runs must be at most %d", ErrParameter, mostTreated)
 	}
 	one, both := make([]float64, a.Runs), make([]float64, a.Runs)
 	for run := range one {

@@ -31,11 +31,11 @@ type Counts struct {
 func NewCounts(questions [][]bool, answers []float64) (*Counts, error) {
 	switch {
 	case len(questions) == 0 || len(questions[0]) == 0:
-		return nil, fmt.Errorf("%w: there are no questions, or nobody is asked about", ErrParameter)
+		return nil, fmt.Errorf("%w: there are no questions, or they are about nobody", ErrParameter)
 	case len(questions) != len(answers):
-		return nil, fmt.Errorf("%w: %d questions have %d answers", ErrParameter, len(questions), len(answers))
+		return nil, fmt.Errorf("%w: there are %d questions, but %d answers", ErrParameter, len(questions), len(answers))
 	case len(questions[0]) > MostPeople || len(questions) > MostQuestions:
-		return nil, fmt.Errorf("%w: at most %d people and %d questions are taken",
+		return nil, fmt.Errorf("%w: there can be at most %d people and %d questions",
 			ErrParameter, MostPeople, MostQuestions)
 	}
 	c := &Counts{program: program{people: len(questions[0])}}
@@ -43,11 +43,11 @@ func NewCounts(questions [][]bool, answers []float64) (*Counts, error) {
 	for i, answer := range answers {
 		question := questions[i]
 		if len(question) != c.program.people {
-			return nil, fmt.Errorf("%w: question %d is about %d people, the first about %d",
+			return nil, fmt.Errorf("%w: question %d is about %d people, but the first is about %d",
 				ErrParameter, i+1, len(question), c.program.people)
 		}
 		if !(math.Abs(answer) <= farOff) {
-			return nil, fmt.Errorf("%w: answer %d is %g: at most 1e9 either way is taken", ErrParameter, i+1, answer)
+			return nil, fmt.Errorf("%w: answer %d is %g, but must be between -1e9 and 1e9", ErrParameter, i+1, answer)
 		}
 		var row []int32
 		for j, counted := range question {
@@ -133,7 +133,7 @@ func (c *Counts) Reconstruct(fit Fit) (Secrets, error) {
 // ErrParameter if truth is empty, or has another length than the bits.
 func (s Secrets) Recovered(truth []bool) (float64, error) {
 	if len(truth) != len(s.Bits) || len(truth) == 0 {
-		return 0, fmt.Errorf("%w: the truth is of %d people, the table of %d", ErrParameter, len(truth), len(s.Bits))
+		return 0, fmt.Errorf("%w: the truth has %d people, but the table has %d", ErrParameter, len(truth), len(s.Bits))
 	}
 	right := 0.0
 	for j, b := range s.Bits {
@@ -165,13 +165,15 @@ type Reconstruction struct {
 func (r Reconstruction) Run(c Curator) (Rate, error) {
 	switch {
 	case r.People < 1 || r.People > MostPeople:
-		return Rate{}, fmt.Errorf("%w: there are 1 to %d people, not %d", ErrParameter, MostPeople, r.People)
+		return Rate{}, fmt.Errorf("%w: the number of people must be 1 to %d, not "+
+			"%d", ErrParameter, MostPeople, r.People)
 	case r.Questions < 1 || r.Questions > MostQuestions:
-		return Rate{}, fmt.Errorf("%w: there are 1 to %d questions, not %d", ErrParameter, MostQuestions, r.Questions)
+		return Rate{}, fmt.Errorf("%w: the number of questions must be 1 to %d, not "+
+			"%d", ErrParameter, MostQuestions, r.Questions)
 	case r.Runs < 1 || r.Runs > MostRuns:
-		return Rate{}, fmt.Errorf("%w: there are 1 to %d runs, not %d", ErrParameter, MostRuns, r.Runs)
+		return Rate{}, fmt.Errorf("%w: the number of runs must be 1 to %d, not %d", ErrParameter, MostRuns, r.Runs)
 	case int64(r.Runs) > mostWork/(int64(r.People)*int64(r.People)*int64(r.Questions)):
-		return Rate{}, fmt.Errorf("%w: people² × questions × runs is at most %d", ErrParameter, mostWork)
+		return Rate{}, fmt.Errorf("%w: people² × questions × runs must be at most %d", ErrParameter, mostWork)
 	}
 	if err := r.Fit.check(); err != nil {
 		return Rate{}, err

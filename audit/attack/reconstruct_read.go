@@ -25,11 +25,11 @@ func ReadCounts(r io.Reader) (*Counts, error) {
 		}
 		switch {
 		case people < 1:
-			return errors.New("a question has a field for each person, and then its answer")
+			return errors.New("a question needs a field for each person, and then its answer")
 		case people > MostPeople:
-			return fmt.Errorf("%d people are more than %d", people, MostPeople)
+			return fmt.Errorf("%d people are more than the limit, %d", people, MostPeople)
 		case len(questions) == MostQuestions:
-			return fmt.Errorf("more than %d questions", MostQuestions)
+			return fmt.Errorf("there are more than %d questions", MostQuestions)
 		}
 		question := make([]bool, people)
 		for j, text := range record[:people] {
@@ -40,7 +40,7 @@ func ReadCounts(r io.Reader) (*Counts, error) {
 		}
 		answer, err := strconv.ParseFloat(record[people], 64)
 		if err != nil || !(math.Abs(answer) <= farOff) {
-			return fmt.Errorf("the answer, the last field, is a number of at most 1e9 either way, not %q",
+			return fmt.Errorf("the answer, the last field, must be a number between -1e9 and 1e9, not %q",
 				shortened(record[people]))
 		}
 		questions, answers = append(questions, question), append(answers, answer)
@@ -50,7 +50,7 @@ func ReadCounts(r io.Reader) (*Counts, error) {
 		return nil, err
 	}
 	if len(questions) == 0 {
-		return nil, fmt.Errorf("%w: it holds no questions", ErrTable)
+		return nil, fmt.Errorf("%w: it has no questions", ErrTable)
 	}
 	return NewCounts(questions, answers)
 }
@@ -75,7 +75,7 @@ func ReadBits(r io.Reader) ([]bool, error) {
 				return err
 			}
 			if out = append(out, b); len(out) > MostPeople {
-				return fmt.Errorf("more than %d people", MostPeople)
+				return fmt.Errorf("there are more than %d people", MostPeople)
 			}
 		}
 		return nil
@@ -90,7 +90,7 @@ func bitOf(text string) (bool, error) {
 	case "1":
 		return true, nil
 	}
-	return false, fmt.Errorf("it is 0 or 1, not %q", shortened(text))
+	return false, fmt.Errorf("it must be 0 or 1, not %q", shortened(text))
 }
 
 // shortened returns the text, cut to 40 characters for a message.

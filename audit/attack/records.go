@@ -36,7 +36,7 @@ func records(r io.Reader, do func(line int, record []string) error) error {
 		}
 		if wrong := (*csv.ParseError)(nil); errors.As(err, &wrong) {
 			if errors.Is(wrong.Err, csv.ErrFieldCount) {
-				return fmt.Errorf("%w: line %d has %d fields, the first has %d",
+				return fmt.Errorf("%w: line %d has %d fields, but the first line has %d",
 					ErrTable, wrong.Line, len(record), in.FieldsPerRecord)
 			}
 			return fmt.Errorf("%w: line %d: %w", ErrTable, wrong.Line, wrong.Err)
@@ -83,7 +83,7 @@ func (b *limited) Read(to []byte) (int, error) {
 		case b.total > mostBytes:
 			return 0, fmt.Errorf("%w: it is larger than %d MB", ErrTable, mostBytes>>20)
 		case b.record > mostRecord || b.fields >= mostFields:
-			return 0, fmt.Errorf("%w: line %d: a record has at most %d MB and %d fields",
+			return 0, fmt.Errorf("%w: line %d: a record can have at most %d MB and %d fields",
 				ErrTable, b.line, mostRecord>>20, mostFields)
 		}
 	}

@@ -18,10 +18,10 @@ type NameAndShame struct {
 
 func (n NameAndShame) check() (float64, error) {
 	if n.People < 1 || n.People > 1e9 {
-		return 0, fmt.Errorf("%w: there are 1 to 1e9 people, not %d", ErrParameter, n.People)
+		return 0, fmt.Errorf("%w: the number of people must be 1 to 1e9, not %d", ErrParameter, n.People)
 	}
 	if n.Delta == nil || n.Delta.Sign() < 0 || n.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		return 0, fmt.Errorf("%w: a δ is at least 0 and below 1", ErrParameter)
+		return 0, fmt.Errorf("%w: δ must be at least 0 and below 1", ErrParameter)
 	}
 	f, _ := n.Delta.Float64()
 	return math.Min(f, 1-0x1p-53), nil
@@ -35,7 +35,7 @@ func (n NameAndShame) Simulate(runs int, seed uint64) (Rate, error) {
 		return Rate{}, err
 	}
 	if runs < 1 || runs > 1e6 || int64(n.People) > mostCells/int64(runs) {
-		return Rate{}, fmt.Errorf("%w: people × runs is at most %d", ErrParameter, mostCells)
+		return Rate{}, fmt.Errorf("%w: people × runs must be at most %d", ErrParameter, mostCells)
 	}
 	leaked := make([]float64, runs)
 	limit := threshold(delta)

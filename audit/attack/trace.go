@@ -29,20 +29,21 @@ func ReadAttributes(r io.Reader) (*Attributes, error) {
 			seen := map[string]bool{}
 			for _, name := range a.names {
 				if name == "" || seen[name] {
-					return fmt.Errorf("each attribute has a name of its own, not %q", shortened(name))
+					return fmt.Errorf("each attribute must have a unique name that is not empty, unlike "+
+						"%q", shortened(name))
 				}
 				seen[name] = true
 			}
 			return nil
 		}
 		if (len(a.rows)+1)*len(a.names) > MostValues {
-			return fmt.Errorf("more than %d values", MostValues)
+			return fmt.Errorf("there are more than %d values", MostValues)
 		}
 		row := make([]float64, len(record))
 		for i, text := range record {
 			x, err := strconv.ParseFloat(text, 64)
 			if err != nil || !(math.Abs(x) <= farOff) {
-				return fmt.Errorf("field %d: %q is no number of at most 1e9 either way", i+1, shortened(text))
+				return fmt.Errorf("field %d: %q is not a number between -1e9 and 1e9", i+1, shortened(text))
 			}
 			row[i] = x
 		}
@@ -75,7 +76,7 @@ func (a *Attributes) as(names []string, what string) ([][]bool, error) {
 		out[k] = make([]bool, len(names))
 		for i, j := range at {
 			if row[j] != 0 && row[j] != 1 {
-				return nil, fmt.Errorf("%w: in the %s the attribute %q is 0 or 1, not %g",
+				return nil, fmt.Errorf("%w: in the %s, the attribute %q must be 0 or 1, not %g",
 					ErrParameter, what, shortened(names[i]), row[j])
 			}
 			out[k][i] = row[j] == 1
@@ -108,7 +109,7 @@ func Trace(means, person, reference *Attributes) (Traced, error) {
 	}
 	if len(means.rows) != 1 || len(person.rows) != 1 || len(reference.rows) < 19 {
 		return Traced{}, fmt.Errorf(
-			"%w: there is one line of means, one person, and at least 19 others for reference, not %d, %d and %d",
+			"%w: give one line of means, one person, and at least 19 reference people, not %d, %d and %d",
 			ErrParameter, len(means.rows), len(person.rows), len(reference.rows))
 	}
 	x, err := person.as(means.names, "record")

@@ -72,7 +72,7 @@ func TestTrace(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"": "a line of names", "a,b\n": "a line of names",
-		"a,a\n1,2": "a name of its own", "a,b\n1,x\n": "field 2", "a\nNaN\n": "no number",
+		"a,a\n1,2": "a unique name", "a,b\n1,x\n": "field 2", "a\nNaN\n": "not a number",
 	} {
 		if _, err := ReadAttributes(strings.NewReader(text)); !errors.Is(err, ErrTable) ||
 			!strings.Contains(err.Error(), want) {

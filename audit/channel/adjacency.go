@@ -37,7 +37,8 @@ func Pairs(pairs [][2]int) Adjacency {
 func (a Adjacency) check(m *Matrix) error {
 	for _, p := range a.pairs {
 		if p[0] < 0 || p[1] >= len(m.inputs) {
-			return wrong("rows %d and %d are said to be adjacent; there are %d, from 0", p[0], p[1], len(m.inputs))
+			return wrong("rows %d and %d are listed as adjacent, but there are only %d rows, numbered from "+
+				"0", p[0], p[1], len(m.inputs))
 		}
 	}
 	return nil
@@ -114,7 +115,7 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 	}
 	a := Pairs(pairs)
 	if len(a.pairs) == 0 {
-		return a, wrong("no pair of two rows is listed: there is nothing to check")
+		return a, wrong("no pair of two different rows is listed: there is nothing to check")
 	}
 	return a, nil
 }

@@ -29,7 +29,7 @@ func newBuilder(w *expsum.Work, inputs, outputs []string, rows, columns int) (*b
 	case columns == 0:
 		return nil, wrong("its first row is empty")
 	case rows > maxSide || columns > maxSide || rows*columns > maxCells:
-		return nil, wrong("%d × %d entries; at most %d are read", rows, columns, maxCells)
+		return nil, wrong("%d × %d entries are more than the limit, %d", rows, columns, maxCells)
 	case inputs != nil && len(inputs) != rows:
 		return nil, wrong("%d names for %d rows", len(inputs), rows)
 	case outputs != nil && len(outputs) != columns:
@@ -61,7 +61,7 @@ func repeated(names []string) (name string, twice bool) {
 // row appends the entries of row i.
 func (b *builder) row(texts []string, i int) error {
 	if len(texts) != len(b.m.outputs) {
-		return wrong("row %s has %d entries and the first has %d", b.m.inputs[i], len(texts), len(b.m.outputs))
+		return wrong("row %s has %d entries, but the first row has %d", b.m.inputs[i], len(texts), len(b.m.outputs))
 	}
 	for j, text := range texts {
 		id, ok := b.byText[text]
@@ -72,7 +72,7 @@ func (b *builder) row(texts []string, i int) error {
 			}
 			switch {
 			case errors.Is(err, errNegative):
-				return wrong("row %s, column %s: %s is negative, and no probability",
+				return wrong("row %s, column %s: %s is negative, so it is not a probability",
 					b.m.inputs[i], b.m.outputs[j], cut(text))
 			case err != nil:
 				return wrong("row %s, column %s: %s: %w", b.m.inputs[i], b.m.outputs[j], strconv.Quote(cut(text)), err)
@@ -163,7 +163,7 @@ func sorted(ids []int32) string {
 func (b *builder) divided(name string, row []int32, normalize bool) (map[int32]int32, error) {
 	sum, err := b.m.sum(b.work, row)
 	if err != nil {
-		return nil, wrong("row %s: %w: write its entries over a common denominator", name, err)
+		return nil, wrong("row %s: %w; write its entries with a common denominator", name, err)
 	}
 	order, err := b.work.Cmp(sum, one())
 	switch {
@@ -174,7 +174,7 @@ func (b *builder) divided(name string, row []int32, normalize bool) (map[int32]i
 	case !normalize:
 		return nil, offBy(b.work.Part(), name, sum, order)
 	case sum.IsZero():
-		return nil, wrong("row %s is of zeros alone: it cannot be divided by its sum", name)
+		return nil, wrong("row %s contains only zeros: it cannot be divided by its sum", name)
 	}
 	inverse, err := b.work.Quo(one(), sum) // one inverse for the whole row, so that its entries share a denominator
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // ErrMatrix reports an invalid matrix: rows of different length, no entries, too many entries, or rows that are not
 // probability distributions. It also reports invalid names, pairs of rows and priors.
-var ErrMatrix = errors.New("no matrix of probabilities")
+var ErrMatrix = errors.New("not a matrix of probabilities")
 
 // Matrix is a mechanism with finitely many inputs, its rows, and finitely many outputs, its columns. An entry is
 // the probability of the output given the input. A Matrix is immutable. [New], [Of] and [Read] create one.

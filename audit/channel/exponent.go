@@ -11,7 +11,7 @@ import (
 )
 
 // ErrExponent reports a text or a number that is not a valid ε: it must be at least 0.
-var ErrExponent = errors.New("no ε of at least 0")
+var ErrExponent = errors.New("not an ε of at least 0")
 
 // Exponent is an exact ε ≥ 0: a rational, the logarithm of a number that package expsum can represent, or the sum
 // of both. The zero value is 0.
@@ -74,7 +74,7 @@ func ParseExponent(text string) (Exponent, error) {
 	}
 	r, ok := x.Rat()
 	if !ok {
-		return fail(errors.New("it is no rational"))
+		return fail(errors.New("it is not a rational number"))
 	}
 	c, err := expsum.Exp(r)
 	if err != nil {

@@ -88,7 +88,7 @@ func (m *Matrix) prior(w *expsum.Work, texts []string) (*Matrix, error) {
 		}
 	}
 	if len(texts) != len(m.inputs) {
-		return nil, wrong("a prior of %d probabilities for %d inputs", len(texts), len(m.inputs))
+		return nil, wrong("the prior has %d probabilities, but there are %d inputs", len(texts), len(m.inputs))
 	}
 	b, err := newBuilder(w, []string{"of the prior"}, m.inputs, 1, len(texts))
 	if err != nil {

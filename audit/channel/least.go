@@ -10,7 +10,7 @@ import (
 )
 
 // ErrDelta reports a δ that is not between 0 and 1.
-var ErrDelta = errors.New("no δ from 0 to 1")
+var ErrDelta = errors.New("not a δ from 0 to 1")
 
 // Relaxed is the smallest ε that a mechanism keeps at some δ, or the fact that it keeps none.
 type Relaxed struct {
@@ -56,14 +56,15 @@ func (m *Matrix) Least(a Adjacency, delta *big.Rat) (Relaxed, error) {
 	entries := a.count(m) * len(m.outputs)
 	for step := range mostSteps {
 		if step*entries > mostLeast {
-			return Relaxed{}, fmt.Errorf("%w: more than %d steps for so many pairs", ErrWork, step)
+			return Relaxed{}, fmt.Errorf("%w: more than %d steps for this many pairs", ErrWork, step)
 		}
 		x, err := m.delta(work, a, Exponent{r.ratio})
 		if err != nil {
 			return Relaxed{}, err
 		}
 		if x.Upper > 0 && x.number == nil {
-			return Relaxed{}, fmt.Errorf("%w: more pairs of rows differ alike than can be compared exactly", ErrWork)
+			return Relaxed{}, fmt.Errorf("%w: too many pairs of rows have the same difference to compare "+
+				"exactly", ErrWork)
 		}
 		if order, err := work.Cmp(x.number, target); err != nil || order <= 0 {
 			if err != nil {

@@ -37,18 +37,18 @@ func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 	case said && numbers &&
 		(!differentWholes(first[1:]) || len(t.lines) > 1 && strings.HasPrefix(strings.ToLower(t.lines[1][0]), "input")):
 		return nil, nil, wrong(
-			"the first line may be of names, or a row: write names of outputs that are no numbers (as y=%s), or "+
-				"another name of the row",
+			"the first line may contain names, or be a row: write names of outputs that are not numbers, such as "+
+				"y=%s, or rename the row",
 			cut(first[1]),
 		)
 	case !said && numbers && first[0] != "" && !numeric(first[0]) && len(first) > 2 && differentWholes(first[1:]):
 		return nil, nil, wrong(
-			"the first line may be of names, or a row: if it names the outputs, begin it with the word input; "+
-				"if it is a row, write its numbers with a point, as %s.0",
+			"the first line may contain names, or be a row: if it names the outputs, begin it with the word input; "+
+				"if it is a row, write its numbers with a point, such as %s.0",
 			cut(first[1]),
 		)
 	case first[0] == "" && numbers:
-		return nil, nil, wrong("the first line begins with an empty field: if it is of names, write \"input\" there")
+		return nil, nil, wrong("the first line begins with an empty field: if it contains names, write \"input\" there")
 	}
 	corner := said || first[0] == ""
 	if corner || !slices.ContainsFunc(first[min(1, len(first)-1):], numeric) {
@@ -59,8 +59,8 @@ func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 		slices.ContainsFunc(t.lines, func(line []string) bool { return len(line) > 1 && !numeric(line[0]) })
 	if normalize && !said && (outputs != nil || named || t.mayBeNames()) {
 		return nil, nil, wrong(
-			"names may be among what is to be normalized: write a first line of the word input and the names of " +
-				"the outputs, and begin each other line with the name of its input",
+			"some fields to be normalized may be names: write a first line with the word input and the names of the " +
+				"outputs, and begin each other line with the name of its input",
 		)
 	}
 	if !named {

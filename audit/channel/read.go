@@ -54,9 +54,9 @@ func Read(r io.Reader, o Options) (*Matrix, error) {
 	m, err := b.matrix(o.Normalize)
 	switch {
 	case err != nil && outputs == nil && named && !o.Normalize:
-		return nil, fmt.Errorf("%w (if the first line is of names, let its first field be \"input\")", err)
+		return nil, fmt.Errorf("%w (if the first line contains names, begin it with \"input\")", err)
 	case err == nil && len(m.inputs) == 1:
-		return nil, wrong("it has one row: there is nothing to compare it with")
+		return nil, wrong("it has only one row, so there is nothing to compare")
 	}
 	return m, err
 }
@@ -71,7 +71,7 @@ func readTable(r io.Reader, most int, delimiter rune) (*table, error) {
 		delimiter = ','
 	}
 	if !strings.ContainsRune(",;|:\t", delimiter) {
-		return nil, wrong("a delimiter is , ; | : or a tab, not %q", delimiter)
+		return nil, wrong("the delimiter must be , ; | : or a tab, not %q", delimiter)
 	}
 	limited := &io.LimitedReader{R: r, N: maxBytes + 1}
 	in := bufio.NewReader(limited)
@@ -84,7 +84,7 @@ func readTable(r io.Reader, most int, delimiter rune) (*table, error) {
 	for {
 		record, err := records.Read()
 		if limited.N <= 0 {
-			return nil, wrong("a file of more than %d bytes", maxBytes)
+			return nil, wrong("the file has more than %d bytes", maxBytes)
 		}
 		if errors.Is(err, io.EOF) {
 			return t, nil
@@ -93,7 +93,7 @@ func readTable(r io.Reader, most int, delimiter rune) (*table, error) {
 			return nil, wrong("%w", err)
 		}
 		if fields += len(record); fields > most+maxSide {
-			return nil, wrong("more than %d entries", most)
+			return nil, wrong("the file has more than %d entries", most)
 		}
 		for i, f := range record {
 			record[i] = strings.TrimSpace(f)

@@ -53,23 +53,23 @@ func TestReadRefuses(t *testing.T) {
 		"x,.3333333,.6666666\n": "row x sums to less than 1, by 0.0000001, about 1e-07",
 		"1,2\n.5,.5\n":          `let its first field be "input"`,
 		// What may be a row is not taken for names, nor the other way round.
-		"input,0.9,0.1\ninput2,.5,.5\n":            "may be of names, or a row",
-		"input,0,0\nx,.5,.5\ny,.1,.9\n":            "write names of outputs that are no numbers (as y=0)",
-		"input,0.5,1\nx,.5,.5\ny,.1,.9\n":          "write names of outputs that are no numbers (as y=0.5)",
+		"input,0.9,0.1\ninput2,.5,.5\n":            "may contain names, or be a row",
+		"input,0,0\nx,.5,.5\ny,.1,.9\n":            "write names of outputs that are not numbers, such as y=0",
+		"input,0.5,1\nx,.5,.5\ny,.1,.9\n":          "write names of outputs that are not numbers, such as y=0.5",
 		"reported,0,1\nx,.5,.5\ny,.1,.9\n":         "begin it with the word input",
-		"input,exp(0)/2,.5\nx,.5,.5\ny,.1,.9\n":    "may be of names, or a row",
-		"input,1,2\ninput2,.5,.5\ninput3,.1,.9\n":  "may be of names, or a row",
+		"input,exp(0)/2,.5\nx,.5,.5\ny,.1,.9\n":    "may contain names, or be a row",
+		"input,1,2\ninput2,.5,.5\ninput3,.1,.9\n":  "may contain names, or be a row",
 		",0.3,0.7\n0.2,0.5,0.5\n0.1,0.5,0.5\n":     `write "input" there`,
 		",1,2\n50,.5,.5\n51,1/4,3/4\n":             `write "input" there`,
 		"Input / output,1,2\n50,.5,.5\n51,.1,.9\n": "begin it with the word input",
-		".5,.5\n":                "it has one row",
-		"input,a,b\nx,.5,.5\n":   "it has one row",
+		".5,.5\n":                "it has only one row",
+		"input,a,b\nx,.5,.5\n":   "it has only one row",
 		".5\x00,.5\n.5,.5\n":     `".5\x00": not a number: unexpected '\x00' at character 3`,
 		"exp(1)/4,exp(1)/4\n":    "row 1 sums to more than 1, by -1 + 0.5*exp(1), about 0.359",
 		"1.5,-.5\n":              "row 1, column 2: -.5 is negative",
 		"1-exp(1),exp(1)\n":      "row 1, column 1: 1-exp(1) is negative",
-		".5,.5\n1\n":             "row 2 has 1 entries and the first has 2",
-		".5,.5\n.2,.3,.5\n":      "row 2 has 3 entries and the first has 2",
+		".5,.5\n1\n":             "row 2 has 1 entries, but the first row has 2",
+		".5,.5\n.2,.3,.5\n":      "row 2 has 3 entries, but the first row has 2",
 		"input,a,b\nx,.5,.5,0\n": "2 names for 3 columns",
 		"input,a,b\nx,1\n":       "2 names for 1 columns",
 		".5,NaN\n":               `row 1, column 2: "NaN": not a number`,
@@ -104,7 +104,7 @@ func TestReadRefuses(t *testing.T) {
 		entries[i] = side
 	}
 	if _, err := channel.New(nil, nil, entries); !errors.Is(err, channel.ErrMatrix) ||
-		!strings.Contains(err.Error(), "3000 × 3000 entries; at most 4194304") {
+		!strings.Contains(err.Error(), "3000 × 3000 entries are more than the limit, 4194304") {
 		t.Errorf("nine million entries: %v", err)
 	}
 }

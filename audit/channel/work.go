@@ -36,8 +36,8 @@ func question() *expsum.Work { return expsum.NewWork(questionUnits) }
 
 func tooMuch(pairs, columns, most int) error {
 	return fmt.Errorf(
-		"%w: %d pairs of rows of %d entries; at most %d pairs are compared, and %d entries. List the adjacent "+
-			"pairs, or fewer of them",
+		"%w: %d pairs of rows with %d entries; the limits are %d pairs and %d entries. List the adjacent pairs, or "+
+			"fewer of them",
 		ErrWork,
 		pairs,
 		columns,

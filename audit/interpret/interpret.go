@@ -27,20 +27,21 @@ func (s Scenario) check() error {
 	one := big.NewRat(1, 1)
 	switch {
 	case s.Prior == nil || s.Prior.Sign() <= 0 || s.Prior.Cmp(one) >= 0:
-		return fmt.Errorf("%w: a prior must be above 0 and below 1, or nothing moves it", account.ErrParameter)
+		return fmt.Errorf("%w: a prior must be above 0 and below 1, because no answer changes a prior of 0 or "+
+			"1", account.ErrParameter)
 	case s.Alpha == nil || s.Alpha.Sign() < 0 || s.Alpha.Cmp(one) > 0:
 		return fmt.Errorf("%w: the level of a test must be from 0 to 1", account.ErrParameter)
 	case s.Group < 1:
-		return fmt.Errorf("%w: a group has at least 1 person", account.ErrParameter)
+		return fmt.Errorf("%w: a group must have at least 1 person", account.ErrParameter)
 	case s.People < 1:
 		return fmt.Errorf("%w: there must be at least 1 person", account.ErrParameter)
 	case s.Neighbours < 0 || s.Neighbours > privacy.ChangeOne:
-		return fmt.Errorf("%w: no neighbouring relation %d", account.ErrParameter, int(s.Neighbours))
+		return fmt.Errorf("%w: there is no neighbouring relation %d", account.ErrParameter, int(s.Neighbours))
 	}
 	return nil
 }
 
-var errVoid = fmt.Errorf("%w: a δ of 1 promises nothing", account.ErrParameter)
+var errVoid = fmt.Errorf("%w: a δ of 1 gives no protection", account.ErrParameter)
 
 // Meaning is the meaning of a kept promise: how much an attacker who knows everything else can learn about one
 // person, whatever the attacker knows or computes. All figures are certified bounds, rounded outward.

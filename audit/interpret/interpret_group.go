@@ -9,7 +9,7 @@ import (
 	"dither/internal/exact"
 )
 
-var errUngrouped = errors.New("the job has no form for a group")
+var errUngrouped = errors.New("the job has no group privacy")
 
 // grows describes, for each mechanism of a spec, how its promise changes between hypotheses that are k steps apart:
 // the parameter named key is multiplied by k^power. For sensitivities, this is the triangle inequality. For ε it is

@@ -102,7 +102,8 @@ func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbo
 	}
 	switch {
 	case ok && asked != 0 && asked != needed:
-		return 0, fmt.Errorf("%w: the job holds for neighbours by %v, not by %v", account.ErrParameter, needed, asked)
+		return 0, fmt.Errorf("%w: the job supports only neighbours by %v, not by "+
+			"%v", account.ErrParameter, needed, asked)
 	case ok:
 		return needed, nil
 	case asked == 0:

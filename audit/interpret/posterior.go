@@ -68,7 +68,7 @@ type Posterior struct {
 // factor is negative, or if the output is impossible under every dataset of the prior.
 func (in Inference) Posterior() (Posterior, error) {
 	if len(in.Prior) == 0 || len(in.Seen) != len(in.Prior) || len(in.Without) != len(in.Prior) {
-		return Posterior{}, fmt.Errorf("%w: each data set has a prior and two likelihoods", account.ErrParameter)
+		return Posterior{}, fmt.Errorf("%w: each dataset needs a prior and two likelihoods", account.ErrParameter)
 	}
 	p := Posterior{bits: precision(in.Seen, in.Without)}
 	var err error
@@ -80,7 +80,7 @@ func (in Inference) Posterior() (Posterior, error) {
 		return Posterior{}, err
 	}
 	if p.with.none {
-		return Posterior{}, fmt.Errorf("%w: the output is impossible from every data set of the prior",
+		return Posterior{}, fmt.Errorf("%w: the output is impossible under every dataset of the prior",
 			account.ErrParameter)
 	}
 	if !p.without.none {

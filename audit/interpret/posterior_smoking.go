@@ -70,11 +70,11 @@ const mostSmokers = 100
 func (s Study) priors() ([]*big.Rat, error) {
 	one := big.NewRat(1, 1)
 	if s.Smokers < 1 || s.Smokers > mostSmokers {
-		return nil, fmt.Errorf("%w: a study has 1 to %d smokers", account.ErrParameter, mostSmokers)
+		return nil, fmt.Errorf("%w: a study must have 1 to %d smokers", account.ErrParameter, mostSmokers)
 	}
 	for _, r := range []*big.Rat{s.Prior, s.Harmless, s.Harmful} {
 		if r == nil || r.Sign() < 0 || r.Cmp(one) > 0 {
-			return nil, fmt.Errorf("%w: a probability is from 0 to 1", account.ErrParameter)
+			return nil, fmt.Errorf("%w: a probability must be from 0 to 1", account.ErrParameter)
 		}
 	}
 	var prior []*big.Rat

@@ -45,7 +45,7 @@ func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Int
 	w := weights{each: make([]exact.Interval, len(prior)), can: make([]bool, len(prior)), none: true, bits: bits}
 	for x, l := range likelihoods {
 		if prior[x] == nil || prior[x].Sign() < 0 || l.Factor != nil && l.Factor.Sign() < 0 {
-			return weights{}, fmt.Errorf("%w: priors and likelihoods are at least 0", account.ErrParameter)
+			return weights{}, fmt.Errorf("%w: priors and likelihoods must not be negative", account.ErrParameter)
 		}
 		if w.can[x] = prior[x].Sign() > 0 && l.Factor != nil && l.Factor.Sign() > 0; !w.can[x] {
 			continue

@@ -32,7 +32,7 @@ func main() {
 	}
 	visits := r.Rows[0][0].Estimate
 	if visits.Value == nil {
-		fmt.Println("the noise hides so few rows")
+		fmt.Println("the rows are too few: the noise hides the average")
 		return
 	}
 	fmt.Printf("%.2f visits a year, between %.2f and %.2f\n",

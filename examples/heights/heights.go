@@ -33,7 +33,7 @@ func Examples() []Example {
 }
 
 // ErrName is the error for a name that belongs to no example.
-var ErrName = errors.New("there is no such example")
+var ErrName = errors.New("the example does not exist")
 
 // CSV returns the matrix of an example as CSV: a first line with the outputs, then a line for each height. The
 // error is [ErrName] if there is no such example.

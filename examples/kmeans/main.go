@@ -34,7 +34,7 @@ const (
 
 func main() {
 	log.SetFlags(0)
-	seed := flag.Uint64("seed", 1, "of the made-up rows, and of where centres begin")
+	seed := flag.Uint64("seed", 1, "the seed of the made-up rows and of the first centres")
 	epsilon := flag.String("epsilon", "0.5", "the price of all iterations")
 	file := flag.String("plot", "", "draw the centres as FILE.svg or FILE.png")
 	flag.Parse()
@@ -103,7 +103,7 @@ func run(seed uint64, epsilon, file string) (err error) {
 	for _, k := range found.Clusters {
 		released = append(released, []float64{k.Centre[0].Value, k.Centre[1].Value})
 	}
-	fmt.Printf("\nof the last %d iterations together: %.4f\n", iterations/2, cost(points, released))
+	fmt.Printf("\nthe last %d iterations together: %.4f\n", iterations/2, cost(points, released))
 	if file == "" {
 		return nil
 	}

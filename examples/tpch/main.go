@@ -30,7 +30,7 @@ const large = 250
 func main() {
 	log.SetFlags(0)
 	scale := flag.Float64("scale", 0.01, "the scale factor: 1 is 150,000 customers and 6 million lines")
-	seed := flag.Uint64("seed", 1, "of the made-up data")
+	seed := flag.Uint64("seed", 1, "the seed of the made-up data")
 	flag.Parse()
 	if err := run(star{*scale, *seed}); err != nil {
 		log.Fatal(err)
@@ -114,9 +114,9 @@ func run(s star) (err error) {
 		if q.asked != "" {
 			_, err := c.Explain(context.Background(), curator.Question{SQL: q.asked})
 			if err == nil {
-				err = errors.New("defect: it was not refused")
+				err = errors.New("defect: the question was not refused")
 			}
-			refused = append(refused, fmt.Sprintf("%s, as it was asked: %v", strings.Split(q.name, ",")[0], err))
+			refused = append(refused, fmt.Sprintf("%s, in its original form: %v", strings.Split(q.name, ",")[0], err))
 		}
 		began := time.Now()
 		r, err := c.Answer(context.Background(), curator.Question{SQL: q.sql, Epsilon: "1"})
@@ -134,7 +134,7 @@ func run(s star) (err error) {
 			seconds,
 		)
 	}
-	fmt.Println("\nErrors are of each cell, relative to the truth without any bounds. Refused:")
+	fmt.Println("\nErrors are for each cell, relative to the exact value without bounds. Refused:")
 	for _, text := range refused {
 		fmt.Println("\n- " + text)
 	}

@@ -29,7 +29,7 @@ FROM lineitem WHERE l_shipdate <= DATE '1998-09-02' GROUP BY l_returnflag, l_lin
 		},
 	},
 	{
-		name: "Q3, revenue of unshipped orders, by quarter for by order",
+		name: "Q3, revenue of unshipped orders, by quarter instead of by order",
 		asked: `SELECT l_orderkey, SUM(l_extendedprice * (1 - l_discount)) AS revenue FROM customer JOIN orders ON c_custkey = o_custkey JOIN lineitem ON l_orderkey = o_orderkey
 WHERE c_mktsegment = 'BUILDING' AND o_orderdate < DATE '1995-03-15' AND l_shipdate > DATE '1995-03-15' GROUP BY l_orderkey ORDER BY revenue DESC LIMIT 10`,
 		sql: `SELECT EXTRACT(quarter FROM o_orderdate) AS quarter, SUM(l_extendedprice * (1 - l_discount)) AS revenue
@@ -55,7 +55,7 @@ AND r_name = 'ASIA' AND o_orderdate >= DATE '1994-01-01' AND o_orderdate < DATE 
 		},
 	},
 	{
-		name: "Q6, revenue that a discount cost",
+		name: "Q6, revenue lost by discounts",
 		sql: `SELECT SUM(l_extendedprice * l_discount) FROM lineitem
 WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01' AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24`,
 		truth: func(_ star, i item, add func(string, int, float64)) {
@@ -66,7 +66,7 @@ WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01' AND l_d
 		},
 	},
 	{
-		name: "Q10, revenue lost by returns, by nation for by customer",
+		name: "Q10, revenue lost by returns, by nation instead of by customer",
 		asked: `SELECT c_custkey, SUM(l_extendedprice * (1 - l_discount)) AS revenue FROM customer JOIN orders ON c_custkey = o_custkey JOIN lineitem ON l_orderkey = o_orderkey
 WHERE l_returnflag = 'R' AND o_orderdate >= DATE '1993-10-01' AND o_orderdate < DATE '1994-01-01' GROUP BY c_custkey ORDER BY revenue DESC LIMIT 20`,
 		sql: `SELECT n_name, SUM(l_extendedprice * (1 - l_discount)) AS revenue FROM customer JOIN orders ON c_custkey = o_custkey
@@ -79,7 +79,7 @@ WHERE l_returnflag = 'R' AND o_orderdate >= DATE '1993-10-01' AND o_orderdate < 
 		},
 	},
 	{
-		name: "Q12, lines that came late, by mode",
+		name: "Q12, late lines, by shipping mode",
 		sql: `SELECT l_shipmode, SUM(CASE WHEN o_orderpriority IN ('1-URGENT', '2-HIGH') THEN 1 ELSE 0 END) AS high, SUM(CASE WHEN o_orderpriority IN ('1-URGENT', '2-HIGH') THEN 0 ELSE 1 END) AS low
 FROM orders JOIN lineitem ON o_orderkey = l_orderkey WHERE l_shipmode IN ('MAIL', 'SHIP') AND l_commitdate < l_receiptdate AND l_shipdate < l_commitdate
 AND l_receiptdate >= DATE '1994-01-01' AND l_receiptdate < DATE '1995-01-01' GROUP BY l_shipmode`,
@@ -110,7 +110,7 @@ FROM lineitem JOIN part ON l_partkey = p_partkey WHERE l_shipdate >= DATE '1995-
 		},
 	},
 	{
-		name:  "Q18, large orders, how many for which",
+		name:  "Q18, large orders, their number instead of a list",
 		asked: `SELECT o_custkey, l_orderkey, SUM(l_quantity) FROM orders JOIN lineitem ON o_orderkey = l_orderkey GROUP BY o_custkey, l_orderkey HAVING SUM(l_quantity) > 250`,
 		sql: `WITH large AS (SELECT o_custkey, l_orderkey, SUM(l_quantity) AS quantity FROM orders JOIN lineitem ON o_orderkey = l_orderkey GROUP BY 1, 2 HAVING SUM(l_quantity) > 250)
 SELECT COUNT(*) AS orders FROM large`,

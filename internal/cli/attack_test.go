@@ -128,14 +128,14 @@ func TestAttackLimits(t *testing.T) {
 		"membership --people 2 --runs 3":                       "--people times --runs must be at least 200",
 		"membership --people 9223372036854775807 --runs 2":     "at most 4194304 people",
 		"membership --attributes 1048577":                      "1048576 attributes",
-		"reconstruct --people 512 --questions 8192 --runs 3":   "people² × questions × runs is at most",
-		"difference --runs 10001":                              "10000 runs",
+		"reconstruct --people 512 --questions 8192 --runs 3":   "people² × questions × runs must be at most",
+		"difference --runs 10001":                              "runs must be 1 to 10000",
 		"difference -k 2,5 --runs 2001":                        "times --runs must be at most 4000",
 		"difference -k 2,x":                                    "a list of at most 40 integers",
 		"difference --about age= --sensitive x --table y":      "--about has no value for age",
 		"difference" + strings.Repeat(" --table /dev/null", 9): "attack difference takes at most 8 tables",
 		"difference --example --about age=1 --plot x.svg":      "--plot cannot be used with --example",
-		"reconstruct --people 0":                               "1 to 512 people",
+		"reconstruct --people 0":                               "people must be 1 to 512",
 		"name-and-shame --people 1000000000 --runs 1000":       "people × runs",
 	} {
 		var out, complaint strings.Builder

@@ -132,7 +132,7 @@ func checkDialect(d policy.Dialect) error {
 		}
 	}
 	if d.Delimiter == d.Quote {
-		return errors.New("the delimiter and the quote are the same character")
+		return errors.New("the delimiter and the quote must be different characters")
 	}
 	return nil
 }

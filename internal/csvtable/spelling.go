@@ -15,7 +15,7 @@ func Misspelt(t value.Type, text string) string {
 	if t == value.Text && len(text) > value.MaxTextBytes {
 		return fmt.Sprintf("the text is longer than %d bytes", value.MaxTextBytes)
 	}
-	fault := "the field does not spell a value of type " + t.String()
+	fault := "the field is not a value of type " + t.String()
 	if hint := shapeOf(t, text); hint != "" {
 		fault += ": " + hint
 	}
@@ -32,11 +32,11 @@ var (
 	numbers = []shape{
 		{
 			regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+$`),
-			"it looks like a number with points between thousands: write none",
+			"it looks like a number with points between thousands: remove them",
 		},
 		{
 			regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3}){2,}(\.\d*)?$|^[+-]?\d{1,3}(,\d{3})+\.\d*$`),
-			"it looks like a number with commas between thousands: write none",
+			"it looks like a number with commas between thousands: remove them",
 		},
 		{
 			regexp.MustCompile(`^[+-]?[\d.]*,\d*$`),
@@ -44,17 +44,17 @@ var (
 		},
 		{
 			regexp.MustCompile(`^[+-]?\d{1,3}([ '’\x{a0}\x{202f}]\d{3})+([.,]\d*)?$`),
-			"it looks like a number with signs between thousands: write none",
+			"it looks like a number with characters between thousands: remove them",
 		},
 		{
 			regexp.MustCompile(`^[+-]?\d*\.?\d+ ?[%€$£]$|^[€$£] ?[+-]?\d*\.?\d+$`),
-			"it looks like a number with a unit: write the number alone",
+			"it looks like a number with a unit: remove the unit",
 		},
 	}
 	wholes = []shape{
 		{
 			regexp.MustCompile(`^[+-]?\d*\.\d*$|^[+-]?\d+(\.\d*)?[eE][+-]?\d+$`),
-			"it has a decimal point or an exponent: is the column of type real?",
+			"it has a decimal point or an exponent: check whether the column should have type real",
 		},
 	}
 	dates = []shape{
@@ -63,10 +63,10 @@ var (
 			"it looks like a date as day.month.year: write YYYY-MM-DD",
 		},
 		{regexp.MustCompile(`^\d{1,2}/\d{1,2}/(\d{4}|\d{2})$`), "it looks like a date with slashes: write YYYY-MM-DD"},
-		{regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`), "it looks like a date with a time: write YYYY-MM-DD alone"},
+		{regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`), "it looks like a date with a time: write only YYYY-MM-DD"},
 		{
 			regexp.MustCompile(`^\d{4}[/.]?\d{1,2}[/.]?\d{1,2}$|^\d{4}-\d{1,2}-\d{1,2}$`),
-			"it looks like a date: write YYYY-MM-DD, a day that there is",
+			"it looks like a date: write an existing day as YYYY-MM-DD",
 		},
 	}
 )
@@ -87,16 +87,16 @@ func shapeOf(t value.Type, text string) string {
 		return ""
 	}
 	if _, err := value.Parse(t, trimmed); err == nil && trimmed != text {
-		return "there are spaces around it"
+		return "it has spaces at its start or end: remove them"
 	}
 	word := strings.ToLower(trimmed)
 	switch {
 	case text == "":
-		return `it is empty: source: {null: ""} if that is NULL, and nullable: true`
+		return `it is empty: if that means NULL, declare source: {null: ""} and nullable: true`
 	case trimmed == "":
-		return "it holds nothing but spaces"
+		return "it contains only spaces"
 	case slices.Contains(missing, word):
-		return "it looks like a word for a missing value: source: {null: …} says which one is NULL, or invalid: null"
+		return "it looks like a word for a missing value: declare it by source: {null: …}, or declare invalid: null"
 	}
 	var shapes []shape
 	switch t {
@@ -108,8 +108,8 @@ func shapeOf(t value.Type, text string) string {
 		shapes = dates
 	case value.Boolean:
 		if slices.Contains(answers, word) {
-			return "it looks like a word for yes or no: write true or false, t or f, 1 or 0; " +
-				"or declare a text with values"
+			return "it looks like a word for yes or no: write true or false, t or f, 1 or 0; or declare the column " +
+				"as text with values"
 		}
 	}
 	for _, s := range shapes {

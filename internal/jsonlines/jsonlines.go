@@ -99,7 +99,7 @@ func (t *Reader) read(row []value.Value) error {
 	d := json.NewDecoder(bytes.NewReader(t.line))
 	d.UseNumber()
 	if token, err := d.Token(); err != nil || token != json.Delim('{') {
-		return t.fault("", "the line is no JSON object")
+		return t.fault("", "the line is not a JSON object")
 	}
 	for d.More() {
 		if err := t.member(d, row); err != nil {
@@ -110,7 +110,7 @@ func (t *Reader) read(row []value.Value) error {
 		return t.malformed()
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return t.fault("", "the line holds more than one object")
+		return t.fault("", "the line contains more than one object")
 	}
 	for i, c := range t.columns {
 		if t.seen[i] {
@@ -155,7 +155,7 @@ func (t *Reader) next() error {
 	case !utf8.Valid(line):
 		return t.fault("", "the line is not valid UTF-8")
 	case halves(line):
-		return t.fault("", `the line holds half of a surrogate pair (\ud800 to \udfff)`)
+		return t.fault("", `the line contains half of a surrogate pair (\ud800 to \udfff)`)
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func converted(t value.Type, found any) (value.Value, error) {
 		kind = "list or an object"
 	}
 	if !takes {
-		return value.Value{}, fmt.Errorf("the value is a %s, and the column of type %s", kind, t)
+		return value.Value{}, fmt.Errorf("the value is a %s, but the column has type %s", kind, t)
 	}
 	v, err := value.Parse(t, text)
 	if err != nil {

@@ -81,8 +81,8 @@ func TestRead(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	const whole = `{"n":1,"x":1,"t":"secret","b":true,"d":"2025-01-31"}`
 	for text, want := range map[string]string{
-		`[1]`:                                  "row 1, line 1: the line is no JSON object",
-		`1`:                                    "the line is no JSON object",
+		`[1]`:                                  "row 1, line 1: the line is not a JSON object",
+		`1`:                                    "the line is not a JSON object",
 		`{"n":1`:                               "ends too early",
 		`{"n":secret}`:                         "not JSON",
 		`{"n":1}{"n":2}`:                       "more than one object",
@@ -99,21 +99,21 @@ func TestRefusals(t *testing.T) {
 			1): `column "n": the object has this key twice`,
 		strings.Replace(whole, `"n":1`, `"n":1.0`, 1): "it has a decimal point",
 		strings.Replace(whole, `"n":1`, `"n":9223372036854775808`,
-			1): "does not spell a value of type integer",
+			1): "is not a value of type integer",
 		strings.Replace(whole, `"n":1`, `"n":"1"`,
-			1): "the value is a string, and the column of type integer",
+			1): "the value is a string, but the column has type integer",
 		strings.Replace(whole, `"n":1`, `"n":true`, 1): "the value is a boolean",
 		strings.Replace(whole, `"x":1`, `"x":[1,[2],{"a":3}]`,
 			1): "the value is a list or an object",
 		strings.Replace(whole, `"secret"`, `7`,
-			1): "the value is a number, and the column of type text",
+			1): "the value is a number, but the column has type text",
 		strings.Replace(whole, `"secret"`, `"a\u0000b"`,
-			1): "does not spell a value of type text",
+			1): "is not a value of type text",
 		strings.Replace(whole, `secret`, strings.Repeat("é", value.MaxTextBytes), 1): "longer than 4096 bytes",
-		strings.Replace(whole, `true`, `1`, 1):                                       "the column of type boolean",
+		strings.Replace(whole, `true`, `1`, 1):                                       "the column has type boolean",
 		strings.Replace(whole, `2025-01-31`, `2025-02-31`, 1):                        "type date",
 		`{"a":"` + strings.Repeat("x", jsonlines.MaxLineBytes) + `"}`:                "the line is longer than",
-		strings.Repeat("[", 20000):                                                   "no JSON object",
+		strings.Repeat("[", 20000):                                                   "not a JSON object",
 		`{"other":` + strings.Repeat("[", 20000):                                     "not JSON",
 	} {
 		_, _, err := all(text, columns(false, policy.InvalidRefused))

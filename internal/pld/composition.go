@@ -50,9 +50,9 @@ func Compose(steps []Step) (*Composition, error) {
 	for _, s := range steps {
 		switch {
 		case s.Pair.key == "":
-			return nil, fmt.Errorf("%w: a step without a pair", ErrParameter)
+			return nil, fmt.Errorf("%w: a step has no pair of distributions", ErrParameter)
 		case s.Count < 0 || s.Count > maxCount-total:
-			return nil, fmt.Errorf("%w: a composition holds from 0 to 2⁴⁰ mechanisms", ErrParameter)
+			return nil, fmt.Errorf("%w: a composition must have 0 to 2⁴⁰ mechanisms", ErrParameter)
 		case s.Count == 0:
 			continue
 		}
@@ -71,8 +71,8 @@ func Compose(steps []Step) (*Composition, error) {
 		}
 		if work > maxWork {
 			return nil, fmt.Errorf(
-				"%w: more different mechanisms than 2¹⁴, of which a sampled one counts as 64 and a discrete one "+
-					"by its losses",
+				"%w: more than 2¹⁴ different mechanisms; a sampled mechanism counts as 64, and a discrete mechanism "+
+					"as the number of its losses",
 				ErrParameter,
 			)
 		}

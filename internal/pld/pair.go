@@ -114,7 +114,7 @@ func RandomizedResponse(epsilon *big.Rat, k int64) (Pair, error) {
 		return Pair{}, err
 	}
 	if k < 2 || k > 1<<32 {
-		return Pair{}, fmt.Errorf("%w: randomised response takes from 2 to 2³² answers", ErrParameter)
+		return Pair{}, fmt.Errorf("%w: randomised response must have 2 to 2³² answers", ErrParameter)
 	}
 	return Pair{
 		key: fmt.Sprintf("response %d %s", k, epsilon.RatString()), top: e.hi,
@@ -166,7 +166,7 @@ func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 		return Pair{}, err
 	}
 	if sensitivity < 1 || sensitivity > maxShift {
-		return Pair{}, fmt.Errorf("%w: the sensitivity of a discrete Laplace pair is from 1 to 2¹⁶", ErrParameter)
+		return Pair{}, fmt.Errorf("%w: the sensitivity of a discrete Laplace pair must be 1 to 2¹⁶", ErrParameter)
 	}
 	step := boundOf(new(big.Rat).Inv(scale))
 	e := boundOf(new(big.Rat).Quo(new(big.Rat).SetInt64(sensitivity), scale))
@@ -193,7 +193,7 @@ func DiscreteGaussian(squaredScale *big.Rat) (Pair, error) {
 		return Pair{}, err
 	}
 	if v.hi > maxDiscrete || v.lo < 1./(1<<20) {
-		return Pair{}, fmt.Errorf("%w: σ² of a discrete Gaussian pair is from 2⁻²⁰ to 2²⁴", ErrParameter)
+		return Pair{}, fmt.Errorf("%w: σ² of a discrete Gaussian pair must be 2⁻²⁰ to 2²⁴", ErrParameter)
 	}
 	end := (1 + 2*(math.Sqrt(v.hi)*reach+3)) / (2 * v.lo)
 	return Pair{
@@ -221,7 +221,8 @@ func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 		key = fmt.Sprintf("gaussian %x %x", mechanism.variance.lo, mechanism.variance.hi)
 	}
 	if of == nil || mechanism.backward != nil {
-		return Pair{}, fmt.Errorf("%w: only a pair that is the same in both directions is subsampled", ErrParameter)
+		return Pair{}, fmt.Errorf("%w: subsampling supports only pairs that are the same in both "+
+			"directions", ErrParameter)
 	}
 	if rate.Sign() == 0 || q.hi < 1e-200 {
 		none := Pair{key: "sample " + rate.RatString() + " of " + key, forward: nothing(q.hi), top: mechanism.top}

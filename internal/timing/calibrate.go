@@ -119,8 +119,7 @@ func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 	}
 	if c.Heaviest.Cost == nil || c.Heaviest.Nanoseconds() == 0 {
 		return nil, errors.New(
-			"no question was measured whose rows take any time: leave --class and --planted out, or measure " +
-				"more --rows",
+			"no measured question took any time for its rows: leave out --class and --planted, or measure more --rows",
 		)
 	}
 	c.Factor = roundedUp(Margin * c.Heaviest.Nanoseconds())

@@ -52,7 +52,7 @@ type Town struct {
 // New returns a town of 1 to MaxPeople people, without drawing them yet.
 func New(people int64, seed uint64) (Town, error) {
 	if people < 1 || people > MaxPeople {
-		return Town{}, fmt.Errorf("a town has 1 to %d people, not %d", MaxPeople, people)
+		return Town{}, fmt.Errorf("a town must have 1 to %d people, not %d", MaxPeople, people)
 	}
 	return Town{people, seed}, nil
 }

@@ -42,7 +42,7 @@ func TestFormulas(t *testing.T) {
 func TestFormulasRefused(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                            "it ends, but a name",
-		"y":                           "~ are needed",
+		"y":                           "begin with a response",
 		"~ x":                         "a name is missing at 1",
 		"y ~":                         "it ends, but a name",
 		"y ~ x +":                     "it ends, but a name",

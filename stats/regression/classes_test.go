@@ -31,10 +31,10 @@ func TestClasses(t *testing.T) {
 		{response: "visits", classes: formula.Classes{Levels: []string{"1", "5", "3"}}, many: true, name: "visits", levels: "1 5 3", high: "2", sql: "CASE WHEN visits = 1 THEN 0 WHEN visits = 5 THEN 1 WHEN visits = 3 THEN 2 END"},
 		{response: "visits", classes: formula.Classes{Positive: "0"}, name: "visits[0]", levels: "other than 0 0", high: "1", sql: "CAST(visits = 0 AS INTEGER)"},
 		{response: "g", classes: formula.Classes{Levels: []string{"a", "a"}}, says: "named twice"},
-		{response: "g", classes: formula.Classes{Levels: []string{"a"}}, says: "is given one"},
-		{response: "g", classes: formula.Classes{Positive: "bb"}, says: "not among"},
-		{response: "visits", classes: formula.Classes{Levels: []string{"2", "1) OR (1"}}, says: "is no value"},
-		{response: "ill", classes: formula.Classes{Positive: "perhaps"}, says: "not among"},
+		{response: "g", classes: formula.Classes{Levels: []string{"a"}}, says: "has only one"},
+		{response: "g", classes: formula.Classes{Positive: "bb"}, says: "not a declared value"},
+		{response: "visits", classes: formula.Classes{Levels: []string{"2", "1) OR (1"}}, says: "is not a value"},
+		{response: "ill", classes: formula.Classes{Positive: "perhaps"}, says: "not a declared value"},
 	} {
 		d, err := classDesign(c, "people", of.response+" ~ x", nil, of.classes, of.many)
 		if of.says != "" {

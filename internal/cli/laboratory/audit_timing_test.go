@@ -84,7 +84,7 @@ func TestTimingCalibration(t *testing.T) {
 // paste.
 func TestTimingCalibrationNeedsQuestions(t *testing.T) {
 	_, err := timing.Calibrate(t.Context(), timing.Options{Rows: 100, Seed: 1, Classes: []string{timing.Control}})
-	if err == nil || !strings.Contains(err.Error(), "leave --class and --planted out") {
+	if err == nil || !strings.Contains(err.Error(), "leave out --class and --planted") {
 		t.Errorf("%v", err)
 	}
 }

@@ -34,17 +34,17 @@ func runDemoData(s *console.Console, args []string) error {
 		return console.Usage("demo data --rows N [--seed S] [--format csv|parquet] [--out DIR]")
 	}
 	if f := town.Format(format); f != town.CSV && f != town.Parquet {
-		return console.Usage("--format is csv or parquet, not %q", format)
+		return console.Usage("--format must be csv or parquet, not %q", format)
 	}
 	t, err := town.New(rows, seed)
 	if err != nil {
-		return console.Usage("--rows N says how many people there are: %v", err)
+		return console.Usage("--rows must be the number of people: %v", err)
 	}
 	people, visits, err := build(t, town.Format(format), folder)
 	if err != nil {
 		return err
 	}
-	s.Print("%s is a home now, of a town that was made up: %s and %s\n",
+	s.Print("created the home %s of a made-up town: %s and %s\n",
 		render.Printable(filepath.Clean(folder)), rowsOf("people", people), rowsOf("visits", visits))
 	return nil
 }
@@ -63,8 +63,8 @@ func build(t town.Town, format town.Format, folder string) (people, visits int64
 	}
 	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
 		return 0, 0, &curator.Error{
-			Code: curator.CodeHome, Message: folder + " exists already, and is left alone",
-			Hint: "--out DIR names another folder",
+			Code: curator.CodeHome, Message: folder + " exists already and was not changed",
+			Hint: "name another folder by --out DIR",
 		}
 	} else if err != nil {
 		return 0, 0, err

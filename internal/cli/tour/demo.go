@@ -46,7 +46,7 @@ var tour = []struct{ why, sql string }{
 			"percent_without\nFROM visits GROUP BY idp",
 	},
 	{
-		"How are visits distributed? One histogram is one vector: it costs one price, not one a bar.",
+		"How are visits distributed? A histogram costs one price, not one for each bar.",
 		"SELECT LEAST(mdvis, 10) AS visits, COUNT(*) AS person_years FROM visits GROUP BY 1",
 	},
 }
@@ -55,7 +55,7 @@ var tour = []struct{ why, sql string }{
 var Demo = console.Verb{
 	Name:  "demo",
 	Args:  "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]",
-	About: "take a tour on real and made-up data, or make up a town to play with",
+	About: "show a tour with real and made-up data, or make up a town for experiments",
 	Run:   runDemo,
 }
 
@@ -112,7 +112,7 @@ func (t *guide) step() error {
 		return err
 	}
 	if t.ctx.Err() != nil {
-		return &curator.Error{Code: curator.CodeCancelled, Message: "the tour was given up"}
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the tour was interrupted"}
 	}
 	return nil
 }
@@ -156,12 +156,12 @@ func (t *guide) experiment() error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	t.Print("The owner seals the file: decoded strictly once, and never read again by a question.\n\n")
+	t.Print("The owner seals the file: dither reads it once, strictly, and questions never read it again.\n\n")
 	report, err := t.seal(c, "visits")
 	if err != nil {
 		return err
 	}
-	t.Print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n",
+	t.Print("%s\nBefore spending anything, an analyst asks what a question would cost and how accurate it would be.\n",
 		report.Text)
 	if err := t.show(c, tour[1].sql, true); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (t *guide) experiment() error {
 		return errors.Join(errors.New("demo: the budget should have been exhausted"), err)
 	}
 	t.Print("  refused: %s\n", e)
-	t.Print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
+	t.Print("\n... but earlier answers are still free: reworded, rounded, filtered or sorted.\n")
 	return t.show(
 		c,
 		"SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 "+

@@ -24,21 +24,23 @@ var townTour = []struct {
 		sql: "SELECT voted, COUNT(*) AS adults, AVG(age) AS age FROM people WHERE age >= 18 GROUP BY voted",
 	},
 	{
-		why: "This week's polls, east and west. A person is in one cell only, so all the cells cost what one costs.",
+		why: "This week's polls, east and west. A person is in only one cell, so all cells together cost as much as " +
+			"one.",
 		sql: "SELECT region, party, COUNT(*) AS adults FROM people\nWHERE age >= 18 AND region IN ('east', 'west')\n" +
 			"GROUP BY region, party HAVING region IN ('east', 'west') AND party IS NOT NULL",
 	},
 	{
-		why:     "How many are of each age? 116 cells are one vector: a person who leaves changes one of them by 1.",
+		why: "How many people have each age? The 116 cells cost as much as one, because a person changes only " +
+			"one of them, by 1.",
 		sql:     histogram,
 		explain: true,
 	},
 	{
-		why: "Every 20th cell of it; the others were released too, and asking for them is free.",
+		why: "Every 20th of these cells. The others were released too, and are free.",
 		sql: histogram,
 	},
 	{
-		why: "A census's small cell: a handful of people, and the noise hides each of them.",
+		why: "A small cell of a census: a handful of people, and the noise hides each of them.",
 		sql: "SELECT COUNT(*) AS asian_in_group_quarters FROM people WHERE group_quarters AND race = 'asian'",
 	},
 }
@@ -57,7 +59,7 @@ func (t *guide) town(home string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	t.Print("\nA town of %d people, all made up (`dither demo data --rows %d` makes it, to play with).\n",
+	t.Print("\nA town of %d people, all made up (`dither demo data --rows %d` creates it for experiments).\n",
 		tourPeople, tourPeople)
 	if _, err := t.seal(c, "people"); err != nil {
 		return err

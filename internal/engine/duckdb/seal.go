@@ -95,10 +95,10 @@ func sealError(err error) error {
 	default:
 	}
 	if strings.Contains(e.Msg, "Invalid string encoding") || strings.Contains(e.Msg, "not valid UTF8") {
-		return errors.New("a text is not valid UTF-8")
+		return errors.New("a text value is not valid UTF-8")
 	}
 	if strings.Contains(e.Msg, "No magic bytes") || strings.Contains(e.Msg, "too small to be a Parquet file") {
-		return errors.New("the file is not Parquet, or is cut off")
+		return errors.New("the file is not Parquet, or is truncated")
 	}
 	kind, _, _ := strings.Cut(e.Msg, ":")
 	return errors.New("DuckDB could not read the file (" + sealFirstLine(kind) + ")")
@@ -207,7 +207,7 @@ func sealLiteralPath(path string) (string, error) {
 		return path, nil
 	}
 	if strings.Contains(path, `\`) {
-		return "", errors.New(`a path with a backslash and one of "*?[" cannot be read: rename it`)
+		return "", errors.New(`a path cannot contain both a backslash and one of "*?[": rename it`)
 	}
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path), nil
 }
@@ -218,7 +218,7 @@ func sealNames(t *policy.Table) error {
 	for _, c := range t.Columns {
 		folded := strings.ToLower(c.Name)
 		if other, ok := seen[folded]; ok {
-			return fmt.Errorf("the columns %q and %q differ in case alone", other, c.Name)
+			return fmt.Errorf("the columns %q and %q differ only in case", other, c.Name)
 		}
 		seen[folded] = c.Name
 	}

@@ -92,7 +92,7 @@ func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (first *
 			}
 			if kind != first.types[name] {
 				return nil, fmt.Errorf(
-					"%s and %s are not of one kind: column %q is %s in the first and %s in the second",
+					"%s and %s have different columns: column %q is %s in the first and %s in the second",
 					filepath.Base(files[0]), filepath.Base(file), name, sealKindName(first.types[name]),
 					sealKindName(kind))
 			}
@@ -135,7 +135,7 @@ func describeSealSource(ctx context.Context, conn *sql.Conn, from string) (*seal
 func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, file string) (string, error) {
 	if info, err := os.Stat(file + ".wal"); err == nil && info.Size() > 0 {
 		return "", errors.New(
-			"the database has changes in its .wal file: close whatever uses it, or run CHECKPOINT, first")
+			"the database has changes in its .wal file: first close the programs that use it, or run CHECKPOINT")
 	}
 	if _, err := conn.ExecContext(ctx, "ATTACH "+text(file)+" AS dither_source (TYPE duckdb, READ_ONLY)"); err != nil {
 		return "", err
@@ -159,9 +159,9 @@ func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, fi
 	case rows.Err() != nil:
 		return "", rows.Err()
 	case len(schemas) == 0:
-		return "", fmt.Errorf("the database has no table %q (a view is not sealed)", src.Table)
+		return "", fmt.Errorf("the database has no table %q (views cannot be sealed)", src.Table)
 	case len(schemas) > 1 && schemas[0] != "main":
-		return "", fmt.Errorf("the database has a table %q in several schemas, and none in main", src.Table)
+		return "", fmt.Errorf("the database has a table %q in several schemas, but not in main", src.Table)
 	}
 	return "dither_source." + identifier(schemas[0]) + "." + identifier(src.Table), nil
 }
@@ -274,8 +274,8 @@ func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealCo
 	var invalids []csvtable.Invalid
 	for i, c := range columns {
 		for j, what := range []string{
-			"%d values cannot be read as " + c.Type.String() + "; this is the first",
-			"%d values are NULL, but the column is not declared nullable; this is the first",
+			"%d values cannot be read as " + c.Type.String() + "; the first is here",
+			"%d values are NULL, but the column is not declared nullable; the first is here",
 		} {
 			n := found[1+2*i+j]
 			if n == 0 {

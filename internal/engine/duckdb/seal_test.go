@@ -213,7 +213,7 @@ func TestSealerWriteFails(t *testing.T) {
 	twins := sealTestTable()
 	twins.Columns[2].Name = "I"
 	if err := s.Write(t.Context(), file, twins, sealTestRows(nil)); err == nil ||
-		!strings.Contains(err.Error(), "differ in case alone") {
+		!strings.Contains(err.Error(), "differ only in case") {
 		t.Errorf("twins: %v", err)
 	}
 	if err := NewSealer("/proc/no").Write(t.Context(), file, sealTestTable(), sealTestRows(nil)); err == nil {

@@ -52,7 +52,7 @@ func (l *look) copy(ctx context.Context, schema, table string) error {
 	for _, sql := range statements {
 		var raised *pgconn.PgError
 		if err := l.run(ctx, sql); errors.As(err, &raised) && strings.HasPrefix(raised.Code, "3F") {
-			return fmt.Errorf("there is no schema %q on the server, in which the copy is to be made", schema)
+			return fmt.Errorf("the server has no schema %q for the copy: create it", schema)
 		} else if err != nil {
 			return err
 		}
@@ -159,18 +159,18 @@ func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (r
 		is := func(i int) bool { return string(row[i]) == "t" }
 		switch {
 		case !is(1):
-			wrong = "it is no plain table"
+			wrong = "it is not a plain table"
 		case is(2):
-			wrong = "somebody may write to it"
+			wrong = "some role may write to it"
 		case unit != "" && (!is(3) || !is(4)):
-			wrong = "its key is gone"
+			wrong = "its primary key or check is missing"
 		case !is(5):
-			wrong = "rows were changed in it"
+			wrong = "its rows were changed"
 		}
 		return nil
 	})
 	if err == nil && wrong != "" {
-		err = fmt.Errorf("%s, the copy that was sealed, is no longer as it was made: %s: seal the table again", name, wrong)
+		err = fmt.Errorf("the sealed copy %s has changed since it was made: %s: seal the table again", name, wrong)
 	}
 	return relation, err
 }
@@ -190,7 +190,7 @@ func (e *Engine) openCopy(
 		return nil, err
 	}
 	if !same(in.relation, from.Relation) {
-		return nil, fmt.Errorf("%s is not the copy that was sealed (%s, and was %s): seal the table again",
+		return nil, fmt.Errorf("%s is not the sealed copy (its identity is %s, and was %s): seal the table again",
 			name, in.relation, from.Relation)
 	}
 	return in, nil

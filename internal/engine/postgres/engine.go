@@ -168,7 +168,7 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 	}
 	if from.Relation != "" && !same(id.relation, from.Relation) {
 		return nil, fmt.Errorf(
-			"%s is another table, or shows other rows, than the one that was sealed (%s, and was %s): seal it again",
+			"%s is not the sealed table, or shows other rows (its identity is %s, and was %s): seal it again",
 			name, id.relation, from.Relation)
 	}
 	in := &rows{name: name, scan: name, of: of, hash: e.hash, identity: id}
@@ -191,7 +191,7 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 func (in *rows) still(ctx context.Context) error {
 	relation, err := in.now(ctx)
 	if err == nil && !same(relation, in.relation) {
-		err = fmt.Errorf("%s became another table while it was read", in.name)
+		err = fmt.Errorf("while it was read, %s became another table", in.name)
 	}
 	return err
 }

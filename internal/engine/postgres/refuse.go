@@ -24,8 +24,8 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 	case b.Part != nil && from.Copy == nil:
 		return &engine.RefusedError{
 			Message: "questions about parts of this table are not supported, because it is read in place: " +
-				"a person who moves from one part to another would be charged in one of them alone",
-			Hint: "ask about all parts, for example with GROUP BY, or have the owner seal the table with --copy",
+				"a person who moves from one part to another would be charged in only one of them",
+			Hint: "ask about all parts, for example with GROUP BY, or ask the owner to seal the table with --copy",
 		}
 	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != bounded.Sum && !b.CountsRows() || b.Open() ||
 		b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
@@ -35,12 +35,12 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 			slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind != bounded.Sum })):
 		return unknown("these vectors")
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
-		return unknown("groups that are chosen among known ones")
+		return unknown("a choice among known groups")
 	case b.Unit == nil && (b.CellsClamped() || b.Caps.RowsPerGroup > 0):
 		// Without a unit, rows are added up before they could be clamped.
-		return unknown("bounds per group without a unit's column")
+		return unknown("bounds per group without a unit column")
 	case b.Unit != nil && !b.Ordered && b.CellsClamped() && b.Caps.RowsPerGroup == 0:
-		return unknown("bounds per group beside a cap on rows")
+		return unknown("bounds per group together with a cap on rows")
 	case b.CountsRows() && (!b.Ordered || b.Unit == nil || len(b.Keys) > 0 || b.Caps != bounded.Caps{}):
 		return unknown("these numbers of rows")
 	case b.CountsRows(): // the numbers of rows are clamped, so no cap is needed
@@ -74,7 +74,7 @@ func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 	case bounded.CountValue, bounded.Sum:
 	case bounded.UnitRows: // refuse checks the rest of the statement
 		if !b.CountsRows() {
-			return "numbers of rows beside something else"
+			return "numbers of rows together with other measures"
 		}
 	default:
 		return "a measure of the kind " + string(m.Kind)
@@ -105,7 +105,7 @@ var written = []bounded.Op{
 
 func unknown(what string) error {
 	return &engine.RefusedError{
-		Message: "a table on a server is not asked for " + what,
+		Message: "a table on a server does not support " + what,
 		Hint:    "write the question in another way; please report this error with the policy and the question",
 	}
 }

@@ -23,9 +23,9 @@ func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	for _, one := range from.Tables {
 		if (one.Copy != nil) != copied {
 			return &engine.RefusedError{
-				Message: "some of these tables are read in place and may change; others are read from copies, " +
-					"which do not: their rows may be of different times",
-				Hint: "the owner seals all of them with --copy, or none",
+				Message: "some of these tables are read in place and may change, but others are read from copies: " +
+					"their rows may be from different times",
+				Hint: "ask the owner to seal all of them with --copy, or none",
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func refuseNode(s *bounded.Source) string {
 		s.Op != bounded.PerUnit:
 		return "what it computes"
 	case s.Op == bounded.Join && !bounds(s):
-		return "a join that bounds nothing"
+		return "a join without a bound"
 	}
 	for _, a := range s.Aggregates {
 		if !slices.Contains(inners, a.Func) || (a.X == nil) != (a.Func == bounded.InnerRows) || a.X != nil &&

@@ -73,7 +73,7 @@ func (s *session) identify(ctx context.Context, relation string) (id identity, e
 		return id, errNoTable
 	}
 	if id.foreign && id.kind != "v" && id.kind != "m" {
-		return id, errors.New("some of its rows are on another server: partitions must be tables of this database")
+		return id, errors.New("some of its rows are on another server: all partitions must be tables of this database")
 	}
 	if id.kind == "v" {
 		id.relation += "/" + digest

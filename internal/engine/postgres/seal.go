@@ -86,7 +86,7 @@ func unquoted(err error) error {
 		strings.HasPrefix(raised.Code, "25P0") || raised.Code == "42501" {
 		return err
 	}
-	return fmt.Errorf("it has a row that cannot be read (SQLSTATE %s): a view fails on it", raised.Code)
+	return fmt.Errorf("one of its rows cannot be read (SQLSTATE %s): a view fails on that row", raised.Code)
 }
 
 // look is the inspection of one table, with its connection.
@@ -106,18 +106,18 @@ func (l *look) kinds(context.Context) error {
 	l.found.Relation, l.found.Family, l.found.Shows = l.relation, l.family, l.shows
 	switch l.kind {
 	case "m":
-		l.warn("it is a materialized view: a refresh is a change under this version, unless it is sealed again")
+		l.warn("it is a materialized view: after each refresh, seal it again, because the refresh changes this " +
+			"version's rows")
 	case "v":
 		l.warn(
-			"it is a view: nothing tells when its rows change, " +
-				"and who is in which row is what the view makes of it: a person's rows " +
-				"must come from that person's data alone, the same ones each time it is read",
+			"it is a view: dither cannot see when its rows change, and the view decides which person a row belongs " +
+				"to. A person's rows must come only from that person's data, and be the same at each reading",
 		)
 	}
 	if l.foreign {
 		l.warn(
-			"some of its rows are on another server: what is between the two servers reads exact values, " +
-				"and dither knows nothing of that way",
+			"some of its rows are on another server: the connection between the two servers carries exact values, " +
+				"and dither cannot check it",
 		)
 	}
 	return nil
@@ -148,10 +148,10 @@ func (l *look) role(ctx context.Context) error {
 		func(row [][]byte) error {
 			switch {
 			case string(row[1]) == "t":
-				l.warn(fmt.Sprintf("the role %s is a superuser: a role that may only SELECT from this table is enough",
+				l.warn(fmt.Sprintf("the role %s is a superuser: use a role that may only SELECT from this table",
 					row[0]))
 			case string(row[2]) == "t":
-				l.warn(fmt.Sprintf("the role %s may write to the table: one that may only SELECT from it is enough",
+				l.warn(fmt.Sprintf("the role %s may write to the table: use a role that may only SELECT from it",
 					row[0]))
 			}
 			return nil
@@ -166,7 +166,8 @@ func (l *look) count(ctx context.Context) error {
 	var read, counts, all []string
 	for i, c := range columns {
 		x := "x" + strconv.Itoa(i)
-		read = append(read, fmt.Sprintf("%s IS NULL AS n%d, %s AS %s", identifier(c.Name), i, readColumn(c, l.of[i]), x))
+		read = append(read, fmt.Sprintf("%s IS NULL AS n%d, %s AS "+
+			"%s", identifier(c.Name), i, readColumn(c, l.of[i]), x))
 		all = append(all, x)
 		lost, special, outside := fmt.Sprintf("NOT n%d AND x%[1]d IS NULL", i), "FALSE", sealOutside(c, x)
 		switch {

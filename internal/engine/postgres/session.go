@@ -74,10 +74,11 @@ func (s *session) check() error {
 	version := s.conn.ParameterStatus("server_version")
 	major, _ := strconv.Atoi(version[:len(version)-len(strings.TrimLeft(version, "0123456789"))])
 	if major < oldest {
-		return fmt.Errorf("postgres: the server's version is %q, and %d is needed at least", version, oldest)
+		return fmt.Errorf("postgres: the server's version is %q, but dither needs at least %d", version, oldest)
 	}
 	if encoding := s.conn.ParameterStatus("server_encoding"); encoding != "UTF8" {
-		return fmt.Errorf("postgres: the database's encoding is %q, and UTF8 is needed: texts compare by its bytes",
+		return fmt.Errorf("postgres: the database's encoding is %q, but dither needs UTF8, because it compares "+
+			"texts by their bytes",
 			encoding)
 	}
 	return nil
@@ -131,7 +132,7 @@ func (s *session) columns(
 	}
 	for i, c := range columns {
 		if !slices.Contains(kinds[c.Type], out[i]) {
-			return nil, fmt.Errorf("column %q is declared as %s, and the server has %s",
+			return nil, fmt.Errorf("column %q is declared as %s, but the server has %s",
 				c.Name, c.Type, s.typeName(ctx, out[i]))
 		}
 	}
@@ -139,7 +140,7 @@ func (s *session) columns(
 }
 
 func (s *session) typeName(ctx context.Context, of kind) (name string) {
-	name = fmt.Sprintf("a type of number %d", of)
+	name = fmt.Sprintf("the type number %d", of)
 	_ = s.query(ctx, fmt.Sprintf("SELECT format_type(%d, NULL)", of),
 		func(row [][]byte) error { name = string(row[0]); return nil })
 	return name

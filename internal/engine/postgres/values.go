@@ -56,7 +56,7 @@ func (l *look) values(ctx context.Context, columns []string) error {
 func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	if from.Copy == nil {
 		return nil, &engine.RefusedError{
-			Message: "the values of a table on a server may change", Hint: "the owner seals it with --copy",
+			Message: "the values of a table on a server may change", Hint: "ask the owner to seal it with --copy",
 		}
 	}
 	s, err := e.begin(ctx)

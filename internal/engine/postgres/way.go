@@ -43,8 +43,8 @@ func whereabouts(source policy.Source) string {
 }
 
 var errNotPrivate = errors.New(
-	"postgres: exact sums would travel over the network to a server that is not known for sure: " +
-		"say sslmode=verify-full, and sslrootcert where its certificate is no public one")
+	"postgres: exact sums would travel over the network from a server whose identity is not verified: set " +
+		"sslmode=verify-full, and sslrootcert if a public authority did not sign its certificate")
 
 // private returns an error if somebody could read a connection, or answer in the server's place. It accepts a local
 // socket, the local machine, and TLS with a verified certificate. The certificate must be verified for the host's
