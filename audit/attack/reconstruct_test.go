@@ -212,7 +212,7 @@ func TestReadCounts(t *testing.T) {
 	for text, want := range map[string]string{
 		"1,\"" + strings.Repeat("x", 5000) + "\",1\n": "field 2 is longer than 4096 bytes",
 		"1,1\n" + strings.Repeat(",", 1<<20):          "line 2: a record can have at most 8 MB and 1048576 fields",
-		"1,1\n\"" + strings.Repeat("x", 9<<20):        "a record has at most 8 MB",
+		"1,1\n\"" + strings.Repeat("x", 9<<20):        "a record can have at most 8 MB",
 		"":                                            "no questions",
 		"a,b,answer\n":                                "no questions",
 		"1,0,1\n1,2,1\n":                              "line 2: field 2: it must be 0 or 1, not \"2\"",

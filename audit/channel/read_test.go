@@ -51,7 +51,7 @@ func TestReadRefuses(t *testing.T) {
 		".5,.5\n1/3,1/3\n":      "row 2 sums to less than 1, by 1/3, about 0.333",
 		"input,a\nx,1\ny,1.5\n": "row y sums to more than 1, by 0.5",
 		"x,.3333333,.6666666\n": "row x sums to less than 1, by 0.0000001, about 1e-07",
-		"1,2\n.5,.5\n":          `let its first field be "input"`,
+		"1,2\n.5,.5\n":          `begin it with "input"`,
 		// What may be a row is not taken for names, nor the other way round.
 		"input,0.9,0.1\ninput2,.5,.5\n":            "may contain names, or be a row",
 		"input,0,0\nx,.5,.5\ny,.1,.9\n":            "write names of outputs that are not numbers, such as y=0",
