@@ -87,7 +87,7 @@ func TestParseStepRefuses(t *testing.T) {
 		"randomized-response k=1 epsilon=1":         "at character 23: k must be an integer from 2 to 1e9",
 		"renyi order=1 epsilon=1":                   "at character 13: order must be above 1 and at most 1e6",
 		"zcdp rho=1e7":                              "at character 10: rho must be from 1e-30 to 1000000",
-		strings.Repeat("x", 1001):                   "at character 1: a spec has at most 1000 characters",
+		strings.Repeat("x", 1001):                   "at character 1: a spec can have at most 1000 characters",
 	} {
 		_, err := account.ParseStep(text)
 		var wrong *account.SpecError

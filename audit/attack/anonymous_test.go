@@ -177,7 +177,7 @@ func TestBadTables(t *testing.T) {
 		"":                        "no rows",
 		"age,disease\n":           "no rows",
 		"age,zip\n1,2\n":          "line 1: there is no column \"disease\"; the columns are age, zip",
-		"disease\nflu\n":          "no column but",
+		"disease\nflu\n":          "only the sensitive column",
 		"age,age,disease\n1,2,3":  "a unique name that is not empty, unlike \"age\"",
 		"age,,disease\n1,2,3":     "a unique name that is not empty, unlike \"\"",
 		"age,disease\n1,flu\n1\n": "line 3 has 1 fields, but the first line has 2",

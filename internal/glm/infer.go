@@ -73,7 +73,7 @@ func Infer(r Released) *Fit {
 	if r.Hessian == nil || r.Products == nil {
 		f.unknown = true
 		f.warn(
-			"there are no intervals, because no price was paid for the sums that they need; the regulariser " +
+			"there are no intervals, because no price was paid for the sums that they need; the ridge penalty " +
 				"shrinks the coefficients towards 0",
 		)
 		return f
@@ -116,7 +116,7 @@ func Infer(r Released) *Fit {
 		f.unknown = true
 		f.warn(
 			"there are no intervals, because the norm of the bias-corrected coefficients exceeded the radius and " +
-				"was reduced to it (all rows are in one class, a predictor separates the classes, the regulariser is " +
+				"was reduced to it (all rows are in one class, a predictor separates the classes, the ridge penalty is " +
 				"far above the curvature, or the radius is too small); a larger radius may give intervals, but adds " +
 				"noise",
 		)
@@ -186,7 +186,7 @@ func (f *Fit) correct(
 	w := weigh(r.Family, f.Theta, told, r.Intercept, r.Rows)
 	if w == nil {
 		f.warn(
-			"the correction of the regulariser's bias is only of first order, because noise hides the sum of the " +
+			"the correction of the ridge penalty's bias is only of first order, because noise hides the sum of the " +
 				"rows' weights",
 		)
 		f.allow(first, 0.5)
@@ -218,9 +218,9 @@ func (f *Fit) correct(
 	if !(length(beyond) <= 1.5*length(first)) {
 		f.unknown = true
 		f.warn(
-			"there are no intervals, because coefficients could be arbitrarily large: the regulariser's bias is " +
+			"there are no intervals, because coefficients could be arbitrarily large: the ridge penalty's bias is " +
 				"too large to correct beyond first order (a predictor separates, or almost separates, the classes); " +
-				"a smaller regulariser at a higher price may give intervals",
+				"a smaller ridge penalty at a higher price may give intervals",
 		)
 		f.allow(first, 0.5)
 		return first, inverse, math.Inf(1)
