@@ -55,8 +55,7 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 			done++
 		}
 		if errors.Is(lines.Err(), bufio.ErrTooLong) {
-			return done, c.fails(ErrFlood, done, fmt.Sprintf("it printed a line of it printed more than %d "+
-				"bytes", longestOutput), "")
+			return done, c.fails(ErrFlood, done, fmt.Sprintf("a line of more than %d bytes", longestOutput), "")
 		}
 		return done, lines.Err()
 	}, func(done int) error {

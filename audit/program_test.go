@@ -44,7 +44,7 @@ func TestProgramFailures(t *testing.T) {
 		{"sh -c 'sleep 100' {runs}", ErrHang, "more than 300ms, after 0 outputs"},
 		{"sh -c 'sleep 100 & wait'", ErrHang, "more than 300ms"},
 		{"sh -c 'echo 1; exec >&-; sleep 100' {runs}", ErrHang, "after 1 output"},
-		{"yes {runs}", ErrFlood, "more than the 50 lines"},
+		{"yes {runs}", ErrFlood, "more than the 50 requested lines"},
 		{"sh -c 'yes'", ErrFlood, "more than 1048576 bytes"},
 		{"sh -c 'yes | tr -d \"\\n\"' {runs}", ErrFlood, "a line of more than 1048576 bytes"},
 		{"echo one {runs}", ErrFew, "1 of the 50"},

@@ -161,8 +161,8 @@ func TestOddMechanisms(t *testing.T) {
 				}
 			}
 			return nil
-		}), "seed a constant"},
-		{"nothing to compare", Func(func(Side) string { return fmt.Sprintf("x%016xz", rand.Uint64()) }), "nothing to compare: of 500 outputs 500 are distinct"},
+		}), "neither constant"},
+		{"nothing to compare", Func(func(Side) string { return fmt.Sprintf("x%016xz", rand.Uint64()) }), "nothing to compare: of 500 outputs, 500 are distinct"},
 		{"nothing to compare in a row", Func(func(Side) string { return fmt.Sprintf("x%016x, y%016x", rand.Uint64(), rand.Uint64()) }), "nothing to compare"},
 	} {
 		if _, err := Run(context.Background(), c.m, Options{Runs: 1000}); err == nil ||
