@@ -93,7 +93,7 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 		case name == "" && ok, i+2 < len(words) &&
 			(!ok && strings.HasPrefix(words[i+2].text, "=") || ok && value == "" &&
 				!strings.Contains(words[i+2].text, "=")):
-			return Step{}, "", w.wrong("write no spaces around =, such as %s=1", k.keys[0].name)
+			return Step{}, "", w.wrong("write no spaces around =, for example %s=1", k.keys[0].name)
 		case !ok:
 			return Step{}, "", w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
 		case seen[name]:

@@ -50,7 +50,7 @@ func TestParseStepRefuses(t *testing.T) {
 		"  zdcp rho=1":                              "at character 3: there is no mechanism \"zdcp\"; the mechanisms are gaussian",
 		"gaussian":                                  "at character 1: gaussian needs sigma",
 		"gaussian sigma":                            `at character 10: "sigma" is not key=value; gaussian takes sigma, sensitivity, sampling, scheme, count`,
-		"gaussian sigma = 10":                       "at character 10: write no spaces around =, such as sigma=1",
+		"gaussian sigma = 10":                       "at character 10: write no spaces around =, for example sigma=1",
 		"gaussian sigma= 10":                        "at character 10: write no spaces around =",
 		"gaussian sigma =10":                        "at character 10: write no spaces around =",
 		"gaussian =10":                              "at character 10: write no spaces around =",

@@ -60,7 +60,7 @@ var (
 	dates = []shape{
 		{
 			regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})$`),
-			"it looks like a date as day.month.year: write YYYY-MM-DD",
+			"it looks like a date in the form day.month.year: write YYYY-MM-DD",
 		},
 		{regexp.MustCompile(`^\d{1,2}/\d{1,2}/(\d{4}|\d{2})$`), "it looks like a date with slashes: write YYYY-MM-DD"},
 		{regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`), "it looks like a date with a time: write only YYYY-MM-DD"},

@@ -54,7 +54,7 @@ func (p *reader) wrong(format string, args ...any) error {
 	return &curator.Error{
 		Code:    curator.CodeUsage,
 		Message: "the formula cannot be read: " + fmt.Sprintf(format, args...),
-		Hint: `write it such as y ~ x1 + x2 + x1:x2; quote a name with characters other than letters, digits, _ and ., ` +
+		Hint: `write it like y ~ x1 + x2 + x1:x2; quote a name with characters other than letters, digits, _ and ., ` +
 			`such as "education-num"`,
 	}
 }

@@ -133,7 +133,7 @@ func decideAgain(ctx context.Context, c *curator.Session, q Linear) (*linear, er
 		return nil, err
 	}
 	if q.Table != "" && !strings.EqualFold(q.Table, l.table.Name) {
-		return nil, request.Misuse("", "%s is of the table %s, not %s", q.From, l.table.Name, q.Table)
+		return nil, request.Misuse("", "%s is a regression on the table %s, not %s", q.From, l.table.Name, q.Table)
 	}
 	l.From, l.Choose, l.Only = q.From, q.Choose, q.Formula
 	return l, l.narrowable()

@@ -23,7 +23,7 @@ type estimateFlags struct {
 
 func (o *estimateFlags) declare(s *console.Console) {
 	s.FormatFlag(console.AnyFormat...)
-	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation such as FROM accepts")
+	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation that FROM accepts")
 	s.Flag(&o.columns, "column", "LIST", "the columns, or expressions, such as age,cost")
 	s.Flag(&o.by, "by", "LIST", "estimate separately for each group of these keys")
 	s.Flag(&o.Where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")

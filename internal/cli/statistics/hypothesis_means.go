@@ -83,7 +83,7 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	if len(counts) > 2 || len(sums) != len(counts) || squares != nil && len(squares) != len(counts) ||
 		len(bounds) != 2 {
 		return nil, console.Usage(
-			"test means takes one or two samples: give one --counts, --sums and (optional) --squares for each, and " +
+			"test means takes one or two samples: give a count, a sum and optionally a sum of squares for each, and " +
 				"--bounds such as 0,100")
 	}
 	var noises [3]noise.Distribution
