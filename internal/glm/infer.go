@@ -116,8 +116,8 @@ func Infer(r Released) *Fit {
 		f.unknown = true
 		f.warn(
 			"there are no intervals, because the norm of the bias-corrected coefficients exceeded the radius and " +
-				"was reduced to it (all rows are in one class, a predictor separates the classes, the ridge penalty is " +
-				"far above the curvature, or the radius is too small); a larger radius may give intervals, but adds " +
+				"was reduced to it (all rows are in one class, a predictor separates the classes, the ridge penalty " +
+				"is far above the curvature, or the radius is too small); a larger radius may give intervals, but adds " +
 				"noise",
 		)
 	}
