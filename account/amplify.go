@@ -34,10 +34,10 @@ const (
 //
 // Under add/remove, let samples with u give the law M₁ on the larger dataset. Its output law is P = (1−q)M₀ + qM₁,
 // and that of the smaller dataset is Q = M₀. M₀ and M₁ are (ε, δ)-indistinguishable, because each sample with u is
-// a neighbour of the same sample without u. So P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S)) ≤ qδ. In the other order,
-// M₁(S) ≥ e^−ε(M₀(S) − δ). So Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 − e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ. The factor of
-// M₀(S) is at most 0, because (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by the Cauchy-Schwarz inequality. The last term is at
-// most qδ, because ε′ ≤ ε.
+// a neighbour of the same sample without u. So for every event S, P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S)) ≤ qδ. In
+// the other order, M₁(S) ≥ e^−ε(M₀(S) − δ). So Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 − e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ.
+// The factor of M₀(S) is at most 0, because (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by the Cauchy-Schwarz inequality. The last
+// term is at most qδ, because ε′ ≤ ε.
 //
 // Under change-one, let samples with u give the law M₁ on one dataset, and samples with its replacement M₁′ on the
 // other. With β = e^(ε′−ε), comparing the coefficients of each law shows that P − e^ε′·Q = q[(1−β)(M₁ − e^ε·M₀) +

@@ -36,7 +36,7 @@ func Basic(parts ...Repeated) Approximate {
 		n := max(p.Count, 0)
 		sum.Epsilon = epsilonOf(short(sum.Epsilon.Plus(p.Epsilon.Times(n)).Rat()))
 		if d, err := privacy.DeltaOf(short(sum.Delta.Plus(p.Delta.Share(n, 1)).Rat())); err == nil {
-			// never fails: short does not change a δ of 1
+			// cannot fail, because the function short leaves a δ of 1 unchanged
 			sum.Delta = d
 		}
 	}

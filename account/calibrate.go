@@ -99,8 +99,8 @@ var errNoNoise = fmt.Errorf("%w: no noise was certified to keep the promise", Er
 // Claim: except for discrete Gaussian noise, if the smaller of these two numbers meets the target, so does the
 // larger. Proof. The larger noise is the smaller noise plus an independent random variable, so it is a
 // post-processing. For Gaussian noise that variable is normal. For Laplace noise of scales b < b′ it is a mixture
-// of 0 and Laplace noise of scale b′, because the ratio of the characteristic functions is (1+b²t²)/(1+b′²t²) =
-// b²/b′² + (1−b²/b′²)/(1+b′²t²). Discrete Laplace noise of scale b has the characteristic function
+// of 0 and Laplace noise of scale b′, because the ratio of the characteristic functions at t is (1+b²t²)/(1+b′²t²)
+// = b²/b′² + (1−b²/b′²)/(1+b′²t²). Discrete Laplace noise of scale b has the characteristic function
 // (1−p)²/(1+p²−2p·cos t) at p = e^(−1/b). For p < p′ the ratio of two such functions is (1−p′)²/(1−p)² times p/p′ +
 // (1−p/p′)(1−pp′)/(1+p′²−2p′·cos t). So the variable is again a mixture of 0 and the larger noise. ∎ For discrete
 // Gaussian noise this is not proved, so certifies tests both numbers.
@@ -172,7 +172,8 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 // laplace reports whether the noise is Laplace noise, continuous or discrete.
 func (c *calibrator) laplace() bool { return c.step.kind.keys[0].name == "scale" }
 
-// squares returns kΔ², the squared L₂ sensitivity of all k answers together.
+// squares returns kΔ², the squared L₂ sensitivity of all k answers together, where Δ is the sensitivity of one
+// answer.
 func (c *calibrator) squares() *big.Rat {
 	s := c.step.parameters["sensitivity"]
 	return new(big.Rat).Mul(new(big.Rat).Mul(s, s), new(big.Rat).SetInt64(c.step.count))
@@ -226,9 +227,10 @@ func (c *calibrator) share() *big.Rat {
 	return new(big.Rat).Quo(c.target.Epsilon.Rat(), new(big.Rat).SetInt64(c.step.count))
 }
 
-// leastScale bounds the scale at which one answer's loss is e at a δ of 0. Without sampling, that scale is Δ/e.
-// With sampling at rate q it is Δ/ε₀, where ln(1 + q(e^ε₀−1)) = e [Approximate.Amplified]. This amplified loss is
-// exact, because in the tails the densities of Laplace noise on two neighbours have the ratio e^ε₀.
+// leastScale bounds the scale at which one answer's loss is e at a δ of 0. Let Δ be the sensitivity. Without
+// sampling, that scale is Δ/e. With sampling at rate q it is Δ/ε₀, where ln(1 + q(e^ε₀−1)) = e
+// [Approximate.Amplified]. This amplified loss is exact, because in the tails the densities of Laplace noise on two
+// neighbours have the ratio e^ε₀.
 func (c *calibrator) leastScale(e *big.Rat) exact.Interval {
 	bits := certainty + zeros(e)
 	local := exact.IntervalOf(e, bits)
@@ -250,7 +252,8 @@ func (c *calibrator) misses(x *big.Rat) bool {
 	if lower, _, ok := c.curve(x); ok {
 		return lower > limit
 	}
-	// discrete noise too has the loss Δ/b in each answer, and with a probability above 0 in all answers at once
+	// discrete noise too has the loss sensitivity/scale in each answer, and with a probability above 0 in all
+	// answers at once
 	if c.pure() {
 		least, _ := c.leastScale(c.share()).Lo().Rat(nil)
 		return x.Cmp(least) < 0

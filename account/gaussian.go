@@ -10,8 +10,8 @@ import (
 )
 
 // The Gaussian mechanism adds independent N(0, σ²) noise to each value of a vector. Between neighbours the vector
-// moves by at most Δ in L₂ norm. Let μ = Δ/σ. The least δ at which the mechanism is (ε, δ)-differentially private
-// is [Balle & Wang 2018, Theorem 8]
+// moves by at most Δ in L₂ norm. Let μ = Δ/σ, and let Φ and φ be the distribution function and the density of N(0,
+// 1). The least δ at which the mechanism is (ε, δ)-differentially private is [Balle & Wang 2018, Theorem 8]
 //
 //	δ(ε) = Φ(−a) − e^ε·Φ(−b),  a = ε/μ − μ/2,  b = ε/μ + μ/2.
 //
@@ -22,12 +22,14 @@ import (
 // Nothing overflows in this form. Its derivatives are ∂δ/∂ε = −φ(a)·R(b) and ∂δ/∂μ = φ(a).
 //
 // This is the curve of continuous Gaussian noise. It holds for every post-processing of the output. For integer
-// values, that includes rounding exactly sampled continuous noise to integers, because rounding x + σN gives x plus
-// rounded noise. It does not hold for the discrete Gaussian, whose curve is DiscreteGaussianDelta.
+// values, that includes rounding exactly sampled continuous noise to integers, because rounding an integer plus
+// noise gives the integer plus the rounded noise. It does not hold for the discrete Gaussian, whose curve is
+// DiscreteGaussianDelta.
 
 // GaussianDelta returns a lower and an upper bound of the least δ at which Gaussian noise is (e, δ)-differentially
-// private. mu2 is μ² = Δ²/σ². The bounds are equal or adjacent floats, or 0 and the least float above it. For a nil
-// or negative mu2 they are the trivial bounds 0 and 1.
+// private. mu2 is μ² = Δ²/σ², for the L₂ sensitivity Δ and the noise's standard deviation σ. The bounds are equal
+// or adjacent floats, or 0 and the least float above it. For a nil or negative mu2 they are the trivial bounds 0
+// and 1.
 func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 	switch {
 	case mu2 == nil || mu2.Sign() < 0:
@@ -40,8 +42,9 @@ func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 }
 
 // GaussianEpsilon returns a lower and an upper bound of the least ε ≥ 0 at which Gaussian noise is (ε,
-// d)-differentially private. mu2 is μ² = Δ²/σ². At d = 0 no ε suffices, and both bounds are +Inf, unless mu2 is 0.
-// For a nil or negative mu2 the bounds are the trivial ones, 0 and +Inf.
+// d)-differentially private. mu2 is μ² = Δ²/σ², for the L₂ sensitivity Δ and the noise's standard deviation σ. At d
+// = 0 no ε suffices, and both bounds are +Inf, unless mu2 is 0. For a nil or negative mu2 the bounds are the
+// trivial ones, 0 and +Inf.
 func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 	target := d.Rat()
 	switch {
@@ -54,7 +57,8 @@ func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 	case gaussianDelta(mu2, new(big.Rat)).within(target):
 		return 0, 0
 	}
-	// With L = ln(1/d), the ε that satisfies a = √(2L) is an upper bound, because Φ(−a) ≤ e^(−a²/2) for a ≥ 0.
+	// The symbols are those of the comment at the top of this file. With L = ln(1/d), the ε that satisfies a =
+	// √(2L) is an upper bound, because Φ(−a) ≤ e^(−a²/2) for a ≥ 0.
 	mu := exact.IntervalOf(mu2, gaussianBits).Sqrt()
 	root := twiceSurprise(target).Sqrt()
 	enough := mu.Mul(root).Add(mu.Mul(mu).Mul(exact.IntervalOf(big.NewRat(1, 2), gaussianBits))).Hi()
@@ -93,9 +97,10 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 		return nil, fmt.Errorf("%w: calibration supports no δ above 1 - 10^-%d, because any noise meets a δ of 1",
 			privacy.ErrDelta, gaussianNearest)
 	}
-	// Two values of μ meet the target. The first is d, because δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ. The second is the μ with
-	// a = √(2L), where L = ln(1/d), because Φ(−a) ≤ e^(−a²/2). That is μ = 2ε/(√(a²+2ε) + a). The search begins at
-	// the larger of them. This starting point needs no certificate.
+	// The symbols are those of the comment at the top of this file. Two values of μ meet the target. The first is
+	// d, because δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ. The second is the μ with a = √(2L), where L = ln(1/d), because Φ(−a) ≤
+	// e^(−a²/2). That is μ = 2ε/(√(a²+2ε) + a). The search begins at the larger of them. This starting point needs
+	// no certificate.
 	square := twiceSurprise(target)
 	double := exact.IntervalOf(new(big.Rat).Add(epsilon, epsilon), gaussianBits)
 	low := exact.IntervalOf(target, gaussianBits).Middle()
@@ -153,9 +158,10 @@ func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 	}
 }
 
-// gaussianAt computes δ at one precision. If |a| exceeds gaussianRange, far is true and δ is only known to be
-// within 2φ(1400) < e^(−980 000) of 0 or 1. These bounds follow from R(x) ≤ 1/x. For a above 1, δ ≤ φ(a)·R(a) ≤
-// φ(a). For a below −1, 1 − δ = φ(a)·(R(−a) + R(b)) ≤ 2φ(a), because b ≥ −a.
+// gaussianAt computes δ at one precision, with the symbols of the comment at the top of this file. If |a| exceeds
+// gaussianRange, far is true and δ is only known to be within 2φ(1400) < e^(−980 000) of 0 or 1. These bounds
+// follow from R(x) ≤ 1/x. For a above 1, δ ≤ φ(a)·R(a) ≤ φ(a). For a below −1, 1 − δ = φ(a)·(R(−a) + R(b)) ≤ 2φ(a),
+// because b ≥ −a.
 func gaussianAt(mu2, epsilon *big.Rat, bits uint) (g gaussianPoint, far bool) {
 	const gaussianRange = 1400
 	half := new(big.Rat).Quo(mu2, big.NewRat(2, 1))
@@ -204,8 +210,8 @@ func (g gaussianPoint) excess(d *big.Rat) float64 {
 }
 
 // gaussianRoot searches for the root of an increasing function between low and high. It uses Newton's method from
-// x, and bisection where a Newton step leaves the bracket. at returns the function's value and slope. The result is
-// not certified.
+// x, and bisection where a Newton step leaves the bracket. The function at returns its value and its slope. The
+// result is not certified.
 func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope *big.Float)) *big.Float {
 	low, high = new(big.Float).Set(low), new(big.Float).Set(high)
 	for range 300 {
@@ -232,9 +238,9 @@ func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope
 	return x
 }
 
-// gaussianBracket searches for certified bounds of ε, beginning at found. small reports that an ε is certainly too
-// small, and enough that it certainly suffices. The lower bound is too small for certain, or 0. The upper bound
-// suffices for certain, or is +Inf.
+// gaussianBracket searches for certified bounds of ε, beginning at the value found. The function small reports that
+// an ε is certainly too small, and the function enough that an ε certainly suffices. The lower bound is too small
+// for certain, or 0. The upper bound suffices for certain, or is +Inf.
 func gaussianBracket(found float64, small, enough func(float64) bool) (lower, upper float64) {
 	found = min(found, math.MaxFloat64)
 	ulp := math.Nextafter(found, math.Inf(1)) - found

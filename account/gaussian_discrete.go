@@ -24,8 +24,8 @@ import (
 
 // DiscreteGaussianDelta returns a lower and an upper bound of the least δ at which discrete Gaussian noise is (e,
 // δ)-differentially private. The noise has parameter sigma2 and is added to one integer of sensitivity units. Up to
-// σ = 256 the bounds are a few floats apart. Above that, their relative distance is about (a+1)/σ², where the tail
-// begins a standard deviations from 0. If sigma2 is not positive or units is negative, or either is nil, the bounds
+// σ = 256 the bounds are a few floats apart. Above that, their relative distance is about (c+1)/σ², if the tail
+// begins at a distance of c·σ from 0. If sigma2 is not positive or units is negative, or either is nil, the bounds
 // are the trivial ones, 0 and 1.
 func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (lower, upper float64) {
 	switch {
@@ -44,7 +44,8 @@ func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (
 	tail := d.exponent(d.first)
 	switch {
 	case d.first.Sign() > 0 && tail.Cmp(big.NewRat(1<<17, 1)) > 0:
-		return 0, math.SmallestNonzeroFloat64 // X is σ²-subgaussian, so P(X ≥ first) ≤ f(first)
+		// the noise is σ²-subgaussian, so it is at least first with probability at most exp(−first²/(2σ²))
+		return 0, math.SmallestNonzeroFloat64
 	case d.epsilon.Cmp(big.NewRat(1<<18, 1)) > 0, d.first.Sign() < 0 && tail.Cmp(big.NewRat(1<<17, 1)) > 0:
 		return 0, 1 // ε or the shift is beyond the range of the evaluation
 	}
@@ -121,8 +122,8 @@ func (d discreteGaussian) summed(bits uint) exact.Interval {
 	return above.Quo(whole(1, bits).Add(half).Add(half))
 }
 
-// above returns Σ_{y ≥ k} f(y). For k < 1, by symmetry, it is the sum over all integers minus the sum from 1 − k
-// on.
+// above returns Σ_{y ≥ k} f(y), with the f of [discreteGaussian]. For k < 1, by symmetry, it is the sum over all
+// integers minus the sum from 1 − k on.
 func (d discreteGaussian) above(k *big.Int, bits uint) exact.Interval {
 	if k.Sign() > 0 {
 		return halfLattice(new(big.Rat).SetInt(k), d.sigma2, bits)
@@ -185,7 +186,8 @@ func (d discreteGaussian) integrated(bits uint) exact.Interval {
 		doubt := whole(1, bits).Quo(whole(4, bits).Mul(sigma).Mul(sigma)) // e^(−½)/(2√(2π)) < ¼
 		if x.Lo().Cmp(big.NewFloat(1)) >= 0 {
 			near := x
-			if x.Hi().Cmp(big.NewFloat(1400)) > 0 { // φ(x)·x decreases, so its value at 1400 is a bound
+			// x times the normal density at x decreases here, so its value at 1400 is a bound
+			if x.Hi().Cmp(big.NewFloat(1400)) > 0 {
 				near = whole(1400, bits)
 			}
 			doubt = near.NormalDensity().Mul(near).Quo(whole(8, bits).Mul(sigma).Mul(sigma))

@@ -10,8 +10,9 @@ import (
 
 // GDP is a loss under Gaussian differential privacy [Dong, Roth & Su 2022]. A mechanism is μ-GDP if distinguishing
 // neighbours is at least as hard as distinguishing N(0, 1) from N(μ, 1). That is, a test with type I error α has a
-// type II error of at least f(α) = Φ(Φ⁻¹(1−α) − μ). Gaussian noise is μ-GDP with μ = Δ/σ. GDP holds μ² exactly. The
-// zero value is no loss.
+// type II error of at least f(α) = Φ(Φ⁻¹(1−α) − μ), where Φ is the standard normal distribution function. Gaussian
+// noise of standard deviation σ is μ-GDP with μ = Δ/σ, for the L₂ sensitivity Δ. GDP holds μ² exactly. The zero
+// value is no loss.
 type GDP struct {
 	mu2 *big.Rat // μ² ≥ 0; nil means 0; never changed
 }
@@ -53,13 +54,14 @@ func (g GDP) Mu() float64 {
 // Plus returns the composition of two losses, √(μ₁² + μ₂²) [Dong, Roth & Su 2022, Corollary 3.3].
 func (g GDP) Plus(h GDP) GDP { return GDP{new(big.Rat).Add(g.rat(), h.rat())} }
 
-// Times returns the loss of n mechanisms that each have loss g: √n·μ. A negative n counts as 0.
+// Times returns the loss of n mechanisms that each have loss g. If g is μ-GDP, the result is √n·μ. A negative n
+// counts as 0.
 func (g GDP) Times(n int64) GDP {
 	return GDP{new(big.Rat).Mul(g.rat(), new(big.Rat).SetInt64(max(n, 0)))}
 }
 
-// Group returns the loss for k people together of a mechanism that has loss g for one person: kμ [Dong, Roth & Su
-// 2022, Theorem 2.14]. A negative k counts as 0.
+// Group returns the loss for k people together of a mechanism that has loss g for one person. If g is μ-GDP, the
+// result is kμ [Dong, Roth & Su 2022, Theorem 2.14]. A negative k counts as 0.
 func (g GDP) Group(k int64) GDP { return g.Times(k).Times(k) }
 
 // Delta returns an upper bound of the least δ at which a mechanism of loss g is (e, δ)-differentially private. It
@@ -80,14 +82,15 @@ func (g GDP) Epsilon(d privacy.Delta) float64 {
 func (g GDP) Renyi() Renyi { return RenyiGaussian(g.rat()) }
 
 // TradeOff returns a lower bound, within 10⁻¹⁵, of the type II error of any test between neighbours whose type I
-// error is at most alpha. The bound is Φ(Φ⁻¹(1−α) − μ). It is 0 if alpha is NaN or outside [0, 1].
+// error is at most alpha. The bound is Φ(Φ⁻¹(1−α) − μ), where α is alpha and Φ the standard normal distribution
+// function. It is 0 if alpha is NaN or outside [0, 1].
 //
 // The value used for Φ⁻¹(1−α) is certified to be too small, because Φ of it is at most 1−α.
 func (g GDP) TradeOff(alpha float64) float64 {
 	if !(alpha >= 0 && alpha < 1) {
 		return 0
 	}
-	const edge = 40 // 1−Φ(40) is below the least float
+	const edge = 40 // the normal tail 1−Φ(40) is below the least float
 	error1 := new(big.Rat).SetFloat64(alpha)
 	aim := exact.IntervalOf(error1, gaussianBits).Hi()
 	low, high := -float64(edge), float64(edge)

@@ -48,11 +48,11 @@ func Parallel(n privacy.Neighbours, parts []privacy.Loss) privacy.Loss {
 		largest(worst, deltas, privacy.Delta.Cmp, privacy.Delta.Plus))
 }
 
-// largest returns the sum of the many largest elements of of.
-func largest[T any](many int, of []T, compare func(a, b T) int, plus func(a, b T) T) T {
-	slices.SortFunc(of, func(a, b T) int { return compare(b, a) })
+// largest returns the sum of the largest elements of values: the given number of them, or all if there are fewer.
+func largest[T any](number int, values []T, compare func(a, b T) int, plus func(a, b T) T) T {
+	slices.SortFunc(values, func(a, b T) int { return compare(b, a) })
 	var sum T
-	for _, x := range of[:min(many, len(of))] {
+	for _, x := range values[:min(number, len(values))] {
 		sum = plus(sum, x)
 	}
 	return sum

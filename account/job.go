@@ -90,10 +90,10 @@ func (s Step) promise() (Approximate, bool) {
 // step has no ρ.
 //
 // The ρ of the exponential mechanism is ε²/8, a quarter of the ρ of a pure promise of ε [Durfee & Rogers 2019;
-// Cesar & Rogers 2021]. Proof. Its loss Z = ln P/Q takes values in an interval of length ε: the normalizing sums
-// contribute a constant, and each score moves by at most Δ in either direction, with weight ε/(2Δ). Let L(s) = ln
-// E_Q e^(sZ). Then L(0) = L(1) = 0. L″ is the variance of a variable on such an interval, so L″ ≤ ε²/4. Therefore
-// L(α) ≤ α(α−1)ε²/8, and D_α(P‖Q) = L(α)/(α−1) ≤ αε²/8. ∎
+// Cesar & Rogers 2021]. Proof. Let P and Q be the output laws on two neighbours. The loss Z = ln P/Q takes values
+// in an interval of length ε: the normalizing sums contribute a constant, and each score moves by at most Δ in
+// either direction, with weight ε/(2Δ). Let L(s) = ln E_Q e^(sZ). Then L(0) = L(1) = 0. L″ is the variance of a
+// variable on such an interval, so L″ ≤ ε²/4. Therefore L(α) ≤ α(α−1)ε²/8, and D_α(P‖Q) = L(α)/(α−1) ≤ αε²/8. ∎
 func (s Step) concentrated() (privacy.Rho, bool) {
 	p := s.parameters
 	half := big.NewRat(1, 2)
@@ -101,7 +101,8 @@ func (s Step) concentrated() (privacy.Rho, bool) {
 	if s.sampling == nil {
 		switch s.kind.name {
 		case "gaussian", "discrete-gaussian":
-			// Δ²/(2σ²) [Bun & Steinke 2016, Proposition 1.6; Canonne, Kamath & Steinke 2020, Theorem 4]
+			// sensitivity²/(2·sigma²) [Bun & Steinke 2016, Proposition 1.6; Canonne, Kamath & Steinke 2020, Theorem
+			// 4]
 			return rhoOf(half.Mul(half, square(new(big.Rat).Quo(p["sensitivity"], p["sigma"])))), true
 		case "gdp": // the pair N(0,1), N(μ,1) dominates every μ-GDP mechanism [Dong, Roth & Su 2022, Section 2.3]
 			return rhoOf(half.Mul(half, square(p["mu"]))), true

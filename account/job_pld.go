@@ -81,8 +81,8 @@ func (s Step) wholePairs() pairs {
 	case "randomized-response":
 		return same(pairOf(pld.RandomizedResponse(p["epsilon"], p["k"].Num().Int64())))
 	case "exponential":
-		// With two candidates whose scores move by Δ in opposite directions, the mechanism is randomized response
-		// at ε/2.
+		// With two candidates whose scores move by the sensitivity in opposite directions, the mechanism is
+		// randomized response at ε/2.
 		half := new(big.Rat).Quo(p["epsilon"], big.NewRat(2, 1))
 		return pairs{pairOf(pld.BoundedRange(p["epsilon"])), pairOf(pld.Pure(half))}
 	case "pure":
@@ -106,7 +106,7 @@ func pairOf(p pld.Pair, err error) *pld.Pair {
 // distributions holds the composed pairs of a job.
 type distributions struct {
 	upper, lower *pld.Composition // lower may be the same pointer as upper
-	why          string           // the reason why there are none; "" if there are
+	why          string           // the reason why the job has no composed pairs; "" if it has
 }
 
 // distributions composes the pairs of the job's steps, once. The lower composition omits steps without a lower

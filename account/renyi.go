@@ -9,9 +9,10 @@ import (
 )
 
 // Renyi is a mechanism's loss as Rényi differential privacy [Mironov 2017]. At each order α > 1 it returns an upper
-// bound of D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), for all neighbours D and D′ in both orders. The expectation is
-// under Q. At the order +Inf it returns a bound of the largest loss, ln sup P/Q. The bound holds for the exact
-// value of the float order. For orders of at most 1, and for NaN, it is +Inf.
+// bound of D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), for all neighbours D and D′ in both orders. P and Q are the
+// laws of M(D) and M(D′), and the expectation is under Q. At the order +Inf it returns a bound of the largest loss,
+// ln sup P/Q. The bound holds for the exact value of the float order. For orders of at most 1, and for NaN, it is
+// +Inf.
 //
 // Rényi divergence does not decrease in its order α. (α−1)·D_α is convex in α, because it is the logarithm of a
 // moment.
@@ -23,7 +24,7 @@ type Renyi func(order float64) (upper float64)
 // nothing is the Renyi that bounds nothing: +Inf at every order.
 func nothing(float64) float64 { return math.Inf(1) }
 
-// renyi returns a Renyi that calls at for valid orders, and is never below 0.
+// renyi returns a Renyi that calls the function at for valid orders, and is never below 0.
 func renyi(at func(order float64) float64) Renyi {
 	return func(order float64) float64 {
 		if !(order > 1) {

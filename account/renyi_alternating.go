@@ -13,10 +13,10 @@ import (
 // polynomial. Its integral divided by P(−1) is S_n, a combination of the first n of the a_k. Since |P| ≤ 1 on [0,
 // 1], |S − S_n| ≤ S/P(−1) ≤ a₀/P(−1). P(−1) = T_n(3) is about (3+√8)ⁿ/2. ∎
 //
-// The a_k of a sampled Gaussian have this form. For i > α, |C(α,i)| is a constant times the Beta function B(i−α,
-// α+1) = ∫t^(i−α−1)(1−t)^α dt, a moment of order i. The normal integrals are moments of order i of the ratio of two
-// parts of a mixture, restricted to where the ratio is at most 1. A product of two moments of one order is a moment
-// of the product of independent variables.
+// The a_k of a sampled Gaussian have this form. Let α be the order, and C(α,i) a binomial coefficient. For i > α,
+// |C(α,i)| is a constant times the Beta function B(i−α, α+1) = ∫t^(i−α−1)(1−t)^α dt, a moment of order i. The
+// normal integrals are moments of order i of the ratio of two parts of a mixture, restricted to where the ratio is
+// at most 1. A product of two moments of one order is a moment of the product of independent variables.
 func alternating(bits uint, a func(k int64) exact.Interval) exact.Interval {
 	n := int64(bits)*2/5 + 2 // log₂(3+√8) > 5/2
 	last, d := big.NewInt(1), big.NewInt(3)

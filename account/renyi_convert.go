@@ -30,7 +30,7 @@ func (r Renyi) Epsilon(d privacy.Delta) float64 {
 // search returns an order at which f is least, or nearly so.
 type search func(f func(order float64) float64) (order float64)
 
-// epsilonBy is Epsilon with the order that best finds, and with the orders in others.
+// epsilonBy is Epsilon with two sources of orders: the search `best`, and the list `others`.
 func (r Renyi) epsilonBy(best search, others []float64, d privacy.Delta) float64 {
 	f := r.epsilonAt(d)
 	among, _ := r.EpsilonAmong(others, d)
@@ -55,7 +55,7 @@ func (r Renyi) Delta(e privacy.Epsilon) float64 {
 	return r.deltaBy(bestOrder, nil, e)
 }
 
-// deltaBy is Delta with the order that best finds, and with the orders in others.
+// deltaBy is Delta with two sources of orders: the search `best`, and the list `others`.
 func (r Renyi) deltaBy(best search, others []float64, e privacy.Epsilon) float64 {
 	epsilon := exact.FloatDown(e.Rat())
 	at := func(order float64) float64 { return lnDelta(r(order), order, epsilon) }
@@ -97,7 +97,7 @@ func (r Renyi) epsilonAt(d privacy.Delta) func(order float64) float64 {
 	}
 }
 
-// lnShare returns an upper bound of ln(1−1/α).
+// lnShare returns an upper bound of ln(1−1/α), where α is the order.
 func lnShare(order float64) float64 {
 	return min(0, exact.LogUp(exact.DivUp(exact.SubUp(order, 1), order)))
 }

@@ -21,7 +21,7 @@ func RenyiGaussian(mu2 *big.Rat) Renyi {
 	return linear(new(big.Rat).Quo(mu2, big.NewRat(2, 1)))
 }
 
-// linear returns the loss slope·α.
+// linear returns the loss that is slope·α at the order α.
 func linear(slope *big.Rat) Renyi {
 	up := exact.FloatUp(slope)
 	return renyi(func(order float64) float64 {
@@ -126,13 +126,13 @@ func RenyiDiscreteLaplace(units *big.Int, scale *big.Rat) Renyi {
 //
 //	D_α = ln((e^((α−1)ε) + e^(−αε)) / (1+e^(−ε))) / (α−1) ≤ min(ε, αε²/2).
 //
-// The bound also follows from convexity: P/Q lies in [e^(−ε), e^ε] and has mean 1 under Q, and x^α is at most its
-// chord.
+// The bound also follows from convexity. Let P and Q be the output laws on two neighbours. P/Q lies in [e^(−ε),
+// e^ε] and has mean 1 under Q, and x^α is at most its chord.
 func RenyiPure(e privacy.Epsilon) Renyi { return RenyiRandomizedResponse(2, e) }
 
 // RenyiRandomizedResponse returns the Rényi loss of randomized response between k answers, under change-one. The
-// true answer has e^ε times the probability of each other answer, where ε is e. Two of the answers have P/Q = e^ε
-// and e^(−ε), and the others have P/Q = 1. So
+// true answer has e^ε times the probability of each other answer, where ε is e. Let P and Q be the laws of the
+// answer for two different values. Two of the answers have P/Q = e^ε and e^(−ε), and the others have P/Q = 1. So
 //
 //	D_α = ln((e^((α−1)ε) + e^(−αε) + (k−2)e^(−ε)) / (1+(k−1)e^(−ε))) / (α−1).
 //
@@ -163,11 +163,12 @@ func randomizedResponse(k int64, loss func(bits uint) exact.Interval) Renyi {
 	})
 }
 
-// RenyiBoundedRange returns the Rényi loss of an ε-bounded-range mechanism, where ε is e. For neighbours, its
-// log-ratios ln P(y)/Q(y) lie within an interval of length ε. An example is the exponential mechanism with
-// probabilities proportional to e^(εu/2Δ), or to e^(εu/Δ) if u is one-sided. It equals report-noisy-max with Gumbel
-// noise [Durfee & Rogers 2019; Dong, Durfee & Rogers 2020]. The result is the largest loss that such a mechanism
-// can have. It is at most min(ε, αε²/8) [Cesar & Rogers 2021]:
+// RenyiBoundedRange returns the Rényi loss of an ε-bounded-range mechanism, where ε is e. Let P and Q be its output
+// laws on two neighbours. The log-ratios ln P(y)/Q(y) of all outputs y lie within an interval of length ε. An
+// example is the exponential mechanism for scores u of sensitivity Δ, with probabilities proportional to e^(εu/2Δ),
+// or to e^(εu/Δ) if u is one-sided. It equals report-noisy-max with Gumbel noise [Durfee & Rogers 2019; Dong,
+// Durfee & Rogers 2020]. The result is the largest loss that such a mechanism can have. It is at most min(ε, αε²/8)
+// [Cesar & Rogers 2021]:
 //
 //	D_α = ln((1−e^(−αε)) / (α(1−e^(−ε)))) / (α−1) + ln((α−1)(1−e^(−αε)) / (α(1−e^(−(α−1)ε)))) + ε.
 //

@@ -16,7 +16,8 @@ import (
 //
 // Proof. Fix the other people in the sample. The output laws are then P = (1−q)S + qT and Q = S, where S and T are
 // the output laws on two neighbours. E_Q[(P/Q)^α] is jointly convex, so no mixture over the other people is worse
-// than the worst such pair. Let x = T/S, which has mean 1 under S, and e_j = e^((j−1)D_j). Then
+// than the worst such pair. Let x = T/S, which has mean 1 under S, and e_j = e^((j−1)D_j), where D_j is the loss r
+// at the order j. C(α,j) is a binomial coefficient. Then
 //
 //	E_S[(P/S)^α] = Σ_j C(α,j)(1−q)^(α−j)q^j·E_S[x^j] ≤ 1 + Σ_{j≥2} C(α,j)(1−q)^(α−j)q^j·(e_j − 1).
 //
@@ -55,9 +56,10 @@ func (r Renyi) PoissonSampled(q *big.Rat) Renyi {
 // (1−q)S, where S, T and U are output laws on data that are neighbours of each other. By joint convexity, no
 // mixture over draws is worse than the worst such pair. E_Q[(P/Q)^α] = Σ_j C(α,j)·E_Q[((P−Q)/Q)^j]. The term of j =
 // 1 is 0. Since Q^(1−j) is convex in Q, the other terms are at most C(α,j)q^j times the larger of ∫|T−U|^j/S^(j−1)
-// and ∫|T−U|^j/U^(j−1). Let e_j = e^((j−1)D_j) and m = e^(D_∞) − 1. Both integrals have three bounds: 2e_j, because
-// |T−U|^j ≤ T^j + U^j; m^j·e_j, because |T−U| ≤ m·min(T, U); and at j = 2, 4(e₂−1), because (T−U)² ≤ 2(T−S)² +
-// 2(U−S)². At the order +Inf, S ≥ T/(1+m) and U ≥ T/(1+m), so P/Q ≤ 1 + qm. ∎
+// and ∫|T−U|^j/U^(j−1). Let e_j = e^((j−1)D_j) and m = e^(D_∞) − 1, where D_j is the loss r at the order j. Both
+// integrals have three bounds: 2e_j, because |T−U|^j ≤ T^j + U^j; m^j·e_j, because |T−U| ≤ m·min(T, U); and at j =
+// 2, 4(e₂−1), because (T−U)² ≤ 2(T−S)² + 2(U−S)². At the order +Inf, S ≥ T/(1+m) and U ≥ T/(1+m), so P/Q ≤ 1 + qm.
+// ∎
 func (r Renyi) FixedSampled(q *big.Rat) Renyi {
 	return r.sampled(q, func(m moments, order int64) exact.Interval {
 		sum, plain := whole(0, m.bits), m.one // C(α,j)q^j
@@ -72,7 +74,8 @@ func (r Renyi) FixedSampled(q *big.Rat) Renyi {
 }
 
 // sampled returns a sampled loss from its moments at integer orders: moment returns e^((α−1)D_α) − 1 at an order α.
-// The loss is at most r, and at most ln(1 + q(e^(D_∞)−1)).
+// Here D_α is the sampled loss. It is at most r, and at most ln(1 + q(e^(D_∞)−1)), where D_∞ is the loss r at the
+// order +Inf.
 func (r Renyi) sampled(q *big.Rat, moment func(m moments, order int64) exact.Interval) Renyi {
 	switch {
 	case q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0:

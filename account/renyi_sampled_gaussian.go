@@ -22,7 +22,8 @@ import (
 //
 // At any other order, split the integral at z = c/μ + μ/2 standard deviations, where c = ln(1/q−1). There, the two
 // parts of the mixture are equal. On each side, expand (1+x)^α by the binomial series, where x ≤ 1 is the ratio of
-// the parts. This gives normal integrals [ibid., Section 3.3]. With Mills' ratio R, their sum is
+// the parts. This gives normal integrals [ibid., Section 3.3]. Let φ be the standard normal density, R Mills'
+// ratio, and C(α,i) the binomial coefficients. The sum of the integrals is
 //
 //	A_α = (1−q)^α·φ(z)·Σ_{i≥0} C(α,i)·(R(iμ−z) + R(iμ+z−αμ)).
 //
@@ -66,8 +67,8 @@ const maxFractional = 64
 // different sizes quickly.
 const reach = 1 << 18
 
-// betweenIntegers returns an upper bound of D_α at a real order of at most maxSampledOrder. at returns upper bounds
-// at integers. The bound holds because (α−1)D_α is convex in α, and 0 at α = 1.
+// betweenIntegers returns an upper bound of the loss D_α at a real order α of at most maxSampledOrder. The function
+// at returns upper bounds at integers. The bound holds because (α−1)D_α is convex in α, and 0 at α = 1.
 func betweenIntegers(order float64, at func(order int64) float64) float64 {
 	low := math.Floor(order)
 	share := order - low // exact
@@ -84,8 +85,8 @@ func betweenIntegers(order float64, at func(order int64) float64) float64 {
 // sampledGaussian holds the parameters 0 < q < 1 and μ² > 0.
 type sampledGaussian struct{ q, mu2 *big.Rat }
 
-// integer returns D_α at an integer order. It computes Gᵢ = e^((i²−i)μ²/2) − 1 and Hᵢ = e^(iμ²) − 1 from the
-// preceding ones by (1+G)(1+H) − 1 = G + H + GH, which needs no subtraction.
+// integer returns the loss D_α at an integer order α. It computes Gᵢ = e^((i²−i)μ²/2) − 1 and Hᵢ = e^(iμ²) − 1 from
+// the preceding ones by (1+G)(1+H) − 1 = G + H + GH, which needs no subtraction.
 func (s sampledGaussian) integer(order int64) float64 {
 	return renyiUpper(func(bits uint) exact.Interval {
 		q := exact.IntervalOf(s.q, bits)
@@ -174,7 +175,7 @@ func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 	return exponent.Exp().Sub(p.integral(zero.Sub(u), j))
 }
 
-// far returns φ(z), for any z.
+// far returns the standard normal density φ(z), for any z.
 func far(z exact.Interval, bits uint) exact.Interval {
 	edge := whole(1400, bits)
 	if z.Width().Cmp(big.NewFloat(1)) > 0 { // z is known too roughly

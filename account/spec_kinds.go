@@ -74,7 +74,7 @@ var (
 
 var errAboveZero = errors.New("must be above 0")
 
-// between returns an error unless r is above 0 and from least to most.
+// between returns an error unless r is above 0 and in the interval [least, most].
 func between(r, least, most *big.Rat) error {
 	switch {
 	case r.Sign() <= 0:

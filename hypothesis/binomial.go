@@ -113,12 +113,13 @@ func (r *remembered) atMost(x float64) float64 {
 	return p
 }
 
-// right returns P(X + noise ≥ z) under θ. It is Σₓ Bin(x; n, θ)·P(noise ≤ x − z), because the noise is symmetric.
+// right returns P(X + noise ≥ z) under θ. X is the number of successes, as in [Binomial]. The result is Σₓ P(X =
+// x)·P(noise ≤ x − z), because the noise is symmetric.
 func (b Binomial) right(theta, z float64) float64 {
 	return b.average(theta, func(x float64) float64 { return b.atMost(x - z) })
 }
 
-// left returns P(X + noise ≤ z) under θ.
+// left returns P(X + noise ≤ z) under θ, with the X of [Binomial].
 func (b Binomial) left(theta, z float64) float64 {
 	return b.average(theta, func(x float64) float64 { return b.atMost(z - x) })
 }
@@ -166,11 +167,11 @@ func (b Binomial) p(theta float64, alternative string) float64 {
 	return min(1, b.right(theta, middle+t)+b.left(theta, middle-t))
 }
 
-// Test tests the hypothesis that θ equals null, against "two-sided". Against "greater" the hypothesis is that θ is
-// at most null, and against "less" that it is at least null.
+// Test tests the hypothesis that the probability θ of [Binomial] equals null, against "two-sided". Against
+// "greater" the hypothesis is that θ is at most null, and against "less" that it is at least null.
 //
 // The p-value against "greater" is P(X + noise ≥ Value). Under the hypothesis it is uniform if the noise is Tulap.
-// The p-value against "two-sided" is P(|X + noise − n·θ| ≥ |Value − n·θ|). This test is asymptotically unbiased
+// The p-value against "two-sided" is P(|X + noise − N·θ| ≥ |Value − N·θ|). This test is asymptotically unbiased
 // [Awan & Slavković 2020, section 5.2].
 func (b Binomial) Test(null float64, alternative string) (*Test, error) {
 	if err := b.check(); err != nil {
@@ -231,8 +232,8 @@ func (b Binomial) Interval(confidence float64, alternative string) (Interval, er
 	return out, nil
 }
 
-// rising returns the smallest x in [low, high] from which on holds is true, rounded down. If holds is nowhere true,
-// it returns about high.
+// rising returns the smallest x in [low, high] from which on the function holds returns true, rounded down. If
+// holds never returns true, the result is about high.
 func rising(low, high float64, holds func(x float64) bool) float64 {
 	if holds(low) {
 		return low
@@ -322,7 +323,7 @@ func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64
 	return 0, wrong("the alternative must be %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
 }
 
-// edge returns the smallest x in [low, high] from which on holds is true, rounded up.
+// edge returns the smallest x in [low, high] from which on the function holds returns true, rounded up.
 func (b Binomial) edge(low, high float64, holds func(x float64) bool) float64 {
 	for range 100 {
 		middle := low + (high-low)/2

@@ -50,7 +50,7 @@ type noisy struct {
 type meanOf struct {
 	value    float64
 	sampling float64 // variance of the sampling error
-	df       float64 // degrees of freedom of the estimate of sampling
+	df       float64 // degrees of freedom of the estimate of that variance
 	noises   []noisy
 	bad      bool // the count is too small compared with its noise
 }
@@ -91,8 +91,8 @@ func (s Sample) check() error {
 const secure = 4
 
 // mean returns Sum/Count with its error. To first order, this error is the error of (Sum − m·Count)/Count, where m
-// is the mean minus Centre. Its variance is σ²/n from sampling, plus (s_S² + m²s_N²)/n² from the noise of the sum
-// and of the count.
+// is the mean minus Centre. Let n be the count, and let s_S and s_N be the standard deviations of the noise of the
+// sum and of the count. The variance of the error is σ²/n from sampling, plus (s_S² + m²s_N²)/n² from noise.
 //
 // The variance σ² of the numbers is estimated from above. One estimate is the noisy squares plus two standard
 // deviations of their noise. The other is (High − mean)(mean − Low), which no variance exceeds [Bhatia & Davis

@@ -80,9 +80,9 @@ func (d Design) People(power, noiseVariance float64) (float64, bool, error) {
 	return Least(power, MaxCount, func(n float64) (float64, error) { return d.Power(n, noiseVariance) })
 }
 
-// Least returns the smallest integer n, from 1 to about most, for which of(n) is at least enough. The function of
-// must be increasing. Least searches by doubling and halving. The bool is false if there is no such n. Least
-// returns ErrInput if enough is not between 0 and 1, or an error of the function of.
+// Least returns the smallest integer n, from 1 to about most, with of(n) ≥ enough. The values of(n) must increase
+// with n. Least searches by doubling and halving. The bool is false if there is no such n. Least returns ErrInput
+// if enough is not between 0 and 1, or the error that of(n) returns.
 func Least(enough, most float64, of func(n float64) (float64, error)) (float64, bool, error) {
 	if !(enough > 0 && enough < 1) {
 		return 0, false, wrong("the power must be between 0 and 1")

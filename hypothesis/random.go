@@ -194,9 +194,9 @@ func (l *law) draw(s *stream) float64 {
 	return x
 }
 
-// simulate returns the Monte Carlo p-value of the observed statistic. once returns the statistic of one simulation.
-// If the simulations follow the null distribution, the probability of rejecting at level α is at most α [Davison &
-// Hinkley 1997, section 4.2].
+// simulate returns the Monte Carlo p-value of the observed statistic. The function once returns the statistic of
+// one simulation. If the simulations follow the null distribution, the probability of rejecting at level α is at
+// most α [Davison & Hinkley 1997, section 4.2].
 func simulate(times int, observed float64, once func() float64) float64 {
 	above := 0
 	for range times {

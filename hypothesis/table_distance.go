@@ -76,7 +76,7 @@ func (m model) expected(e estimated, x []float64) (residual []float64, jacobian 
 	return residual, jacobian
 }
 
-// moved returns the parameters e after a step, of which it takes the share by.
+// moved returns the parameters e + by·step.
 func (m model) moved(e estimated, step []float64, by float64) estimated {
 	rows, columns, total := m.parameters()
 	out := estimated{n: e.n, pi: append([]float64{}, e.pi...), tau: append([]float64{}, e.tau...)}

@@ -14,35 +14,35 @@ type amount struct {
 	r *big.Rat // nil means zero; never negative; never changed once set
 }
 
-// parseAmount parses a decimal above 0 and at most limit. For any other text it returns an error that wraps named.
-func parseAmount(text string, limit int64, named error) (amount, error) {
+// parseAmount parses a decimal above 0 and at most limit. For any other text it returns an error that wraps kind.
+func parseAmount(text string, limit int64, kind error) (amount, error) {
 	r, err := exact.ParseDecimal(text)
 	switch {
 	case err != nil:
-		return amount{}, fmt.Errorf("%w: %w", named, err)
+		return amount{}, fmt.Errorf("%w: %w", kind, err)
 	case r.Sign() <= 0:
-		return amount{}, fmt.Errorf("%w: it must be above 0", named)
+		return amount{}, fmt.Errorf("%w: it must be above 0", kind)
 	case r.Cmp(new(big.Rat).SetInt64(limit)) > 0:
-		return amount{}, fmt.Errorf("%w: it must be at most %d", named, limit)
+		return amount{}, fmt.Errorf("%w: it must be at most %d", kind, limit)
 	}
 	return amount{r}, nil
 }
 
-// amountOf copies a non-negative rational. For a negative or nil one it returns an error that wraps named.
-func amountOf(r *big.Rat, named error) (amount, error) {
+// amountOf copies a non-negative rational. For a negative or nil one it returns an error that wraps kind.
+func amountOf(r *big.Rat, kind error) (amount, error) {
 	if r == nil || r.Sign() < 0 {
-		return amount{}, fmt.Errorf("%w: it must not be negative", named)
+		return amount{}, fmt.Errorf("%w: it must not be negative", kind)
 	}
 	return amount{new(big.Rat).Set(r)}, nil
 }
 
-// readAmount parses the output of MarshalText. It returns errors that wrap named.
-func readAmount(text []byte, named error) (amount, error) {
+// readAmount parses the output of MarshalText. It returns errors that wrap kind.
+func readAmount(text []byte, kind error) (amount, error) {
 	r, err := exact.ParseRat(string(text))
 	if err != nil {
-		return amount{}, fmt.Errorf("%w: %w", named, err)
+		return amount{}, fmt.Errorf("%w: %w", kind, err)
 	}
-	return amountOf(r, named)
+	return amountOf(r, kind)
 }
 
 // rat returns the value. The caller must not change it.

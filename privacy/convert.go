@@ -93,7 +93,8 @@ func RhoFor(e Epsilon, d Delta) (Rho, error) {
 		rest := p.epsilon.Add(p.lnInverse(b)).Sub(p.surprise.Sub(b.Log1p()).Quo(b))
 		return rest.Quo(p.number(1).Add(b))
 	}, func(x exact.Interval) bool {
-		// dε/dρ is 1+β, so ε is known precisely enough if the width of (1+β)ρ is small relative to ε.
+		// dε/dρ is 1+β, with the order β = α−1, so ε is known precisely enough if the width of (1+β)ρ is small
+		// relative to ε.
 		spread := x.Width()
 		spread.Mul(spread, new(big.Float).Add(b.Hi(), big.NewFloat(1)))
 		target := new(big.Float).SetRat(aim)

@@ -147,8 +147,8 @@ func (l Loss) Share(num, den int64) Loss {
 // and above it if ρ is above 0; otherwise the error is ErrDelta.
 //
 // Proof for zCDP [Bun & Steinke 2016, Lemma 8.8]. Let δ′ = (d−δ)/(1−δ), and let ε be the value to which ρ converts
-// at δ′. Then P′(S) ≤ e^ε·Q′(S) + δ′. So P(S) ≤ (1−δ)(e^ε·Q′(S) + δ′) + δ ≤ e^ε·Q(S) + (1−δ)δ′ + δ, and the last
-// two terms add up to d. ∎
+// at δ′. Then, with P′ and Q′ of [Loss], P′(S) ≤ e^ε·Q′(S) + δ′ for every event S. So P(S) ≤ (1−δ)(e^ε·Q′(S) + δ′)
+// + δ ≤ e^ε·Q(S) + (1−δ)δ′ + δ, and the last two terms add up to d. ∎
 func (l Loss) EpsilonAt(d Delta) (Epsilon, error) {
 	switch {
 	case !l.zcdp:

@@ -17,8 +17,8 @@ var ErrLoss = errors.New("invalid loss")
 // String returns "ε = 0.5", "ρ = 0.02", or "ρ = 0.02, δ = 0.001".
 func (l Loss) String() string { return l.text(func(number string) string { return number }) }
 
-// Short returns the text of String with at most six digits a number. Round a price up, and an amount that may be
-// spent down.
+// Short returns the text of String with at most six digits a number, rounded up if up is true, and down otherwise.
+// A price is to be rounded up, and an amount that may be spent is to be rounded down.
 func (l Loss) Short(up bool) string {
 	round := exact.FloorDigits
 	if up {

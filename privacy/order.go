@@ -76,8 +76,8 @@ func (p problem) orderForRho() exact.Interval {
 	})
 }
 
-// halve returns the point at which above changes from false to true, by bisection. Its range covers the logarithms
-// of all orders that can occur.
+// halve returns the point at which the function above changes from false to true, by bisection. Its range covers
+// the logarithms of all orders that can occur.
 func halve(above func(u float64) bool) float64 {
 	low, high := -1e8, 1e8
 	for range 90 { // enough steps to narrow a width of 10⁸ to the last bit of a u of size 10⁻³

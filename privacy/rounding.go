@@ -22,8 +22,8 @@ const (
 	accuracy  = 100
 )
 
-// refined evaluates at increasing precision until enough accepts the interval, or bitsLast is reached. At every
-// precision the interval contains the exact value.
+// refined evaluates at increasing precision until the function enough accepts the interval, or bitsLast is reached.
+// At every precision the interval contains the exact value.
 func refined(evaluate func(bits uint) exact.Interval, enough func(exact.Interval) bool) exact.Interval {
 	for bits := uint(bitsFirst); ; bits *= 2 {
 		if x := evaluate(bits); bits >= bitsLast || enough(x) {

@@ -5,9 +5,10 @@ import (
 	"math/big"
 )
 
-// The tail of the standard normal distribution is computed from Mills' ratio R(x) = (1−Φ(x))/φ(x). R neither
-// overflows nor underflows for positive x, and keeps its precision in the tail. R decreases in x, so the ends of an
-// interval give the ends of the result. At a point x ≥ 0 one of two forms is used, both with positive terms only:
+// The tail of the standard normal distribution is computed from Mills' ratio R(x) = (1−Φ(x))/φ(x), where Φ is the
+// distribution function and φ the density. R neither overflows nor underflows for positive x, and keeps its
+// precision in the tail. R decreases in x, so the ends of an interval give the ends of the result. At a point x ≥ 0
+// one of two forms is used, both with positive terms only:
 //
 //	R(x) = √(π/2)·e^(x²/2) − Σ_n x^(2n+1)/(2n+1)!!              [Abramowitz & Stegun 1964, 26.2.11]
 //	R(x) = 1/(x + 1/(x + 2/(x + 3/(x + …))))                   [ibid., 26.2.14; Laplace]
@@ -53,7 +54,8 @@ func (x Interval) NormalDensity() Interval {
 	return x.Mul(x).Mul(half).Exp().Quo(pi.Add(pi).Sqrt())
 }
 
-// Erfc returns the complementary error function, 2·(1 − Φ(x√2)).
+// Erfc returns the complementary error function, 2·(1 − Φ(x√2)), where Φ is the standard normal distribution
+// function.
 func (x Interval) Erfc() Interval {
 	bits := x.bits() + guard
 	two := IntervalOf(big.NewRat(2, 1), bits)
@@ -61,7 +63,7 @@ func (x Interval) Erfc() Interval {
 	return Interval{toward(big.ToNegativeInf, x.bits()).Set(wide.lo), toward(big.ToPositiveInf, x.bits()).Set(wide.hi)}
 }
 
-// normalTailAt returns 1 − Φ(x) at a point x.
+// normalTailAt returns 1 − Φ(x), the upper tail of the standard normal distribution, at a point x.
 func normalTailAt(x *big.Float, bits uint) Interval {
 	one := PointOf(big.NewFloat(1), bits)
 	limit := big.NewFloat(maxNormal)
@@ -89,8 +91,8 @@ func millsAt(x *big.Float, bits uint) Interval {
 	return millsFraction(x, bits)
 }
 
-// millsSeries computes Mills' ratio R by the first form above, a series. Once a term is less than half of the one
-// before, the sum of all later terms is less than that term.
+// millsSeries computes Mills' ratio R by the first form of the comment at the top of this file, a series. Once a
+// term is less than half of the one before, the sum of all later terms is less than that term.
 func millsSeries(x *big.Float, bits uint) Interval {
 	square := PointOf(x, max(bits, x.Prec()))
 	square = square.Mul(square)
@@ -114,9 +116,10 @@ func millsSeries(x *big.Float, bits uint) Interval {
 	return whole.Sub(Interval{side(big.ToNegativeInf, square.lo), side(big.ToPositiveInf, square.hi)})
 }
 
-// millsFraction computes Mills' ratio R by the second form above, a continued fraction, from the innermost fraction
-// outwards. u_k = x + k/u_{k+1} lies between x and x + k/x, whatever u_{k+1} is. Each step from u_{k+1} to u_k
-// narrows the interval by a factor of about k/u². Too few steps would give a wider result, not a wrong one.
+// millsFraction computes Mills' ratio R by the second form of the comment at the top of this file, a continued
+// fraction, from the innermost fraction outwards. u_k = x + k/u_{k+1} lies between x and x + k/x, whatever u_{k+1}
+// is. Each step from u_{k+1} to u_k narrows the interval by a factor of about k/u². Too few steps would give a
+// wider result, not a wrong one.
 func millsFraction(x *big.Float, bits uint) Interval {
 	f, _ := x.Float64()
 	f = min(f, 1e9)

@@ -61,8 +61,8 @@ func (w *Work) Floats(x *Number) (lower, upper float64, err error) {
 	return narrowed(func(bits uint) (exact.Interval, error) { return w.around(x, bits) })
 }
 
-// narrowed calls at with increasing precision until no float64 lies strictly inside the interval. On an error it
-// also returns the last bounds that it found, or 0 and 0 if there are none.
+// narrowed calls the function at with increasing precision until no float64 lies strictly inside the interval. On
+// an error it also returns the last bounds that it found, or 0 and 0 if there are none.
 func narrowed(at func(bits uint) (exact.Interval, error)) (lower, upper float64, err error) {
 	for bits := uint(firstBits); ; bits *= 2 {
 		x, err := at(bits)

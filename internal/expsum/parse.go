@@ -31,7 +31,8 @@ const (
 // Parse returns ErrSize before it builds the number.
 func Parse(text string) (*Number, error) { return new(Memory).Parse(text) }
 
-// parser parses text from the byte position at. depth is the number of open parentheses and signs.
+// parser parses text. The field at is the current byte position, and depth is the number of open parentheses and
+// signs.
 type parser struct {
 	text      string
 	at, depth int

@@ -19,9 +19,9 @@ const (
 	Poisson  Family = "poisson"
 )
 
-// Released is a released minimum θ̂ + Z, with noise Z. θ̂ is the minimum of F(θ) + Λ/2‖θ‖² over a ball. It may come
-// with the sums Σℓ″xxᵀ and Σ(ℓ′)²xxᵀ at the released θ, each with its own noise. Triangles are lower triangles, row
-// by row.
+// Released is a released minimum θ̂ + Z, with noise Z. θ̂ is the minimum of F(θ) + Λ/2‖θ‖² over a ball. F(θ) is the
+// sum of the rows' losses ℓ, x is a row's vector of predictors, and Λ the regulariser. It may come with the sums
+// Σℓ″xxᵀ and Σ(ℓ′)²xxᵀ at the released θ, each with its own noise. Triangles are lower triangles, row by row.
 type Released struct {
 	Family                  Family
 	Theta                   []float64 // as released, possibly outside the ball
@@ -49,10 +49,11 @@ type Fit struct {
 
 // Infer removes the regulariser's bias, and estimates the accuracy of the result.
 //
-// Let G = ∇F. At the minimum within the ball, G(θ̂) = −Λθ̂. With θ̃ = θ̂ + Z, to first order G(θ̃) = −Λθ̃ + (H +
-// Λ)Z. The zero of G is at θ̃ + δ with Hδ = Λθ̃: one Newton step on the released Hessian H. The regulariser may be
-// as large as the curvature. Then higher orders matter, and weighted computes them from an assumed distribution of
-// the rows. The intervals are widened by three tenths of the resulting change. Let J be the Hessian at θ̃ + δ. Then
+// The symbols are those of [Released], and θ₀ are the population's coefficients. Let G = ∇F. At the minimum within
+// the ball, G(θ̂) = −Λθ̂. With θ̃ = θ̂ + Z, to first order G(θ̃) = −Λθ̃ + (H + Λ)Z. The zero of G is at θ̃ + δ with
+// Hδ = Λθ̃: one Newton step on the released Hessian H. The regulariser may be as large as the curvature. Then
+// higher orders matter, and weighted computes them from an assumed distribution of the rows. The intervals are
+// widened by three tenths of the resulting change. Let J be the Hessian at θ̃ + δ. Then
 //
 //	θ̃ + δ − θ₀ ≈ −J⁻¹·G(θ₀) + J⁻¹(H + Λ)Z − J⁻¹·E_H·δ.
 //

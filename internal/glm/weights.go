@@ -12,9 +12,10 @@ import (
 //
 //	∇F(θ + δ) − ∇F(θ) = Σ (μ(z + u) − μ(z))·x = w·E[f(z, u)·x],   z = θ·x, u = δ·x, f = (μ(z + u) − μ(z))/μ′(z),
 //
-// where E is the mean over the rows by their weights. To first order f = u, and the right-hand side is Hδ for all
-// rows. Higher orders depend on the distribution of the rows. Two of its moments are known, and it is assumed to be
-// normal. So the error is of third order, in a term that is itself a correction.
+// where F is the sum of the rows' losses, μ(z) the model's mean response, and E the mean over the rows by their
+// weights. To first order f = u, and the right-hand side is Hδ for all rows. Higher orders depend on the
+// distribution of the rows. Two of its moments are known, and it is assumed to be normal. So the error is of third
+// order, in a term that is itself a correction.
 type weighted struct {
 	family     Family
 	total      float64   // w, the sum of the weights
@@ -53,7 +54,8 @@ var nodes, nodeWeights = hermite(15)
 
 // change returns ∇F(θ + δ) − ∇F(θ).
 //
-// For normal x with covariance Σ and mean m, E[f·x] = E[f]·m + Σ(θ·E[f_z] + δ·E[f_u]) [Stein's lemma].
+// For normal x with covariance Σ and mean m, E[f·x] = E[f]·m + Σ(θ·E[f_z] + δ·E[f_u]), where f_z and f_u are the
+// derivatives of the f of [weighted] [Stein's lemma].
 func (w *weighted) change(delta []float64) []float64 {
 	a, b := times(w.covariance, w.theta), times(w.covariance, delta)
 	vz, vu, c := max(inner(a, w.theta), 0), max(inner(b, delta), 0), inner(b, w.theta)

@@ -38,8 +38,8 @@ func (a atomic) spacing() (distance, one float64, ok bool) {
 	return 0, 0, false
 }
 
-// generated is an atomic family with many atoms, which make creates on demand. Its losses are between low and high,
-// on a lattice that contains one and has the given distance.
+// generated is an atomic family with many atoms. The function make creates them on demand. The losses are between
+// low and high. They lie on a lattice with the given distance between points, and the field one is a point of it.
 type generated struct {
 	make                     func() atomic
 	low, high, one, distance float64

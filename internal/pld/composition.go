@@ -173,7 +173,7 @@ func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
 	return c.EpsilonBetween(delta, delta)
 }
 
-// EpsilonBetween is [Composition.Epsilon] for a δ that lies between least and most, and need not be a float. The
+// EpsilonBetween is [Composition.Epsilon] for a δ in the interval [least, most], which need not be a float. The
 // bounds hold for every δ in this range.
 func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64) {
 	switch {
@@ -193,9 +193,9 @@ func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64)
 	return min(lower, upper), upper
 }
 
-// epsilon returns the ε at which the upper bound on δ(ε) falls to least, and the ε at which the lower bound falls
-// to most. A sketch of the composition predicts where the crossing is, and the window is placed there. If the
-// crossing proves to be elsewhere, the window is placed again.
+// epsilon returns two values of ε. At the first, the upper bound on δ(ε) falls to the number least. At the second,
+// the lower bound falls to the number most. A sketch of the composition predicts where the crossing is, and the
+// window is placed there. If the crossing proves to be elsewhere, the window is placed again.
 func (c chain) epsilon(least, most float64) (lower, upper float64) {
 	p := c.below(max(least, 1e-280))
 	upper = math.Inf(1)

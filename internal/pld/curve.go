@@ -6,7 +6,7 @@ import (
 	"dither/internal/exact"
 )
 
-// upper returns an upper bound on δ(ε) of the composition.
+// upper returns an upper bound on δ(ε) of the composition. For J and θ see [window].
 //
 // Every loss is within blur of its point, so upper evaluates the curve at ε − blur. The computed masses are within
 // err of the true ones in the Euclidean norm. So by the Cauchy–Schwarz inequality, the error of their weighted sum
@@ -130,15 +130,16 @@ func (w *window) shift(epsilon float64) float64 {
 		math.Abs(w.h*float64(w.start)))
 }
 
-// factor returns e^(scale − θ(j − centre)), rounded up. The true mass at point j of the window is the stored mass
-// times this factor.
+// factor returns e^(scale − θ(j − centre)), rounded up, with the tilt θ of [window]. The true mass at point j of
+// the window is the stored mass times this factor.
 func (w *window) factor(j int64) float64 {
 	return exact.ExpUp(w.scale - w.theta*float64(j-w.centre))
 }
 
 // weigh returns Σ weight·mass over the points beyond ε, and the Euclidean norm of the weights. The weight of a
-// point J with loss l is (1 − e^(ε−l))·e^(scale − θ(J − centre)). Let the first point be g beyond ε. For the point
-// i places after it, 1 − e^(−g − ih) = (1 − e^(−ih)) + e^(−ih)·(1 − e^(−g)). Both terms are positive and known.
+// point J with loss l is (1 − e^(ε−l))·e^(scale − θ(J − centre)), with the tilt θ of [window]. Let the first point
+// be g beyond ε. For the point i places after it, 1 − e^(−g − ih) = (1 − e^(−ih)) + e^(−ih)·(1 − e^(−g)). Both
+// terms are positive and known.
 func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	n := int64(len(m.mass))
 	from := w.before(epsilon)

@@ -73,7 +73,7 @@ func massBetween(a, b tails) mass {
 	return m
 }
 
-// sweep describes a family without atoms to s. at returns the family's tails at a loss.
+// sweep describes a family without atoms to s. The function at returns the family's tails at a loss.
 func sweep(s sink, at func(loss bound) tails) {
 	zero := tails{}
 	one := tails{p: tail{right: true}, q: tail{right: true}}

@@ -40,7 +40,7 @@ func (g *gatherer) add(q sequence) {
 		g.pool = &q
 	default:
 		// All terms are positive, so a sum of n products has a relative error of at most (n + 1)u, where u is the
-		// unit roundoff. above and below are widened by that, so no further error needs to be counted.
+		// unit roundoff. The measures above and below are widened by that, so no further error needs to be counted.
 		share := 4 * unit * float64(length+2)
 		g.pool.above = convolve(g.pool.above, q.above, 1+share)
 		g.pool.below = convolve(g.pool.below, q.below, 1-share)

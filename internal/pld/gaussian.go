@@ -32,8 +32,8 @@ func (g gaussian) at(loss bound) tails {
 		t.scaled.bound = t.q.mul(loss.exp())
 		return t
 	}
-	// e^y·φ(y/μ + μ/2) = φ(y/μ − μ/2). So e^y times the tail is ½·e^(−(y/μ − μ/2)²/2)·erfcx((y/μ + μ/2)/√2). This
-	// works even if erfc underflows.
+	// With the standard normal density φ, e^y·φ(y/μ + μ/2) = φ(y/μ − μ/2). So e^y times the tail is ½·e^(−(y/μ −
+	// μ/2)²/2)·erfcx((y/μ + μ/2)/√2). This works even if erfc underflows.
 	x := fromQ.mul(rootHalf)
 	if x.lo < 12 {
 		t.scaled.bound = t.q.mul(loss.exp())

@@ -15,8 +15,10 @@ import (
 //
 //   - U spreads all mass in a cell over the cell's two ends, with the same mean of x. Its curve is above the true
 //     one. It is the chord interpolation of the curve [Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022].
-//   - above is U with masses rounded up, and rounding errors of the division moved to the upper end. Its curve is
-//     above that of U. below is U with masses rounded down, and these errors moved to the lower end. Its curve is
+//   - The measure above is U with masses rounded up, and rounding errors of the division moved to the upper end.
+//     Its curve is
+//     above that of U. The measure below is U with masses rounded down, and these errors moved to the lower end.
+//     Its curve is
 //     below that of U. above and below differ by rounding only.
 //
 // [window.lower] bounds how far the curve of U is above the true one.
@@ -49,8 +51,8 @@ func (l *lattice) edge(j int) bound { return point(l.at(j)) }
 
 func (l *lattice) at(j int) float64 { return l.origin + float64(l.h*float64(l.first+int64(j))) }
 
-// cell spreads a cell's mass over its two ends. With p the mass under P and s = e^(upper end)·q, the mass (s −
-// p)/(e^h − 1) goes to the lower end.
+// cell spreads a cell's mass over its two ends. With p and q the cell's masses under P and Q, and s = e^(upper
+// end)·q, the mass (s − p)/(e^h − 1) goes to the lower end.
 func (l *lattice) cell(j int, m mass) {
 	if m.p.hi <= 0 {
 		return
@@ -111,7 +113,7 @@ func (l *lattice) astride(from, to float64, p bound) {
 	if to <= float64(l.cells()) {
 		j := int(max(0, math.Ceil(to)))
 		l.above[j] = exact.AddUp(l.above[j], p.hi)
-	} else { // to is beyond the last point, or NaN
+	} else { // the loss to is beyond the last point, or NaN
 		l.infinite.hi = exact.AddUp(l.infinite.hi, p.hi)
 	}
 	if from >= 0 {

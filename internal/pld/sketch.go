@@ -91,9 +91,9 @@ func (s *sketch) moments(lambda float64) (cumulant, mean, variance float64) {
 	return top + math.Log(sum), peak + mean, max(0, second/sum-mean*mean)
 }
 
-// cut returns the range of losses that a lattice must cover. Let p be the weight of a point and l its loss. Of the
-// weights p·e^(λl), about the share tilted is to the left of low. Of the weights p, about the share plain is to the
-// right of high. That part is moved to +∞, which adds about as much to δ.
+// cut returns the range of losses that a lattice must cover. Let p be the weight of a point and l its loss. About
+// the share `tilted` of the weights p·e^(λl) is to the left of low. About the share `plain` of the weights p is to
+// the right of high. The part to the right is moved to +∞, which adds about as much to δ.
 func (s *sketch) cut(lambda, tilted, plain float64) (low, high float64) {
 	cumulant, _, _ := s.moments(lambda)
 	low, high = math.Inf(1), math.Inf(-1)

@@ -5,8 +5,8 @@ import (
 	"math/cmplx"
 )
 
-// spectrum is a product of transforms of pairs of real sequences, above and below. Each pair is transformed as the
-// real and the imaginary part of one complex sequence. errAbove and errBelow bound the error of the computed
+// spectrum is a product of transforms of pairs of real sequences, called above and below. Each pair is transformed
+// as the real and the imaginary part of one complex sequence. errAbove and errBelow bound the error of the computed
 // product at each frequency. They are sums and products of positive numbers. inflate covers their rounding errors.
 type spectrum struct {
 	*transform
@@ -71,10 +71,10 @@ func magnitude(z complex128) float64 {
 	return math.Sqrt(real(z)*real(z)+imag(z)*imag(z)) * (1 + 4*unit)
 }
 
-// timesPower returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. If |z − z̃| ≤ e, |zⁿ −
-// z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of at most √5·u, where u is the unit
-// roundoff [Brent, Percival & Zimmermann 2007]. So a power by squaring has one of at most (1 + √5·u)ⁿ − 1. The term
-// 10⁻³⁰⁰ covers underflow.
+// timesPower returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. Let z̃ be the exact
+// value of z. If |z − z̃| ≤ e, |zⁿ − z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of
+// at most √5·u, where u is the unit roundoff [Brent, Percival & Zimmermann 2007]. So a power by squaring has one of
+// at most (1 + √5·u)ⁿ − 1. The term 10⁻³⁰⁰ covers underflow.
 func timesPower(c complex128, errC float64, z complex128, errZ float64, n int64) (power complex128, bound float64) {
 	size := magnitude(z)
 	if n > 1 {

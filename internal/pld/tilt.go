@@ -7,9 +7,9 @@ import (
 	"dither/internal/exact"
 )
 
-// tilted is a lattice in which the mass at point j was multiplied by e^(θj − κ). The masses sum to about 1, and θ
-// determines their mean. So rare losses become common, and floats represent them with full relative precision.
-// Composition commutes with tilting: the factors of several lattices multiply to e^(θ·Σj − Σκ).
+// tilted is a lattice in which the mass at point j was multiplied by e^(θj − κ). The constant κ makes the masses
+// sum to about 1, and θ determines their mean. So rare losses become common, and floats represent them with full
+// relative precision. Composition commutes with tilting: the factors of several lattices multiply to e^(θ·Σj − Σκ).
 type tilted struct {
 	sequence
 	kappa  float64

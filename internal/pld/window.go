@@ -8,7 +8,7 @@ import (
 )
 
 // window is a composed measure on consecutive points, still tilted. Its points are the losses base + h·J, with J
-// from start on. The mass at J is the stored value, times e^(scale − θ(J − centre)).
+// from start on. The mass at J is the stored value, times e^(scale − θ(J − centre)), where θ is the field theta.
 type window struct {
 	h, base, blur float64
 	theta, scale  float64
@@ -144,7 +144,8 @@ func (w *window) scaleAt(kappa *big.Float) {
 }
 
 // outside collects the terms of the bound on the tilted mass outside a window: the sum of the last points, the sum
-// of the middle points, and the logarithms of Σ value·e^(±s(J − middle)), where s is an exponent of the plan.
+// of the middle points, and the logarithms of Σ value·e^(±s(J − middle)), where J numbers the points and s is an
+// exponent of the plan.
 type outside struct {
 	last, middle int64
 	right, left  float64
@@ -157,8 +158,8 @@ func (o *outside) add(t tilted, p plan) {
 	o.left = exact.AddUp(o.left, exact.MulUp(float64(t.count), t.excess(-p.left*p.h)))
 }
 
-// read fills the window from a spectrum. It bounds the mass outside the window by Chernoff's inequality: the tilted
-// mass at J ≥ r is at most Σ value·e^(s(J − r)), which is a product over the parts.
+// read fills the window from a spectrum. It bounds the mass outside the window by Chernoff's inequality: for every
+// r, the tilted mass at points J ≥ r is at most Σ value·e^(s(J − r)), which is a product over the parts.
 func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 	above, below, errAbove, errBelow := s.invert(scratch)
 	rotate := func(x []float64) []float64 {
