@@ -56,7 +56,7 @@ func wordFeatures(s sample, c census) []feature {
 	return features
 }
 
-// counted returns a function that counts the fields of an output for which is holds.
+// counted returns a function that counts the fields f of an output for which is(f) is true.
 func counted(is func(field) bool) func(*output) field {
 	return func(o *output) field {
 		n := 0

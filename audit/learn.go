@@ -105,8 +105,8 @@ func figureOf(s score, name string) feature {
 }
 
 // choose returns the most promising event for each aim. An aim is a large ratio or a large difference of the
-// probabilities, with a given side as the likelier one. Scores are learned from the sample learned. Thresholds and
-// scores are compared on the sample compared, so that an overfitted score does not win. tests is the number of runs
+// probabilities, with a given side as the likelier one. It learns scores from the sample `learned`. It compares
+// thresholds and scores on the other sample, so that an overfitted score does not win. tests is the number of runs
 // that will test each event.
 func (a *audit) choose(features []feature, learned, compared sample, tests int) []event {
 	candidates := propose(features, learned)

@@ -78,7 +78,7 @@ type pair struct {
 
 func (p *pair) of(o *output) float64 { return p.cells[p.a.cell(o)][p.b.cell(o)].ratio }
 
-// each calls see for each pair of cells that outputs can be in, with the name of the pair.
+// each calls the function see for each pair of cells that outputs can be in, with the name of the pair.
 func (p *pair) each(see func(name string, s share)) {
 	for i := range mostCells {
 		for j := range mostCells {

@@ -54,7 +54,7 @@ func noneOf(n int) string {
 	return "is none of "
 }
 
-// intervals describes the bins for which in holds. Adjacent bins become one interval.
+// intervals describes the bins whose share s satisfies in(s). Adjacent bins become one interval.
 func (p *parts) intervals(in func(share) bool) (pieces []string) {
 	for i := 0; i < len(p.bins); i++ {
 		if !in(p.bins[i]) {
@@ -69,7 +69,7 @@ func (p *parts) intervals(in func(share) bool) (pieces []string) {
 	return pieces
 }
 
-// listed returns the tokens for which wanted holds, the most frequent first.
+// listed returns the tokens whose share s satisfies wanted(s), the most frequent first.
 func (p *parts) listed(wanted func(share) bool) (out []string) {
 	for token, s := range p.tokens {
 		if wanted(s) {

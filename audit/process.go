@@ -112,12 +112,12 @@ func (c call) fails(kind error, done int, detail, hint string) error {
 	return &ProgramError{Kind: kind, Side: c.side, Done: c.before + done, Detail: detail, Hint: hint}
 }
 
-// process runs one process. take reads the process's output and returns the number of outputs. If the process
-// succeeds, end checks this number.
+// process runs one process. The function take reads the process's output and returns the number of outputs. If the
+// process succeeds, the function end checks this number.
 //
 // The process runs in a process group of its own. The group is killed when the process ends, when its time is up,
-// when ctx ends, and when take returns an error. A child that left the group may live on. It cannot delay the
-// audit, because the pipe is closed when the time is up.
+// when ctx ends, and when the function take returns an error. A child that left the group may live on. It cannot
+// delay the audit, because the pipe is closed when the time is up.
 func (c call) process(ctx context.Context, take func(io.Reader) (int, error), end func(done int) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

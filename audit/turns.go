@@ -61,8 +61,8 @@ func mixed(n uint64) uint64 {
 // errMore reports a mechanism that returns more outputs than requested.
 var errMore = errors.New("the mechanism gave more outputs than runs")
 
-// turn runs the mechanism n times on one side, and passes each output to see. It returns [ErrRepeats] if a turn's
-// outputs repeat those of an earlier turn.
+// turn runs the mechanism n times on one side, and calls see(output) for each output. It returns [ErrRepeats] if a
+// turn's outputs repeat those of an earlier turn.
 func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []byte)) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -266,7 +266,9 @@ const terms = 100_000
 
 // invert returns a function that bounds P(|X| > y) of the continuous combination, for 0 ≤ y ≤ most. The second
 // result is false if that is not possible. invert uses the characteristic function φ(t) = exp(−Vt²/2)·Π(1 +
-// b²t²)^−m. Let κ(t) = −t·φ′(t)/φ(t), which never decreases. Then φ(t) ≤ φ(T)(t/T)^(−κ(T)) for t ≥ T, for every T.
+// b²t²)^−m. V is the variance of the Gaussian part, and the product is over the scales b of the Laplace parts, each
+// with its number m of variables. Let κ(t) = −t·φ′(t)/φ(t), which never decreases. Then φ(t) ≤ φ(T)(t/T)^(−κ(T))
+// for t ≥ T, for every T.
 func (p pieces) invert(alpha, most float64) (func(y float64) float64, bool) {
 	return inversion(alpha, most, p.continuousChernoff(alpha/2000), func(t float64) (phi, beyond, kappa float64) {
 		phi, kappa = p.characteristic(t)

@@ -12,9 +12,9 @@ const smoothing = 6
 // smoothed returns a quantile from the characteristic functions of the discrete noises themselves. It is for many
 // small noises, for which the distance to continuous noises is too large.
 //
-// Let U be the sum of r uniform variables on ±δ/r, independent of the combination X. Since |U| ≤ δ, |X| > y implies
-// |X + U| > y − δ. X + U has a density. Its characteristic function is that of X, which is at most 1 in magnitude,
-// times (sin(δt/r)/(δt/r))^r, which is at most (r/(δt))^r.
+// For some δ > 0, let U be the sum of r uniform variables on ±δ/r, independent of the combination X. Since |U| ≤ δ,
+// |X| > y implies |X + U| > y − δ. X + U has a density. Its characteristic function is that of X, which is at most
+// 1 in magnitude, times (sin(δt/r)/(δt/r))^r, which is at most (r/(δt))^r.
 func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	delta := 0.03 * c.StdDev()
 	if p.near <= 3*delta || alpha < 1e-6 || math.IsInf(most, 1) {
@@ -49,7 +49,7 @@ func sixth(x float64) float64 {
 const nothing = 60
 
 // decay returns the function −ln φ(t), where φ is the combination's characteristic function, which is positive.
-// Where the value is above nothing, the function returns +Inf.
+// Values above the constant `nothing` are replaced by +Inf.
 func (c *Combination) decay() func(t float64) float64 {
 	parts := make([]func(t float64) float64, len(c.terms))
 	known := map[Distribution]func(t float64) float64{}
@@ -74,10 +74,10 @@ func (c *Combination) decay() func(t float64) float64 {
 	}
 }
 
-// decayOf returns −ln of a discrete noise's characteristic function, which is positive. For a Laplace it is (1 −
-// p)²/(1 − 2p·cos t + p²). For a Gaussian it is a quotient of theta functions. These are summed by their definition
-// for σ < 1. Otherwise, by Poisson's summation, the quotient is Σ exp(−σ²(t − 2πn)²/2) over n, divided by the same
-// sum at t = 0.
+// decayOf returns −ln of a discrete noise's characteristic function, which is positive. For a Laplace, with p =
+// exp(−1/scale), it is (1 − p)²/(1 − 2p·cos t + p²). For a Gaussian it is a quotient of theta functions. These are
+// summed by their definition for σ < 1. Otherwise, by Poisson's summation, the quotient is Σ exp(−σ²(t − 2πn)²/2)
+// over n, divided by the same sum at t = 0.
 //
 // In the second case, |t| ≤ π may be assumed, because the function has period 2π. For σ ≥ 1, the terms |n| ≥ 2 are
 // below 1e-17 of the term n = 0, and the terms n = ±1 are exp(−2πσ²(π ∓ |t|)) of it.

@@ -151,13 +151,13 @@ func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
 	return bisect(enough.Add(enough, big.NewInt(1)), func(k *big.Int) bool { return d.Tail(k) <= alpha })
 }
 
-// bisect returns a k from 0 to enough with will(k), or enough itself. If will holds from some k on, bisect returns
-// the least such k.
+// bisect returns a k in [0, enough] for which will(k) is true, or the number enough itself. If will(k) is true from
+// some k on, bisect returns the least such k.
 func bisect(enough *big.Int, will func(k *big.Int) bool) *big.Int {
 	return bisectAbove(big.NewInt(-1), enough, will)
 }
 
-// bisectAbove is bisect for k above short, where will(short) is false.
+// bisectAbove is bisect for k in (short, enough], if will(short) is false.
 func bisectAbove(short, enough *big.Int, will func(k *big.Int) bool) *big.Int {
 	one := big.NewInt(1)
 	for {

@@ -168,7 +168,8 @@ func (d Staircase) Quantile(alpha float64) *big.Int {
 	return bisect(enough.Mul(enough, d.length), func(k *big.Int) bool { return d.Tail(k) <= alpha })
 }
 
-// Variance returns E X², in squared units, to about 12 digits. It is 0 if that is below the least float.
+// Variance returns E X² for noise X with this distribution, in squared units, to about 12 digits. It is 0 if that
+// is below the least float.
 func (d Staircase) Variance() float64 {
 	n, m, q := d.moments()
 	long, w, b := intFloat(d.length), d.drop(), d.base()
@@ -178,7 +179,8 @@ func (d Staircase) Variance() float64 {
 // StdDev returns the square root of the variance, in units, as accurately as Variance.
 func (d Staircase) StdDev() float64 { return math.Sqrt(d.Variance()) }
 
-// MeanAbs returns E|X|, in units, to about 12 digits. It is 0 if that is below the least float.
+// MeanAbs returns E|X| for noise X with this distribution, in units, to about 12 digits. It is 0 if that is below
+// the least float.
 func (d Staircase) MeanAbs() float64 {
 	n, m, _ := d.moments()
 	return 2 / d.divisor() * (intFloat(d.length)/d.drop()*n*d.base() + m)

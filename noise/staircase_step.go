@@ -6,8 +6,8 @@ import (
 	"dither/internal/exact"
 )
 
-// AbsoluteStep returns the step r for which a staircase of length Δ and ε has the least E|X|. It is near Δ/(1 +
-// exp(ε/2)). Invalid parameters are ErrScale.
+// AbsoluteStep returns the step r for which a staircase of length Δ and ε has the least E|X|, where X is the noise.
+// It is near Δ/(1 + exp(ε/2)). Invalid parameters are ErrScale.
 //
 // This least E|X| is optimal: no noise that does not depend on the value, and makes an integer of sensitivity Δ
 // ε-differentially private, has a smaller one [Geng & Viswanath 2014, the discrete case].
@@ -17,8 +17,8 @@ func AbsoluteStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 	})
 }
 
-// SquaredStep returns the step r for which a staircase of length Δ and ε has the least E X². Invalid parameters are
-// ErrScale.
+// SquaredStep returns the step r for which a staircase of length Δ and ε has the least E X², where X is the noise.
+// Invalid parameters are ErrScale.
 func SquaredStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 	return bestStep(length, epsilon, func(s stepped, r *big.Int) *big.Float {
 		quadratic := s.mul(s.mul(s.ratio, s.weight(r)), s.quadratic)
@@ -28,7 +28,7 @@ func SquaredStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 }
 
 // stepped holds the terms of a staircase's error that do not depend on the step r, as floats with the given number
-// of bits.
+// of bits. Δ and b are those of [Staircase].
 type stepped struct {
 	bits             uint
 	length           *big.Int

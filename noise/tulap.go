@@ -90,8 +90,8 @@ func (d Tulap) at(m, v float64) float64 {
 // Quantile returns the x with P(N ≤ x) = p, to about 12 digits of CDF. At p = 0 and p = 1 it is an end of the
 // support, which is infinite if δ = 0. For p outside [0, 1] it is NaN.
 //
-// For p ≤ ½ it is −(m − ½ + v), where m is the integer with bᵐ⁺¹ < f ≤ bᵐ, f = (1 + b)(pw + δb)/(w + 2δb), and v
-// solves a linear equation.
+// Let b = exp(−ε) and w = 1 − b. For p ≤ ½ it is −(m − ½ + v), where m is the integer with bᵐ⁺¹ < f ≤ bᵐ, f = (1 +
+// b)(pw + δb)/(w + 2δb), and v solves a linear equation.
 func (d Tulap) Quantile(p float64) float64 {
 	if p > 0.5 {
 		return -d.Quantile(1 - p)

@@ -75,11 +75,12 @@ const (
 // [Mehrotra 1992; Nocedal & Wright 2006, §14.2]. Each step factors one positive definite matrix with a row for each
 // person.
 //
-// Claim: the norm of every x in [0, 1]ⁿ is at least lower. Proof: let y be in the unit ball of the dual norm. Then
-// ‖a − Ax‖ ≥ yᵀ(a − Ax) by Hölder's inequality, and yᵀ(a − Ax) ≥ aᵀy − Σⱼ max(0, (Aᵀy)ⱼ) because 0 ≤ x ≤ 1. lower
-// is the last expression, for the y that the search finds, scaled into the ball. ∎ So the result does not depend on
-// the correctness of the search. A gap above 10⁻⁶ of 1 + ‖a − Ax‖ is an error. Answers are between −n and 2n, so
-// this gap is far below one person, in the largest residual and in the mean residual.
+// Claim: the norm of every x in [0, 1]ⁿ is at least lower. In the following, a are the answers. Proof: let y be in
+// the unit ball of the dual norm. Then ‖a − Ax‖ ≥ yᵀ(a − Ax) by Hölder's inequality, and yᵀ(a − Ax) ≥ aᵀy − Σⱼ
+// max(0, (Aᵀy)ⱼ) because 0 ≤ x ≤ 1. lower is the last expression, for the y that the search finds, scaled into the
+// ball. ∎ So the result does not depend on the correctness of the search. A gap above 10⁻⁶ of 1 + ‖a − Ax‖ is an
+// error. Answers are between −n and 2n, so this gap is far below one person, in the largest residual and in the
+// mean residual.
 func (p program) solve() (solution, error) {
 	s := newInterior(p)
 	best := s.certify()
@@ -100,9 +101,9 @@ func (p program) solve() (solution, error) {
 func (s solution) gap() float64 { return (s.value - s.lower) / (1 + math.Abs(s.value)) }
 
 // interior is a point of the search, with all variables above 0. x holds the unknowns, and w is 1 − x. For each
-// row, t bounds the residual, and the slacks are below = t − (a − Ax) and above = t + (a − Ax). LeastSum has one t
-// for each row, and LeastMax one t for all rows. toX, toW, toBelow and toTop are the multipliers of x, w, below and
-// above. The search moves all products of a variable and its multiplier to 0.
+// row, t bounds the residual, and the slacks are below = t − (a − Ax) and above = t + (a − Ax), where a are the
+// answers. LeastSum has one t for each row, and LeastMax one t for all rows. toX, toW, toBelow and toTop are the
+// multipliers of x, w, below and above. The search moves all products of a variable and its multiplier to 0.
 type interior struct {
 	program
 	x, w, toX, toW               []float64 // one entry for each person

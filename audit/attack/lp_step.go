@@ -169,7 +169,7 @@ func (s *interior) toward(g targets) move {
 }
 
 // reach returns the largest shares of a move that keep all variables, and all multipliers, above 0. The shares are
-// at most 1. Each variable covers at most the share keep of its distance to 0.
+// at most 1. Each variable covers at most its distance to 0, times keep.
 func (s *interior) reach(m move, keep float64) (primal, dual float64) {
 	most := func(at, by []float64, sign, so float64) float64 {
 		for i, d := range by {

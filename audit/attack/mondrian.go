@@ -69,7 +69,7 @@ func (a Anonymized) Run() (Exposed, error) {
 			if left&(left-1) == 0 {
 				one[run]++
 			}
-			// left is never 0, because both sets contain the person's disease
+			// the set `left` is never empty, because both sets contain the person's disease
 			if left &= second[i]; left&(left-1) == 0 {
 				both[run]++
 			}

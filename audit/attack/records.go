@@ -20,8 +20,9 @@ const (
 // byteOrder is the mark with which some programs begin a file.
 const byteOrder = "\ufeff"
 
-// records reads the records of a CSV file, which must all have the same length, and passes each to do with its line
-// number. It returns ErrTable, with the line, if the file is invalid or if do returns an error.
+// records reads the records of a CSV file, which must all have the same length, and calls the function do for each
+// record, with its line number. It returns ErrTable, with the line, if the file is invalid or if do(line, record)
+// returns an error.
 func records(r io.Reader, do func(line int, record []string) error) error {
 	text := bufio.NewReader(r)
 	if mark, err := text.Peek(len(byteOrder)); err == nil && string(mark) == byteOrder {

@@ -59,7 +59,7 @@ func ReadAttributes(r io.Reader) (*Attributes, error) {
 	return a, nil
 }
 
-// as returns the rows as bits, with the columns in the order of names. Errors call the table by the text what.
+// as returns the rows as bits, with the columns in the order of names. Errors call the table by the text in `what`.
 func (a *Attributes) as(names []string, what string) ([][]bool, error) {
 	place, at := make(map[string]int, len(a.names)), make([]int, len(names))
 	for i, name := range a.names {

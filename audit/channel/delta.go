@@ -103,7 +103,7 @@ func (s *stick) largest(a Adjacency) (Excess, error) {
 	return found, nil
 }
 
-// reached is an event S with its value P(S|x) − c·P(S|x′), for rows x and x′.
+// reached is an event S with its value P(S|x) − c·P(S|x′), for rows x and x′ and the factor c of [stick].
 type reached struct {
 	event
 	number       *expsum.Number // nil if it is too large to compute with

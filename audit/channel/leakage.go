@@ -10,7 +10,8 @@ import (
 
 // Leakage states how much one output helps to guess the input. The guesser knows the distribution of the inputs,
 // applies Bayes' rule, and guesses once [Smith 2009; Braun, Chatzikokolakis & Palamidessi 2009]. The literature
-// calls Before and After the prior and the posterior Bayes vulnerability.
+// calls Before and After the prior and the posterior Bayes vulnerability. In the fields, π(x) is the probability of the
+// input x, and P(y|x) that of the output y for x.
 type Leakage struct {
 	Before Bounds // probability of a right guess without the output: max_x π(x)
 	After  Bounds // probability of a right guess with the output: Σ_y max_x π(x)·P(y|x)

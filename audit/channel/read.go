@@ -64,8 +64,8 @@ func Read(r io.Reader, o Options) (*Matrix, error) {
 // table holds the lines of a CSV file, each as a list of fields.
 type table struct{ lines [][]string }
 
-// readTable reads a CSV file. It returns ErrMatrix for a file with many more fields than most, or of more than
-// maxBytes.
+// readTable reads a CSV file. It returns ErrMatrix for a file with many more than `most` fields, or with more than
+// maxBytes bytes.
 func readTable(r io.Reader, most int, delimiter rune) (*table, error) {
 	if delimiter == 0 {
 		delimiter = ','

@@ -27,7 +27,7 @@ func slow(steps []account.Step) bool {
 type curve struct {
 	job    *account.Job
 	seen   map[float64]float64
-	far    float64 // power is computed from the curve between −far and far
+	far    float64 // the method power uses the curve δ(ε) for |ε| ≤ far
 	slow   bool
 	failed error
 }
@@ -54,11 +54,12 @@ const farthest = 40
 
 // power returns an upper bound on the true positive rate of a test at level alpha.
 //
-// It minimises a bound over t = e^e. For e ≥ 0 the bound is t·α + δ(e), and for e < 0 it is 1 − t(1 − α − δ(−e)).
-// Let D(t) be the largest value of P(S) − t·Q(S) over events S. Both bounds are t·α + D(t): for e < 0, taking the
-// complement of S and exchanging P and Q gives D(t) = 1 − t + t·δ(−e). D is convex, because it is a maximum of
-// linear functions of t. So the bound has one valley, and a golden-section search finds it. The accountants'
-// figures may exceed δ. This makes the bound less tight, but it still holds.
+// It minimises a bound over t = e^ε, for real numbers ε. For ε ≥ 0 the bound is t·α + δ(ε), and for ε < 0 it is 1 −
+// t(1 − α − δ(−ε)). Let P and Q be the output laws under the two hypotheses. Let D(t) be the largest value of P(S)
+// − t·Q(S) over events S. Both bounds are t·α + D(t): for ε < 0, taking the complement of S and exchanging P and Q
+// gives D(t) = 1 − t + t·δ(−ε). D is convex, because it is a maximum of linear functions of t. So the bound has one
+// valley, and a golden-section search finds it. The accountants' figures may exceed δ. This makes the bound less
+// tight, but it still holds.
 func (c *curve) power(alpha *big.Rat) float64 {
 	level := exact.FloatUp(alpha)
 	bound := func(e float64) float64 {
@@ -82,10 +83,10 @@ func (c *curve) power(alpha *big.Rat) float64 {
 	return max(0, min(least, valley(bound, low, high)))
 }
 
-// guess returns the e that would be best if the job were Gaussian noise. Many mechanisms together are close to
-// Gaussian noise [Dong, Roth & Su 2022, Theorem 3.4]. guess finds the μ for which N(0, 1) and N(μ, 1) have the
-// job's total variation distance. It returns the logarithm of the ratio of their densities at the threshold of the
-// test with this level. Every e gives a valid bound, so a bad guess costs only tightness.
+// guess returns the ε at which the bound of power would be smallest if the job were Gaussian noise. Many mechanisms
+// together are close to Gaussian noise [Dong, Roth & Su 2022, Theorem 3.4]. guess finds the μ for which N(0, 1) and
+// N(μ, 1) have the job's total variation distance. It returns the logarithm of the ratio of their densities at the
+// threshold of the test with this level. Every ε gives a valid bound, so a bad guess costs only tightness.
 func (c *curve) guess(level float64) float64 {
 	mu := 2 * math.Sqrt2 * math.Erfinv(c.delta(0))
 	e := mu*math.Sqrt2*math.Erfinv(1-2*level) - mu*mu/2

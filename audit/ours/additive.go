@@ -86,8 +86,9 @@ func counted(stream []int64, begin func() (*stream.Counter, error)) (sums []int6
 }
 
 // countingTree returns the subject for running sums of three steps. The blocks of the tree are [1], [1, 2] and [3].
-// So the sums are x₁ + a, x₁ + x₂ + b and x₁ + x₂ + b + x₃ + c, with independent noises a, b, c of scale 2Δ/ε. The
-// law is the joint distribution of the first two sums and of the difference between the third and the second.
+// So the sums are x₁ + a, x₁ + x₂ + b and x₁ + x₂ + b + x₃ + c, with independent noises a, b, c of scale 2Δ/ε,
+// where Δ is the sensitivity. The law is the joint distribution of the first two sums and of the difference between
+// the third and the second.
 func countingTree() Subject {
 	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	e := epsilonOf(1, 1)
@@ -115,8 +116,9 @@ func countingTree() Subject {
 	})
 }
 
-// noisyCounts returns the [Law] of histograms with discrete Laplace noise of scale histograms·Δ/ε on each count.
-// One row changes one count in each histogram. Neighbours are datasets that differ by one row.
+// noisyCounts returns the [Law] of histograms with discrete Laplace noise of scale histograms·Δ/ε on each count,
+// where Δ is the sensitivity of one histogram. One row changes one count in each histogram. Neighbours are datasets
+// that differ by one row.
 func noisyCounts(
 	e privacy.Epsilon, data [][]int64, names []string, histograms, low, high int64, counts func(rows []int64) []int64,
 ) (*Law, error) {

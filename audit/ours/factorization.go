@@ -12,7 +12,7 @@ import (
 // countingFactorization returns the subject for running sums of two steps, by the square root of the matrix of
 // prefix sums, R = (1 0; ½ 1). The released sums are x₁ + ⌊u₁ + ½⌋ and x₁ + x₂ + ⌊u₁/2 + u₂ + ½⌋ [Fichtenberger,
 // Henzinger & Upadhyay 2023]. Here u₁ and u₂ are discrete Gaussian noise on the multiples of 2⁻³⁰ with σ² = (1 +
-// ¼)Δ²/(2ρ), where 1 + ¼ is the squared norm of R's first column.
+// ¼)Δ²/(2ρ), where Δ is the sensitivity, and 1 + ¼ is the squared norm of R's first column.
 func countingFactorization() Subject {
 	m := stream.CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
 	all, names := vectors(2, 0, 1)

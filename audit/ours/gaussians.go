@@ -81,7 +81,8 @@ func analyticGaussian() Subject {
 }
 
 // countingTreeGaussian returns a subject like that of [countingTree], with Gaussian noise of variance σ² = LΔ²/(2ρ)
-// on each block, where L = 2. The first step is in two of the three blocks, and each other step is in one.
+// on each block, where Δ is the sensitivity and L = 2. The first step is in two of the three blocks, and each other
+// step is in one.
 func countingTreeGaussian() Subject {
 	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	all, names := vectors(3, 0, 1)

@@ -46,7 +46,7 @@ type Limit struct {
 // other is the column for all outputs that a law does not list.
 const other = "other"
 
-// weights is one row of a law. The map of holds the probability of each output, multiplied by total.
+// weights is one row of a law. of[y] is the probability of the output y, multiplied by total.
 type weights struct {
 	of    map[string]*expsum.Number
 	total *expsum.Number

@@ -46,8 +46,8 @@ func (g geometric) differencesTotal(c *calc, n int) *expsum.Number {
 
 // rankings returns the joint distribution of the order of the noisy scores A₁, A₂, … and of the gaps between them.
 // In the order i₁, i₂, …, the gap g_r is A_{i_r} − A_{i_{r+1}}, minus 1 if i_{r+1} < i_r, because ties are broken
-// by index [Ding, Wang, Zhang & Kifer 2019]. The outputs list gaps up to most. The argument told is the number of
-// candidates that an output names, from the first on.
+// by index [Ding, Wang, Zhang & Kifer 2019]. The outputs list gaps up to the argument most. The argument told is
+// the number of candidates that an output names, from the first on.
 func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w weights) {
 	n := len(scores)
 	w.total = g.differencesTotal(c, n)

@@ -50,7 +50,7 @@ type domain struct {
 	inputs []string
 	pair   [2]int
 	draw   func(input int) (drawn, error)
-	// makes many draws at once and returns their folded texts; nil if there is no faster way than draw
+	// makes many draws at once and returns their folded texts; nil if there is no faster way than the function draw
 	many func(input, runs int) ([]string, error)
 }
 
@@ -180,7 +180,7 @@ func vectors(n int, low, high int64) (all [][]int64, names []string) {
 	return all, names
 }
 
-// adjacent returns the pairs of indices below n for which near returns true.
+// adjacent returns the pairs of indices i, j below n for which near(i, j) is true.
 func adjacent(n int, near func(i, j int) bool) (pairs [][2]int) {
 	for i := range n {
 		for j := range i {

@@ -40,8 +40,8 @@ func keyed(units []int64) (out []mechanism.Partition) {
 const dropped = "dropped"
 
 // left returns the output of a partition mechanism. For each key it contains "dropped", or "kept" with the noisy
-// number if there is one. Folding replaces numbers above most by most. A kept key that is not in the input is
-// listed separately. No law contains such an output, so a comparison with the law fails.
+// number if there is one. Folding clamps numbers to at most the argument most. A kept key that is not in the input
+// is listed separately. No law contains such an output, so a comparison with the law fails.
 func left(keys int, kept []partition.Kept, most int64) drawn {
 	text := slices.Repeat([]string{dropped}, keys)
 	folded := slices.Clone(text)
@@ -60,8 +60,8 @@ func left(keys int, kept []partition.Kept, most int64) drawn {
 	return drawn{text: strings.Join(text, "; "), folded: strings.Join(folded, "; ")}
 }
 
-// units returns all inputs of the given number of partitions with 0 to most units each, their names, and the pairs
-// of neighbours. Neighbours differ by at most one unit in each partition.
+// units returns all inputs of the given number of partitions, each with at most `most` units, their names, and the
+// pairs of neighbours. Neighbours differ by at most one unit in each partition.
 func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int) {
 	all, names = vectors(keys, 0, most)
 	for i, v := range all {
@@ -70,8 +70,8 @@ func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int)
 	return all, names, adjacent(len(all), func(i, j int) bool { _, most := apart(all[i], all[j]); return most <= 1 })
 }
 
-// partitioned returns the subject for a mechanism that treats each partition separately. one returns the output
-// distribution for one partition with n units.
+// partitioned returns the subject for a mechanism that treats each partition separately. The function one returns
+// the output distribution for a single partition with n units.
 func partitioned(
 	name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error),
 	one func(c *calc, n int64) weights,

@@ -78,8 +78,8 @@ func twiceMedian(rows []int64, upper int64) int64 {
 	return rows[(len(rows)-1)/2] + rows[len(rows)/2]
 }
 
-// cauchyScale returns S/α, as defined at [smooth]. For n rows, all must contain every dataset that differs in at
-// most n rows, and the neighbours of these datasets.
+// cauchyScale returns S/α, as defined at [smooth]. For n rows, the list `all` must contain every dataset that
+// differs in at most n rows, and the neighbours of these datasets.
 //
 // The search ends at k = n. If all n rows are removed, one row moves the median by half of the domain. This is the
 // largest change possible, so the terms for k > n are smaller than the term for n.

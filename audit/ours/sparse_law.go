@@ -10,10 +10,10 @@ import (
 	"dither/mechanism/stream"
 )
 
-// sparseVector is the mechanism with the noise that its definition prescribes [Lyu, Su & Li 2017, Algorithm 7]. The
-// threshold's noise ρ has scale Δ/ε₁. The queries' noise ν has scale 2cΔ/ε₂, or cΔ/ε₂ for monotonic queries. ε is
-// divided into ε₁ and ε₂ in the ratio 1 : (2c)^⅔, or 1 : c^⅔, rounded down to thousandths. The noise of values has
-// scale cΔ/ε₃.
+// sparseVector is the mechanism with the noise that its definition prescribes [Lyu, Su & Li 2017, Algorithm 7]. Δ
+// is the sensitivity of a query, and c the number of positive answers. The threshold's noise ρ has scale Δ/ε₁. The
+// queries' noise ν has scale 2cΔ/ε₂, or cΔ/ε₂ for monotonic queries. ε is divided into ε₁ and ε₂ in the ratio 1 :
+// (2c)^⅔, or 1 : c^⅔, rounded down to thousandths. The noise of values has scale cΔ/ε₃.
 type sparseVector struct {
 	stream.SparseVector
 	threshold, query, value geometric // value.rate is nil if no values are released
@@ -62,8 +62,8 @@ func (v sparseVector) total(c *calc, queries int) *expsum.Number {
 	return p
 }
 
-// rates returns the decay rates that occur in the tails of the products of factors. The rate with k = −1 belongs to
-// the factor [rising], which grows.
+// rates returns the decay rates that occur in the tails of the products of factors. The first rate, for k = −1,
+// belongs to the factor [rising], which grows.
 func (v sparseVector) rates(queries int) (rates []*big.Rat) {
 	for k := int64(-1); k <= int64(queries); k++ {
 		r := new(big.Rat).Mul(v.query.rate, big.NewRat(k, 1))
@@ -140,9 +140,10 @@ func (r rest) beyond(c *calc, sign, far int64) (out fading) {
 // limits returns the limits of the probabilities of "above by g" after i answers "below", as the gap g grows. It is
 // for sessions that end with the first answer "above".
 //
-// Let a = e^−(rate of ρ) and b = e^−(rate of ν). For gaps beyond far, the probability has the form αbᵍ + β(abⁱ)ᵍ.
-// To see this, split the sum over the threshold's noise z at −g. For z ≥ −g the last factor is b^(g+z), and the sum
-// of a^|z|·b^z·∏ b^|z| is a constant minus a tail that begins at −g. For z < −g the sum is a geometric series.
+// Let a = e^−(rate of ρ) and b = e^−(rate of ν). For gaps beyond far, the probability has the form αbᵍ + β(abⁱ)ᵍ,
+// with constants α and β. To see this, split the sum over the threshold's noise z at −g. For z ≥ −g the last factor
+// is b^(g+z), and the sum of a^|z|·b^z·∏ b^|z| is a constant minus a tail that begins at −g. For z < −g the sum is
+// a geometric series.
 //
 // So the ratio of two inputs is a quotient of linear functions of (abⁱ/b)ᵍ. It lies between its value at the least
 // such gap and its limit. As a < b, the limit is the quotient of the two α. The method returns the α, which are the

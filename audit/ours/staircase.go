@@ -9,7 +9,8 @@ import (
 )
 
 // steps is the staircase distribution P(Z = z) ∝ e^(−ε·s(|z|)) with s(k) = ⌊(k + Δ − r)/Δ⌋ [Geng & Viswanath 2014,
-// the discrete case]. Δ is length. s is 0 for k < r, and then rises by 1 after every Δ integers.
+// the discrete case]. Δ is length, and r is the length of the first step. s is 0 for k < r, and then rises by 1
+// after every Δ integers.
 type steps struct {
 	epsilon   *big.Rat
 	length, r int64

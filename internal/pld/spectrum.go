@@ -71,7 +71,7 @@ func magnitude(z complex128) float64 {
 	return math.Sqrt(real(z)*real(z)+imag(z)*imag(z)) * (1 + 4*unit)
 }
 
-// timesPower returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. Let z̃ be the exact
+// timesPower returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. Let z̃ be the computed
 // value of z. If |z − z̃| ≤ e, |zⁿ − z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of
 // at most √5·u, where u is the unit roundoff [Brent, Percival & Zimmermann 2007]. So a power by squaring has one of
 // at most (1 + √5·u)ⁿ − 1. The term 10⁻³⁰⁰ covers underflow.

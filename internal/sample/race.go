@@ -38,7 +38,7 @@ type Race struct {
 	rate       *big.Rat // c, the factor of the scores
 	down, up   float64  // bounds on c
 	keep       int
-	kept       []*runner // at most keep of them; a heap whose root has the largest time
+	kept       []*runner // at most `keep` of them; a heap whose root has the largest time
 	challenger runner    // the entrant being compared; a field, so that rejected entrants need no memory
 	exactly    bool      // for tests: treat every comparison by floats as undecided
 }
@@ -57,8 +57,8 @@ type runner struct {
 	known     uint     // the number of known digits
 }
 
-// NewRace starts a race of rate c that stores the first keep entrants. It panics if c is nil or negative, or if
-// keep is below 1.
+// NewRace starts a race of rate c that stores only the leading entrants, at most `keep` of them. It panics if c is
+// nil or negative, or if keep is below 1.
 func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	if c == nil || c.Sign() < 0 || keep < 1 {
 		panic("sample: a race needs a rate of at least 0 and at least one winner")

@@ -104,7 +104,7 @@ func weightBounds(w uint64) (down, up float64) {
 	return float64(w), float64(w)
 }
 
-// reveal draws binary digits of the runner's U until at least many are known.
+// reveal draws binary digits of the runner's U until at least the given number of them is known.
 func (x *runner) reveal(src *entropy.Source, many uint) {
 	for ; x.known < many; x.known += 64 {
 		x.digits.Lsh(x.digits, 64).Or(x.digits, new(big.Int).SetUint64(src.Uint64()))

@@ -19,9 +19,9 @@ import (
 // minimum of a continuous density.) The solver's tolerance, its floating-point errors and the grid are part of the
 // sensitivity, so the proof assumes nothing about the solver's path.
 //
-// Let R be the bound on the norm of the predictors, m the most rows of a unit, and r the radius. Let s and b be the
-// bounds on |ℓ′| and ℓ″ (curveOf). J is Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the given numbers, rounded
-// down to float64.)
+// J, Λ(n), n, N and ℓ are those of [Objective], and d is the number of coefficients. Let R be the bound on the norm
+// of the predictors, m the most rows of a unit, and r the radius. Let s and b be the bounds on |ℓ′| and ℓ″
+// (curveOf). J is Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the given numbers, rounded down to float64.)
 //
 // Lemma 1. Claim: let θ and θ′ be the minima of J and J′ over the ball B, for neighbours. Their distance is at most
 // Δ = (a·m·s·R + Λ·m·r/N)/Λ, where a = 1 under add-remove and a = 2 under change-one. It is also at most 2r. Proof.

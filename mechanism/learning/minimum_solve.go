@@ -225,8 +225,8 @@ func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *lands
 }
 
 // glide continues from a landscape with Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19]. It needs about
-// √κ passes, where T̂ alone needs κ. It serves a narrow HuberLoss, for which Newton's method does not settle. It
-// returns the landscape with the least bound off that it met.
+// √κ passes, where T̂ alone needs κ (κ and T̂ are those of [Minimiser]). It serves a narrow HuberLoss, for which
+// Newton's method does not settle. It returns the landscape with the least bound off that it met.
 func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscape) (*landscape, error) {
 	at, last := best, best.theta
 	for pass := int64(0); pass < m.glides && at.off > m.target; pass++ {

@@ -192,7 +192,7 @@ func (m NoisyGradient) sum(
 	return out, err
 }
 
-// sampled calls take for each of the units with probability Rate, independently, in increasing order.
+// sampled calls the function take for each of the units with probability Rate, independently, in increasing order.
 //
 // Let 2^-k be the least power of two that is at least Rate. A unit must pass k fair coins, which are tossed for 64
 // units at a time, and then a coin of probability Rate·2^k. That last coin draws a uniform integer below the

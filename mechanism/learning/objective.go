@@ -75,7 +75,8 @@ func (o Objective) check() error {
 	return nil
 }
 
-// curve is a loss function on the ball, in float64: its first and second derivatives in z, and bounds on them.
+// curve is a loss function on the ball, in float64: its first and second derivatives in z = θ·x, and bounds on
+// them.
 type curve struct {
 	kind        LossFunction
 	response    float64 // |y| is clamped to response
@@ -86,9 +87,9 @@ type curve struct {
 
 // curveOf returns the curve of the objective's loss. bound is R, the bound on the norm of the predictors.
 //
-// Proof of the bounds: |z| ≤ ‖θ‖·‖x‖ ≤ Radius·R ≤ reach. Logistic: ℓ′ = σ(z) − y is between −1 and 1, and ℓ″ = σ(1
-// − σ) ≤ ¼. Poisson: ℓ′ = eᶻ − y is between −Response and e^reach, and ℓ″ = eᶻ ≤ e^reach. Huber: ℓ′ is z − y
-// clamped to ±Width, and ℓ″ ≤ 1. Each bound is rounded up.
+// Proof of the bounds: |z| ≤ ‖θ‖·‖x‖ ≤ Radius·R ≤ reach. Logistic: let σ(z) = 1/(1 + e^(−z)). ℓ′ = σ(z) − y is
+// between −1 and 1, and ℓ″ = σ(1 − σ) ≤ ¼. Poisson: ℓ′ = eᶻ − y is between −Response and e^reach, and ℓ″ = eᶻ ≤
+// e^reach. Huber: ℓ′ is z − y clamped to ±Width, and ℓ″ ≤ 1. Each bound is rounded up.
 func (o Objective) curveOf(bound *big.Rat) (curve, error) {
 	c := curve{kind: o.Loss, reach: exact.FloatUp(new(big.Rat).Mul(o.Radius, bound))}
 	if o.Response != nil {

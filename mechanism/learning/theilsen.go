@@ -207,7 +207,7 @@ type DrawnLine struct {
 // Expected returns the expected errors of the slope and the middle. residual is the standard deviation of the
 // residuals, as a fraction of Y's range. Near the median, the score grows on each side in proportion to the density
 // of slopes, or of residuals. So the draw has a Laplace distribution around the median. The rest of the domain,
-// where scores are near n/2 or n, is accounted for by Astray.
+// where scores are near n/2 or n for n rows, is accounted for by Astray.
 func (m TheilSen) Expected(residual float64) (slope, middle DrawnLine) {
 	n := float64(m.paired())
 	r, q := m.moves()

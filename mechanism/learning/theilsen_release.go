@@ -71,8 +71,9 @@ func (p placer) place(x, y float64) point {
 	return point{to((x-p.x0)*p.xScale, xBits), to((y-p.y0)*p.yScale, yBits)}
 }
 
-// gather collects the rows that take part. If there are more than most, it waits until the context ends, as the
-// computation for slightly fewer rows would. An immediate error would reveal whether there is one more row.
+// gather collects the rows that take part. If more than the limit `most` take part, it waits until the context
+// ends, as the computation for slightly fewer rows would. An immediate error would reveal whether there is one more
+// row.
 func (m TheilSen) gather(
 	ctx context.Context, src *entropy.Source, in *opaque.Reader, most int,
 ) (out points, err error) {
@@ -173,8 +174,9 @@ func (p points) lefts(slope int64) []int64 {
 	return counts
 }
 
-// medianScores calls enter with the score D of every candidate, in order (see [TheilSen]). Adjacent candidates with
-// the same D come in one call. counts[i] is the number of items at candidate i, whose median is sought.
+// medianScores calls the function enter with the score D of every candidate, in order (see [TheilSen]). Adjacent
+// candidates with the same D come in one call. counts[i] is the number of items at candidate i, whose median is
+// sought.
 func medianScores(counts []int64, enter func(first int64, width uint64, d int64)) {
 	total, below := int64(0), int64(0)
 	for _, c := range counts {

@@ -53,8 +53,8 @@ type Approximate struct {
 	Squares bool // choose shares that are best under BoundedRange, whose losses add up in squares, not under Epsilon
 }
 
-// section is a part of the domain, from low to high, and the cut that divides it. at is the rank of the cut. from
-// and to are the ranks at the part's ends. Ranks are in units of 1/den of targets.
+// section is a part of the domain: the integers in [low, high], with the cut that divides it. The field at is the
+// rank of the cut. The fields from and to are the ranks at the part's ends. Ranks are in units of 1/den of targets.
 type section struct {
 	low, high           int64
 	lowShare, highShare int64 // the share of a row at an end that belongs to the section, in units of 1/whole
@@ -146,7 +146,7 @@ func (m Approximate) root(t targets) section {
 	}.with(t, m.order(t))
 }
 
-// with returns s with c as the cut that divides it. A nil c means that s is not cut.
+// with returns a copy of s that the cut c divides. A nil c means that s is not cut.
 func (s section) with(t targets, c *cut) section {
 	if s.cut = c; c != nil {
 		s.at = t.at[c.rank]

@@ -27,8 +27,9 @@ func rankError(delta *big.Rat, e privacy.Epsilon, in Domain, beta float64) float
 // parts may then be off by up to half of those rows, at any ε. Ages and amounts often repeat, and clamping makes
 // values repeat at the ends of the domain. Independent has a bound for such data.
 //
-// The bound is the largest D(s) over the sections s of the tree of cuts, which is public. Let c_s = 2(ln N +
-// ln(k/β))/ε_s. For a section s whose rank q′ divides it between the cuts at its ends, low and high,
+// The bound is the largest D(s) over the sections s of the tree of cuts, which is public. N is the number of
+// integers of the domain, k the number of ranks, n the number of rows, and β = beta. For A, B and d see Single. Let
+// c_s = 2(ln N + ln(k/β))/ε_s. For a section s whose rank q′ divides it between the cuts at its ends, low and high,
 //
 //	D(s) = Δ_s·c_s + (1 − q′)·E(low) + q′·E(high), and the cut that is made in s has E = D(s) + ½.
 //

@@ -257,8 +257,8 @@ func (p *draw) value(value, count int64) {
 // end enters the gap after the last value.
 func (p *draw) end() { p.gap(p.in.Upper + 1) }
 
-// gap enters the candidates from next up to but without until, if there are any. It enters an end of the domain
-// separately. The differences are correct even if until exceeds the largest int64 and wraps around.
+// gap enters the candidates in [p.next, until), if there are any. It enters an end of the domain separately. The
+// differences are correct even if until exceeds the largest int64 and wraps around.
 func (p *draw) gap(until int64) {
 	width := uint64(until) - uint64(p.next)
 	if width > 0 && p.next == p.in.Lower {

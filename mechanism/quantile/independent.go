@@ -77,8 +77,8 @@ func (m Independent) BoundedRange() privacy.Loss {
 }
 
 // RankError returns a bound on d of every output (see Single), for all data, which holds with probability at least
-// 1 − beta. It is the largest 2Δ(ln N + ln(k/β))/(ε/k) over the ranks, in rows, rounded up. The error is
-// ErrParameter.
+// 1 − beta. It is the largest 2Δ(ln N + ln(k/β))/(ε/k) over the ranks, in rows, rounded up, for N integers in the
+// domain, k ranks and β = beta. The error is ErrParameter.
 //
 // Proof: before sorting, each draw o_i has d_i(o_i) ≤ t except with probability at most β/k, by the bound of
 // Single. Sorting keeps a common bound t. Let q_1 < … < q_k be the ranks. d_i(o) ≤ t means that B(o) ≤ q_i·n + t

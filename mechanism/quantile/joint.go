@@ -21,9 +21,9 @@ import (
 //
 // The output is a sequence of places o_1 ≤ … ≤ o_k, and then a uniform integer from the bin of each place, sorted.
 // Let n_j be the mass between o_{j−1} and o_j, where n_1 is all mass before o_1 and n_{k+1} all mass after o_k. Let
-// g_j be the difference of the ranks at j and j − 1, with 0 and 1 at the ends. The sequence has probability ∝
-// w·exp(−c·d), where d = Σ_j |n_j − g_j·n|. The public weight w is the product of the widths of the bins, and of
-// 1/γ! for every place that occurs γ times.
+// g_j be the difference of the ranks at j and j − 1, with 0 and 1 at the ends, and let n be the number of rows. The
+// sequence has probability ∝ w·exp(−c·d), where d = Σ_j |n_j − g_j·n|. The public weight w is the product of the
+// widths of the bins, and of 1/γ! for every place that occurs γ times.
 //
 // Claim: Joint is Epsilon-differentially private, with c = ε₀/(2Δ), or 64 if that is less, and ε₀ a little below ε.
 // Proof of the sensitivity, with m = MaxRows: let an additional row add x_j ≥ 0 to n_j, Σx_j = 1. Then d changes by
@@ -197,7 +197,8 @@ type cell struct {
 // bin, and one at the end.
 func (j *joint) cellsOf(data mechanism.Ordered, rows int64) ([]cell, error) {
 	var cells []cell
-	next, seen, count := j.Lower, int64(0), int64(0) // next is the first integer of the bin whose rows count holds
+	// next is the first integer that is not yet in a cell; count is the number of rows of the bin that begins there
+	next, seen, count := j.Lower, int64(0), int64(0)
 	empty := func(until int64) {
 		if width := uint64(until) - uint64(next); width > 0 {
 			weight := scaledOf(float64(width)).times(scaledOf(float64(j.levels)))

@@ -125,8 +125,9 @@ func mantissa(m float64) *big.Int { return big.NewInt(int64(m * 0x1p52)) }
 // probability of its share of the sum so far. The sum is rounded. After r terms, each term has its probability up
 // to a factor between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
 //
-// Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} + T_i)·∏_{k>i}
-// S_{k−1}/(S_{k−1} + T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is within r roundings of ΣT.
+// Proof: let T_k be term k and S_k the rounded sum of the terms up to T_k. Then S_k = (S_{k−1} + T_k)(1 + δ_k),
+// |δ_k| ≤ 2⁻⁵³. Term i is drawn and stays with probability T_i/(S_{i−1} + T_i)·∏_{k>i} S_{k−1}/(S_{k−1} + T_k) =
+// T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is within r roundings of ΣT.
 type lottery struct {
 	src    *entropy.Source
 	sum    scaled

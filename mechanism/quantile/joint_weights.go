@@ -9,9 +9,10 @@ import (
 // jointWeights holds the sums of weights from which sequences are drawn, from their last position to the first
 // [Gillenwater, Joseph & Kulesza 2021].
 //
-// A sequence consists of runs: γ places in one cell, then places in a later cell. Let K(i′, i, j) = exp(−c·|mass
-// from i′ to i − g_j·n|) be the factor of a step from cell i′ to cell i ≥ i′ at position j. Within a cell the
-// factor is rep_j = exp(−c·g_j·n). With W_i the weight of cell i, let
+// c, g_j and n are those of [Joint], and k is the number of ranks. A sequence consists of runs: γ places in one
+// cell, then places in a later cell. Let K(i′, i, j) = exp(−c·|mass from i′ to i − g_j·n|) be the factor of a step
+// from cell i′ to cell i ≥ i′ at position j. Within a cell the factor is rep_j = exp(−c·g_j·n). With W_i the weight
+// of cell i, let
 //
 //	In_j(i) = Σ_{i′<i} A_{j−1}(i′)·K(i′, i, j),   In_1(i) = K(0, i, 1),
 //	A_j(i)  = Σ_{γ=1…j} In_{j−γ+1}(i)·W_i^γ/γ!·rep_{j−γ+2}·…·rep_j.
@@ -92,10 +93,10 @@ func (w *jointWeights) enter(position int) []scaled {
 	out := make([]scaled, n)
 	up := make([]scaled, n)     // A·b^(−x), summed in the prefix
 	down := make([]scaled, n)   // A·b^x, summed in the window
-	suffix := make([]scaled, n) // suffix[l] is the sum of down from l up to but without begun
+	suffix := make([]scaled, n) // suffix[l] is the sum of the entries of down at the indices in [l, begun)
 	rep := w.rep[position-1]
 	var prefix, since scaled
-	near, begun := 0, 0 // the window is near … i−1; since is the sum of its part from begun on
+	near, begun := 0, 0 // The window is the indices in [near, i). The number since is the sum of down over [begun, i).
 	for i := range n {
 		for ; near < i && w.far(near, i, position); near++ {
 			prefix = prefix.plus(up[near])

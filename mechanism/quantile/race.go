@@ -72,13 +72,13 @@ func eachPart(level []section, whole int64, visit func(i int, value, mass int64)
 }
 
 // runs enters a section's candidates in a race, in increasing order. Values that have rows are entered one by one,
-// and the gaps between them as ranges of equal score. The score is −d·(to − from), an integer, where rows are
-// counted by their shares.
+// and the gaps between them as ranges of equal score. The score is −d·(to − from), an integer, where from and to
+// are fields of the section. Rows are counted by their shares.
 type runs struct {
 	section
 	enter func(first int64, width uint64, score int64)
 	total int64 // the section's rows, in shares
-	below int64 // the section's rows below next, in shares
+	below int64 // the section's rows with values below the field next, in shares
 	next  int64 // the least candidate that has not been entered
 }
 
@@ -87,7 +87,8 @@ func newRuns(s section, total int64, enter func(first int64, width uint64, score
 }
 
 // score returns the score of a candidate, given the rows below it, and the rows at or below it, in shares. All
-// numbers are below 2⁶²: rows are at most 2⁴⁰, shares 2⁸, and to − from at most 10,000.
+// numbers are below 2⁶²: rows are at most 2⁴⁰, shares 2⁸, and the difference of the section's fields to and from is
+// at most 10,000.
 func (r *runs) score(below, upTo int64) int64 {
 	scale, sought := r.to-r.from, (r.at-r.from)*r.total
 	return -max(0, scale*below-sought, sought-scale*upTo)
@@ -104,8 +105,8 @@ func (r *runs) value(value, mass int64) {
 // end enters the gap after the last value.
 func (r *runs) end() { r.gap(r.high + 1) }
 
-// gap enters the candidates from next up to but without until, if there are any. next and until may be 2⁶³ and wrap
-// around, but their difference is correct.
+// gap enters the candidates in [r.next, until), if there are any. Both ends may be 2⁶³ and wrap around, but their
+// difference is correct.
 func (r *runs) gap(until int64) {
 	if width := uint64(until) - uint64(r.next); width > 0 {
 		r.enter(r.next, width, r.score(r.below, r.below))

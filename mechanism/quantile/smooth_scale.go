@@ -11,9 +11,10 @@ import (
 
 // This comment derives S̃, the smooth bound of the median's sensitivity. A step adds or removes one row.
 //
-// Let x_i be the lower end of the domain for i ≤ 0, and the upper end for i > n. The median is then (x_⌊c⌋ +
-// x_⌈c⌉)/2 with c = (n + 1)/2, for n = 0 too. The gap between x_s and x_{s+1} is called central if |2s + 1 − (n +
-// 1)| ≤ 1. That is the case if the numbers of rows on its two sides, s and n − s, differ by at most 1.
+// Let x₁ ≤ … ≤ x_n be the values of a dataset D, as in [Smooth]. Let x_i be the lower end of the domain for i ≤ 0,
+// and the upper end for i > n. The median is then (x_⌊c⌋ + x_⌈c⌉)/2 with c = (n + 1)/2, for n = 0 too. The gap
+// between x_s and x_{s+1} is called central if |2s + 1 − (n + 1)| ≤ 1. That is the case if the numbers of rows on
+// its two sides, s and n − s, differ by at most 1.
 //
 // Local sensitivity. Claim: the most that one step moves the median is half of the widest central gap. For even n
 // there is one central gap, (x_{n/2}, x_{n/2+1}), and the median is its middle. Adding a row makes the median a
@@ -47,7 +48,8 @@ import (
 //
 // Computing S̃ needs the K + 2 values around the median, which are read in one pass.
 
-// smoothBound represents S̃ (see above): half of the largest gap·exp(−βk) over its terms.
+// smoothBound represents S̃ of the comment at the top of this file: half of the largest gap·exp(−βk) over its
+// terms.
 type smoothBound []smoothTerm
 
 type smoothTerm struct{ gap, k int64 }

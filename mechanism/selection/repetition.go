@@ -77,7 +77,7 @@ func (r Repetition) Missed(p float64) float64 {
 	return g * (1 - p) / (g + (1-g)*p)
 }
 
-// Loss returns the loss of the best result if each run has the loss one.
+// Loss returns the loss of the best result, three times the loss of a single run.
 func (r Repetition) Loss(one privacy.Epsilon) privacy.Epsilon { return one.Times(3) }
 
 // draw returns K, the random number of runs.
@@ -87,8 +87,9 @@ func (r Repetition) draw(src *entropy.Source) (k uint64) {
 	return k
 }
 
-// Best calls run a random number of times, and returns the result with the best score. Of equal scores, the first
-// wins. An error of run ends the calls, and Best returns it. A nil score and the zero Repetition are ErrParameter.
+// Best calls the function run a random number of times, and returns the result with the best score. Of equal
+// scores, the first wins. If run returns an error, Best makes no further call and returns that error. A nil score
+// and the zero Repetition are ErrParameter.
 func Best[T any](r Repetition, run func() (T, *big.Int, error)) (best T, err error) {
 	source := entropy.System()
 	defer source.Wipe()

@@ -116,7 +116,8 @@ func (m SparseVector) begin(src *entropy.Source) (*SparseSession, error) {
 }
 
 // Split returns ε₁ and ε₂, whose sum is exactly Epsilon. Their ratio is near 1 : (2c)^⅔, or 1 : c^⅔ if the queries
-// are monotonic. This ratio minimises the variance of ν − ρ [Lyu, Su & Li 2017].
+// are monotonic. This ratio minimises the variance of ν − ρ, the noise of a query minus the noise of the thresholds
+// [Lyu, Su & Li 2017].
 func (m SparseVector) Split() (threshold, queries privacy.Epsilon, err error) {
 	if m.Positives < 1 || m.Positives > maxPositives {
 		return threshold, queries, fmt.Errorf("%w: the number of positives of a session must be from 1 to %d, not %d",
@@ -232,8 +233,8 @@ func (s *SparseSession) ValueNoise() (value noise.DiscreteLaplace, ok bool) {
 
 // Accuracy returns a bound α on the errors of the given number of first answers. With probability at least 1 −
 // beta, it holds for all of them. With threshold T, a query that is reported above is at least T − α, and a query
-// that is reported below is less than T + α. Proof: α = a + b, where |ρ| > a with probability at most β/2, and some
-// |ν| > b with probability at most β/2.
+// that is reported below is less than T + α. Proof: let ρ and ν be the noises of [SparseVector]. α = a + b, where
+// |ρ| > a with probability at most β/2, and some |ν| > b with probability at most β/2.
 func (m SparseVector) Accuracy(queries int, beta float64) (*big.Int, error) {
 	n, err := m.noise()
 	if err != nil {

@@ -9,14 +9,15 @@ import (
 	"dither/noise"
 )
 
-// runGrid is EUGkM: it releases noisy counts of the cells of a grid, and applies k-means to the midpoints of the
-// cells with these counts as weights.
+// runGrid is the method EUGkM: it releases noisy counts of the cells of a grid, and applies k-means to the
+// midpoints of the cells with these counts as weights.
 //
-// The number M of cells balances two errors. Consider a part of the space that contains a share r of the cells. The
-// noise of its count has a standard deviation of √(rM)·σ. About M^(1−1/d) cells lie on its border, and the N/M rows
-// of each may lie on the wrong side. This error is proportional to N·M^(−1/d). The two errors balance if M^(1/2 +
-// 1/d) is proportional to N/σ, which gives M = (Nε/10)^(2d/(2+d)) with σ = √2/ε. This is the formula of the paper,
-// whose authors found the 10 by experiment. Here, ε stands for √2/σ with every kind of noise.
+// Let there be N rows in d dimensions, and let σ be the standard deviation of the noise on a count. The number M of
+// cells balances two errors. Consider a part of the space that contains a share r of the cells. The noise of its
+// count has a standard deviation of √(rM)·σ. About M^(1−1/d) cells lie on its border, and the N/M rows of each may
+// lie on the wrong side. This error is proportional to N·M^(−1/d). The two errors balance if M^(1/2 + 1/d) is
+// proportional to N/σ, which gives M = (Nε/10)^(2d/(2+d)) with σ = √2/ε. This is the formula of the paper, whose
+// authors found the 10 by experiment. Here, ε stands for √2/σ with every kind of noise.
 func runGrid(ctx context.Context, t task, s source) (*result, error) {
 	out := &result{}
 	rows, step := t.rows, 0
@@ -60,9 +61,10 @@ const (
 // twos returns the coarsest grid, which has two buckets for each column.
 func (t task) twos() []int { return slices.Repeat([]int{2}, t.d) }
 
-// gridBuckets returns the number of buckets of each column, at least two, so that the grid has about M cells. There
-// are enough cells for k clusters, and at most as many as the kernel answers at once. A column with fewer integers
-// within its bounds has one bucket for each, which leaves more buckets to the other columns.
+// gridBuckets returns the number of buckets of each column, at least two, so that the grid has about M cells, with
+// the M of [runGrid]. There are enough cells for k clusters, and at most as many as the kernel answers at once. A
+// column with fewer integers within its bounds has one bucket for each, which leaves more buckets to the other
+// columns.
 func gridBuckets(t task, rows, deviation float64) []int {
 	d := float64(t.d)
 	epsilon := math.Sqrt2 / math.Max(deviation, 1e-300)
@@ -126,7 +128,8 @@ func (t task) halfBucket(column, buckets int) float64 {
 	return t.ends(column) / float64(buckets)
 }
 
-// middles returns the midpoints of a grid's cells in the cube [−1, 1]^d. The last coordinate varies fastest.
+// middles returns the midpoints of a grid's cells in the cube [−1, 1]^d, for d columns. The last coordinate varies
+// fastest.
 func (t task) middles(buckets []int) [][]float64 {
 	out := [][]float64{nil}
 	for i, n := range buckets {

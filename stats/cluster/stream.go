@@ -10,7 +10,7 @@ import (
 // rows.
 type stream struct{ words splitmix.Stream }
 
-// randomStream returns the stream of a seed for one use, which the numbers in use identify.
+// randomStream returns the stream of a seed for one purpose, which the list of numbers `use` identifies.
 func randomStream(seed uint64, use ...int) *stream {
 	state := splitmix.Mix(seed)
 	for _, u := range use {
@@ -37,7 +37,7 @@ func rounded(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
 // mostTries is the largest number of attempts to draw a point of the ball that lies inside the cube.
 const mostTries = 1000
 
-// point returns a uniform point of the cube [−1, 1]^d within the radius.
+// point returns a uniform point of the cube [−1, 1]^d within the radius, for d columns.
 func (s *stream) point(t task) []float64 {
 	x := make([]float64, t.d)
 	for range mostTries {

@@ -102,9 +102,9 @@ type treeNode struct {
 	leaf          int       // number of a leaf, counting from 0
 }
 
-// growTree divides nodes, the one with the largest count first, and numbers the leaves. counts has a noisy count for
-// each cell, which is a combination of sides of the planes. growTree stops when no node has a count of 3·least or more,
-// or when it has divided most nodes.
+// growTree divides nodes, the one with the largest count first, and numbers the leaves. counts has a noisy count
+// for each cell, which is a combination of sides of the planes. growTree stops when no node has a count of 3·least
+// or more, or when it has divided as many nodes as the limit `most` permits.
 func growTree(counts []float64, least float64, most int) (root *treeNode, leaf []int, leaves int) {
 	node := func(from, to int) *treeNode {
 		n := &treeNode{from: from, to: to}

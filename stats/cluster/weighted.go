@@ -12,7 +12,7 @@ const (
 // weightedCentres applies k-means to weighted points: Lloyd's algorithm from several k-means++ starts (Arthur and
 // Vassilvitskii, 2007). It returns the centres with the lowest cost. Noisy weights may be negative. They are used
 // unchanged, because leaving them out would bias the centres towards empty places, but no centre starts at such a
-// point. If fewer than k points have a positive weight, it returns fewer than k centres.
+// point. If fewer than t.k points have a positive weight, it returns fewer than t.k centres.
 func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (best [][]float64) {
 	var heavy []int
 	for i, w := range weights {

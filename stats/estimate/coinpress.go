@@ -26,7 +26,7 @@ const maxRounds = 10
 const pressBeta = 0.01
 
 // pressGamma returns a bound on the norm of a standard normal vector with d coordinates, which the norm exceeds
-// with probability at most β: √(d + 2√(d ln 1/β) + 2 ln 1/β) (Laurent and Massart 2000).
+// with probability at most β = pressBeta: √(d + 2√(d ln 1/β) + 2 ln 1/β) (Laurent and Massart 2000).
 func pressGamma(d int) float64 {
 	l := math.Log(1 / pressBeta)
 	return math.Sqrt(float64(d) + 2*math.Sqrt(float64(d)*l) + 2*l)
@@ -197,7 +197,7 @@ func (p *pressed) covariances(v *pressSums) [][]float64 {
 			out[i][j] = (v.products[0][i][j] - v.first[0][i]*v.first[0][j]/v.count) / (v.count - 1)
 		}
 	}
-	// Compute A⁻¹ S A⁻ᵀ: twice, transpose and solve for each row.
+	// Compute A⁻¹ S A⁻ᵀ, where S is the matrix out: twice, transpose and solve for each row.
 	for range 2 {
 		out = pressTransposed(out)
 		for i := range out {

@@ -166,7 +166,7 @@ func covarianceValues(
 }
 
 // normalProduct returns the variance of the product of two centred normal variables with covariance matrix c. The
-// variance of a sample covariance is about this divided by n.
+// variance of a sample covariance is about this divided by the number of rows.
 func normalProduct(c [][]float64, i, j int) float64 { return c[i][i]*c[j][j] + c[i][j]*c[i][j] }
 
 // correlated returns a correlation, shifted by z on Fisher's scale. It returns NaN if a noisy variance is not

@@ -13,10 +13,11 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Quantile estimates quantiles of a column. The ranks in at rise from 0 to 1; "0.5" is the median.
-// MethodIndependent draws each quantile separately, with an interval between two further draws (SQL's
-// PERCENTILE_DISC). MethodRecursive and MethodJoint draw several together, with less error and without intervals.
-// MethodSmooth estimates the median alone. It states no error, because the scale of its noise is a secret.
+// Quantile estimates quantiles of a column. The list `at` holds their ranks in increasing order, from 0 to 1; "0.5"
+// is the median. MethodIndependent draws each quantile separately, with an interval between two further draws
+// (SQL's PERCENTILE_DISC). MethodRecursive and MethodJoint draw several together, with less error and without
+// intervals. MethodSmooth estimates the median alone. It states no error, because the scale of its noise is a
+// secret.
 //
 // Population needs MethodIndependent and no groups. One twentieth of the price then counts the rows, and the
 // interval is wider by the sampling error of ranks among that number of rows.

@@ -51,7 +51,7 @@ func (s *spread) interval() (deviation, low, high float64) {
 	return math.Sqrt(s.squares / float64(s.n)), s.low.at(out), -s.high.at(out)
 }
 
-// tail keeps the keep smallest of the numbers that are added to it.
+// tail stores the smallest of the numbers that are added to it, at most `keep` of them.
 type tail struct {
 	keep   int
 	values []float64

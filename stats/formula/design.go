@@ -124,8 +124,8 @@ func (d *Design) Names() (names []string) {
 	return names
 }
 
-// Question returns a SELECT statement of the scaled predictors, followed by the items in more. It selects the rows
-// that meet the condition where, or all rows if where is "".
+// Question returns a SELECT statement of the scaled predictors, followed by the items of the list `more`. It
+// selects the rows that meet the SQL condition `where`, or all rows if that is "".
 func (d *Design) Question(where string, more ...string) string {
 	var items []string
 	for _, c := range d.Columns {
@@ -159,7 +159,7 @@ func (d *Design) Bound(norm string) string {
 }
 
 // Scaled returns the SQL expression of the response scaled to between −1 and 1, where response = at + half·scaled.
-// Without centre, at is 0.
+// If centre is false, the result `at` is 0.
 func (r Response) Scaled(centre bool) (sql string, at, half float64) {
 	c, h := new(big.Rat), largestRat(new(big.Rat).Abs(r.Low), new(big.Rat).Abs(r.High))
 	if centre {

@@ -30,7 +30,7 @@ type rawColumn struct {
 }
 
 // key returns a text that identifies the raw column regardless of the order of its factors. It leaves out the
-// numeric variables in without.
+// numeric variables that the list `without` names.
 func (c *rawColumn) key(without ...int) string {
 	var parts []string
 	for _, v := range c.numbers {
@@ -105,8 +105,9 @@ func (d *designer) expand(term int) error {
 	return nil
 }
 
-// spanned reports whether the model contains the term rest, or columns that add up to it. The indicators of a
-// category add up to the intercept. For this case, only terms before the given one count.
+// spanned reports whether the model contains a term, or columns that add up to it. The indicators of a category add
+// up to the intercept, which is the term without variables. For this case, only terms with an index less than
+// `before` count.
 func (d *designer) spanned(rest []int, before int) bool {
 	for i, other := range d.terms {
 		if sameSet(other, rest) || len(rest) == 0 && i < before && len(other) == 1 &&

@@ -92,8 +92,8 @@ func (d *designer) scaled(c *rawColumn) (Column, []affine) {
 	return column, forms
 }
 
-// closed reports whether the model contains every column that centring variable v adds to c, if the variables in
-// centred are centred too.
+// closed reports whether the model contains every column that centring variable v adds to c, if the variables of
+// the list `centred` are centred too.
 func (d *designer) closed(c *rawColumn, centred []int, v int) bool {
 	for mask := range 1 << len(centred) {
 		without := []int{v}

@@ -238,10 +238,10 @@ func (c *chooser) neighbour(set uint64, exchange bool) (best uint64, least float
 }
 
 // risk estimates the sum of a model's squared prediction errors, up to a constant. It is Mallows' Cp with a term
-// for the noise. A = Σzzᵀ and b = Σzv are the released sums, and σ² is the residual variance. At the fitted
-// coefficients γ, Σv² − 2γb + γᵀAγ is too small, for two reasons. γ fits the rows' own errors, which removes pσ²
-// for p coefficients. γ also fits the noise, which removes tr(A⁻¹V), where V is the noise's covariance. A
-// prediction has both errors once more, so risk adds each of them twice.
+// for the noise. z are a row's predictors and v is its response. A = Σzzᵀ and b = Σzv are the released sums, and σ²
+// is the residual variance. At the fitted coefficients γ, Σv² − 2γb + γᵀAγ is too small, for two reasons. γ fits
+// the rows' own errors, which removes pσ² for p coefficients. γ also fits the noise, which removes tr(A⁻¹V), where
+// V is the noise's covariance. A prediction has both errors once more, so risk adds each of them twice.
 func (c *chooser) risk(set uint64) float64 {
 	if r, ok := c.known[set]; ok {
 		return r

@@ -207,8 +207,9 @@ func (n equationNoise) covariance(gamma []float64) *mat.SymDense {
 	return v
 }
 
-// norm returns a quantile of the spectral norm of T·E·Tᵀ without its first free rows and columns. It is computed by
-// simulation with a fixed seed. As a bound on the norm it fails with probability ridgeLevel.
+// norm returns a quantile of the spectral norm of T·E·Tᵀ, where T is the matrix t and E the noise of the
+// predictors' sums. It omits the first rows and columns; free is their number. If free is 0, it uses E itself. It
+// is computed by simulation with a fixed seed. As a bound on the norm it fails with probability ridgeLevel.
 func (n equationNoise) norm(t *mat.Dense, free int) float64 {
 	p, _ := t.Dims()
 	draws := max(100, min(400, 4000/p))

@@ -126,7 +126,7 @@ func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(),
 
 // FitGradients trains a model. All steps are paid before the first, and each is recorded durably before it is used.
 // A training that was interrupted continues when the same request is made again. Its recorded steps are replayed at
-// no cost and lead to the same parameters. told, if not nil, is called after each step.
+// no cost and lead to the same parameters. The function told, if not nil, is called after each step.
 func FitGradients(
 	ctx context.Context, c *curator.Session, q Gradients, told func(TrainingStep),
 ) (out *Trained, err error) {

@@ -47,7 +47,7 @@ func (r *Reader) Units() int64 {
 	return r.rows
 }
 
-// Span returns the range of a unit's rows: from inclusive, to exclusive.
+// Span returns the range of a unit's rows, [from, to).
 func (r *Reader) Span(unit int64) (from, to int64) {
 	if r.starts == nil {
 		return unit, unit + 1

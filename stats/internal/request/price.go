@@ -100,8 +100,8 @@ func Payable(remaining, price curator.Loss, largest string) error {
 	return Exhausted("lower it to --epsilon "+largest+" or less", "the price", price, remaining)
 }
 
-// Exhausted returns the error for a price above the remaining budget. what names the price at the start of the
-// message.
+// Exhausted returns the error for a price above the remaining budget. The text `what` names the price at the start
+// of the message.
 func Exhausted(hint, what string, price, remaining curator.Loss) error {
 	return &curator.Error{
 		Code:    curator.CodeExhausted,
