@@ -55,8 +55,10 @@ func (b *noising) chooseSums() error {
 	if n := len(b.measures); n > 0 {
 		b.sums = make([]*Measure, n)
 	}
+	all := make([]Measure, len(b.measures)) // allocated together, because a question may have hundreds
 	for i, u := range b.measures {
-		m := &Measure{
+		m := &all[i]
+		*m = Measure{
 			Measure:  u.Measure,
 			Loss:     b.shares.measures[i],
 			Rounding: b.rounding(u),

@@ -24,8 +24,8 @@ func writeStatements(c *capped) (*stated, error) {
 	for _, m := range c.modes {
 		more = append(more, m.of.Expr)
 	}
-	main := c.statement()
-	s.main = main.ReadingToo(more)
+	s.main = c.statement()
+	s.main = s.main.ReadingToo(more)
 	for _, search := range c.searches {
 		s.searchLooks = append(s.searchLooks, s.searchLook(search))
 	}
