@@ -38,7 +38,7 @@ type keyed struct {
 // keying is the working state of the second phase.
 type keying struct {
 	*keyed
-	bind.Scope
+	*bind.Scope // keyed.scope
 }
 
 // bindKeys decides which rows count and which cell each row is in. It binds the conditions, the parts, the keys
@@ -48,7 +48,7 @@ func bindKeys(q *question) (*keyed, error) {
 	if err := run(b.spread, b.publicKeys, b.bindWhere, b.confine, b.groupBy, b.selectionOptions, b.groupSets); err != nil {
 		return nil, err
 	}
-	return b.done(), nil
+	return b.keyed, nil
 }
 
 // bindPlainKeys does the same for a question whose answer is no table of noisy numbers, such as a selection. It
@@ -59,16 +59,12 @@ func bindPlainKeys(q *question, suits func(*query.Select) error) (*keyed, error)
 	if err := run(b.spread, b.plainly, b.publicKeys, suited, b.bindWhere, b.confine, b.groupBy); err != nil {
 		return nil, err
 	}
-	return b.done(), nil
+	return b.keyed, nil
 }
 
 func newKeying(q *question) *keying {
-	return &keying{keyed: &keyed{question: q, tree: q.parsed}, Scope: q.scope.Clone()}
-}
-
-func (b *keying) done() *keyed {
-	b.scope = b.Scope
-	return b.keyed
+	k := &keyed{question: q, tree: q.parsed, scope: q.scope.Clone()}
+	return &keying{k, &k.scope}
 }
 
 // open reports whether the groups are unknown, because some key has no known values.
@@ -98,7 +94,7 @@ func (b *keying) bindWhere() (err error) {
 func (b *keying) groupBy() error {
 	cells := 1
 	for _, x := range b.tree.GroupBy {
-		meant := resolveAlias(&b.Scope, b.tree, x)
+		meant := resolveAlias(b.Scope, b.tree, x)
 		if err := bind.Placed(x, meant); err != nil {
 			return err
 		}
@@ -135,7 +131,7 @@ func (b *keying) publicKeys() error {
 		return nil
 	}
 	for _, x := range b.tree.GroupBy {
-		c, ok := resolveAlias(&b.Scope, b.tree, x).(*query.Column)
+		c, ok := resolveAlias(b.Scope, b.tree, x).(*query.Column)
 		if ok {
 			n, err := b.Find(c)
 			if err != nil {

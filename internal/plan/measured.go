@@ -33,11 +33,11 @@ type measured struct {
 // measuring is the working state of the third phase.
 type measuring struct {
 	*measured
-	bind.Scope
-	given   given                       // the named arguments of the current aggregate
-	known   map[string]*unpricedMeasure // the measures by canonical text
-	taken   map[string]bool             // the names of outputs that are in use
-	counted map[string]int              // for a repeated name, the last number that was appended to it
+	*bind.Scope                             // measured.scope
+	given       given                       // the named arguments of the current aggregate
+	known       map[string]*unpricedMeasure // the measures by canonical text
+	taken       map[string]bool             // the names of outputs that are in use
+	counted     map[string]int              // for a repeated name, the last number that was appended to it
 }
 
 // measure decides which sums, quantiles and modes are released of each cell, what is computed from the released
@@ -51,11 +51,12 @@ func measure(k *keyed) (*measured, error) {
 		return nil, err
 	}
 	b.sort()
-	return b.done(), nil
+	return b.measured, nil
 }
 
 func newMeasuring(k *keyed) *measuring {
-	return &measuring{measured: &measured{keyed: k}, Scope: k.scope.Clone()}
+	m := &measured{keyed: k, scope: k.scope.Clone()}
+	return &measuring{measured: m, Scope: &m.scope}
 }
 
 // sort puts the parts into canonical order, and sets their indices.
@@ -76,11 +77,6 @@ func (b *measuring) sort() {
 	for i, m := range b.modes {
 		m.index = i
 	}
-}
-
-func (b *measuring) done() *measured {
-	b.scope = b.Scope
-	return b.measured
 }
 
 // numbers returns how many numbers are released of each cell.

@@ -124,7 +124,7 @@ func (b *measuring) postKey(x query.Expr) (*Post, bool) {
 	if len(b.grouped) == 0 {
 		return nil, false
 	}
-	probe := b.Scope
+	probe := *b.Scope
 	probe.Columns = slices.Clone(b.Columns)
 	e, err := probe.Row(x)
 	if err != nil {

@@ -83,7 +83,7 @@ func measureItems(k *keyed) (*measured, error) {
 	if b.present != nil && b.present.Weight() > bounded.MaxWeight {
 		return nil, bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
 	}
-	return b.done(), nil
+	return b.measured, nil
 }
 
 // indicator returns an expression that is 1 if the condition x holds, 0 if it does not, and NULL if x is NULL.

@@ -186,7 +186,7 @@ func (b *measuring) grouping(x *query.Call) (*Post, error) {
 	}
 	out := &Post{Op: PostGrouping, Type: value.Integer}
 	for _, arg := range x.Args {
-		key, ok := b.postKey(resolveAlias(&b.Scope, b.tree, arg))
+		key, ok := b.postKey(resolveAlias(b.Scope, b.tree, arg))
 		if !ok {
 			return nil, bind.Refuse(arg.Pos(), "", "GROUPING takes expressions that stand in GROUP BY, and this one does not")
 		}

@@ -157,7 +157,7 @@ func measureScore(k *keyed) (*measured, error) {
 			scores,
 		)
 	}
-	return b.done(), nil
+	return b.measured, nil
 }
 
 // plainScore refuses named arguments other than bounds of rows.
@@ -196,7 +196,7 @@ func measureValue(k *keyed) (*measured, error) {
 		return nil, err
 	}
 	b.measures = []*unpricedMeasure{m}
-	return b.done(), nil
+	return b.measured, nil
 }
 
 // capScore bounds one unit for scores, and capRows for ordered rows and vectors.

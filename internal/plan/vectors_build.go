@@ -100,7 +100,7 @@ func measureVectors(k *keyed, r VectorRequest) (*measured, error) {
 	if err := b.severalRows(); err != nil {
 		return nil, err
 	}
-	return b.done(), nil
+	return b.measured, nil
 }
 
 func (b *measuring) blocks(r VectorRequest) error {
