@@ -196,8 +196,8 @@ func (c *Session) inForce(s ledger.State) error {
 	}
 }
 
-// terms returns the terms that the ledger records when policy p replaces the terms old. Tables that p no longer has
-// stay in the terms with their units, so that no table of that name can return with another unit.
+// terms returns the terms that the ledger records when policy p replaces the policy with the old terms. Tables that p
+// no longer has stay in the terms with their units, so that no table of that name can return with another unit.
 func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 	t := p.Terms().After(recorded(old))
 	return sharesOf(t, ledger.Terms{

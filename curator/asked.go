@@ -15,8 +15,8 @@ type Asked struct {
 	Price    Loss
 }
 
-// Asked returns the recorded question and price of an earlier release, free, so that a caller can ask it again.
-// Only the analyst of by matters: its SQL and price are ignored.
+// Asked returns the recorded question and price of an earlier release, free, so that a caller can ask it again. Of the
+// parameter `by`, only the analyst matters: its SQL and price are ignored.
 func (c *Session) Asked(id string, by Question) (*Asked, error) {
 	if err := c.asks(&by.Analyst); err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ type Budget struct {
 
 	Period   *PeriodBudget   // set if the budget is granted per period. Field Budget is then the lifetime budget
 	Analysts []AnalystBudget // set if the policy lists its analysts
-	// tables whose questions may be charged to parts. For these, Remaining is what is left for questions about
-	// everybody
+	// tables whose questions may be charged to parts: subsets of the units, by the values of a column. For these,
+	// Remaining is what is left for questions about everybody
 	Divided []string
 }
 

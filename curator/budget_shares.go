@@ -12,8 +12,8 @@ import (
 	"dither/internal/release"
 )
 
-// The functions below convert between the policy's and the ledger's types for how a budget is shared: among parts,
-// periods and analysts.
+// The functions below convert between the policy's and the ledger's types for how a budget is shared: among parts
+// (subsets of a table's units), periods and analysts.
 
 func sharesOf(t policy.Terms, out ledger.Terms) ledger.Terms {
 	for name, p := range t.Parts {
@@ -114,7 +114,7 @@ func (c *Session) analysts(asked map[string]ledger.Asked, told bool) (out []Anal
 	return out
 }
 
-// charged returns the parts that an access is charged to, or nil if it is charged to everybody.
+// charged returns the parts (subsets of the units) that an access is charged to, or nil if it is charged to everybody.
 func charged(l *release.Look) []string {
 	_, parts := l.Confinement()
 	return parts

@@ -17,7 +17,7 @@ type Explanation struct {
 	SQL        string
 	Confidence string
 	Columns    []Column
-	// the number of cells of the answer, before HAVING and LIMIT; 0 if private key selection decides
+	// the number of cells (groups) of the answer, before HAVING and LIMIT; 0 if private key selection decides
 	Cells       int
 	Selection   *GroupSelection // nil if all keys are known
 	Sensitivity float64         // the L1 sensitivity of the vector of all released numbers, each in its own unit
@@ -278,7 +278,7 @@ func unlessUnits(p *plan.Plan) string {
 	return ", except that one " + p.Unit.Name + " counts in at most " + plural(p.Caps.Groups, "group")
 }
 
-// confinedTo describes which parts a question is charged to, and which rows it leaves out.
+// confinedTo describes which parts (subsets of the units) a question is charged to, and which rows it leaves out.
 func confinedTo(p *plan.Plan) string {
 	name, n := SQLName(p.Columns[p.Part.Column].Name), int64(len(p.Part.Values))
 	text := fmt.Sprintf(

@@ -35,11 +35,11 @@ func (c *Session) filled() *policy.Policy {
 	})
 }
 
-// undivided returns the policy without the parts and ranks of live tables that are read in place. Such rows have no
-// ranks, since only a copy assigns them. Charging parts would be unsound there: rows may change between two
-// questions. A unit that moves from one part to another would then lose both charges, and the budget would count
-// only one. So these questions are charged to everybody. If a new version replaces one of the other kind before the
-// access, the engine refuses parts.
+// undivided returns the policy without the parts and ranks of live tables that are read in place. A part is a subset of
+// the units, and a rank numbers the rows of one unit. Rows read in place have no ranks, since only a copy assigns them.
+// Charging parts would be unsound there: rows may change between two questions. A unit that moves from one part to
+// another would then lose both charges, and the budget would count only one. So these questions are charged to
+// everybody. If a new version replaces one of the other kind before the access, the engine refuses parts.
 func (c *Session) undivided() *policy.Policy {
 	out := c.policy
 	for i, t := range c.policy.Tables {

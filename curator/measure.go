@@ -30,14 +30,14 @@ type Measurements struct {
 	Replayed  bool // returned from an earlier release, at no cost
 }
 
-// Vector is one noisy vector: a count or a sum for every cell.
+// Vector is one noisy vector: a count or a sum for every cell (group).
 type Vector struct {
 	Name string // "sum", "count", or "distinct" for a count of distinct values
 	// the expression that is summed, in the notation of plans: operations with their arguments in parentheses. For
 	// a count of values, the expression that must not be NULL; "" for a count of rows
 	Of     string
 	Values []*big.Int // one per cell, in units of Unit
-	// the index of the cell of Values[0]. It is not 0 if several groupings have vectors of their own
+	// the index in Cells of the cell of Values[0]. It is not 0 if several groupings have vectors of their own
 	First  int
 	Unit   *big.Rat // the unit of Values; 1 for counts
 	Centre *big.Rat // the number subtracted from each row's value before summing, in the value's own unit
@@ -136,7 +136,7 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 }
 
 // measured replays or releases everything that a question needs: its measures, then quantiles and modes. The cells
-// of one measure are one vector under one mechanism.
+// (groups) of one measure are one vector under one mechanism.
 func (c *Session) measured(ctx context.Context, a *asked) (*release.Released, error) {
 	s, err := c.take(ctx, a.query)
 	if err != nil {

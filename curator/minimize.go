@@ -30,12 +30,12 @@ type Minimisation struct {
 	// the bound of the predictors' L2 norm: a longer vector is scaled down to it. "" takes the norm that the ranges
 	// of the predictors imply
 	Bound  string
-	Radius string // the radius of the ball that contains θ
-	// the ridge penalty Λ, added to the risk of all rows together. A larger one means less noise, and a θ closer to
-	// 0
+	Radius string // the radius of the ball that contains the coefficients
+	// the ridge penalty, added to the risk of all rows together. A larger one means less noise, and coefficients closer
+	// to 0
 	Regularise string
-	// Rows is the approximate number of rows: a released number, or 0 for the number that the policy declares. If
-	// the table has more rows, Λ grows in proportion. The privacy guarantee does not depend on Rows.
+	// Rows is the approximate number of rows: a released number, or 0 for the number that the policy declares. If the
+	// table has more rows, the ridge penalty grows in proportion. The privacy guarantee does not depend on Rows.
 	Rows int64
 	// Curvature is the share of the price for the two sums that intervals are computed from, a decimal below 1. ""
 	// releases neither sum.
@@ -47,9 +47,10 @@ type Minimum struct {
 	ID           string
 	Names        []string // the names of the predictors
 	Coefficients Vector
-	// Hessian is the sum of ℓ″·xxᵀ over the rows, and Products the sum of (ℓ′)²·xxᵀ, both at the coefficients of
-	// Theta and without the ridge penalty. Each holds the lower triangle, row by row. Both are nil unless Curvature
-	// asked for them.
+	// Hessian is the sum of ℓ″·xxᵀ over the rows, and Products the sum of (ℓ′)²·xxᵀ, without the ridge penalty. Here x
+	// is a row's vector of predictors. ℓ′ and ℓ″ are the first and second derivatives of the row's loss with respect to
+	// its linear prediction, at the coefficients that Theta returns. Each holds the lower triangle, row by row. Both
+	// are nil unless Curvature asked for them.
 	Hessian, Products *Vector
 	// Sensitivity is the largest L2 distance between the minima of neighbouring datasets. Tolerance is the largest
 	// L2 distance of the solver's result from the true minimum. Both depend on public parameters only. Regularise
@@ -241,7 +242,7 @@ func (c *Session) told(m *release.Minimum, s *release.Released) (*Minimum, error
 	return out, nil
 }
 
-// vectorOf returns a part of the release as a Vector.
+// vectorOf returns one of the vectors that make up the release as a Vector.
 func vectorOf(p *release.Part, d noise.Distribution, rows [][]*big.Int) Vector {
 	unit := bounded.GridUnit(p.Grid())
 	v := Vector{Name: p.Name(), Unit: unit, Centre: new(big.Rat), Noise: d}

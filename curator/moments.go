@@ -74,7 +74,7 @@ type Moments struct {
 	Replayed  bool
 }
 
-// NoisySum is one noisy vector over all cells.
+// NoisySum is one noisy vector over all cells (groups).
 type NoisySum struct {
 	Name   string
 	Values [][]*big.Int // by cell, then by entry, in units of Unit

@@ -48,7 +48,7 @@ func (c *Session) groupSelection(p *plan.Plan) (*GroupSelection, error) {
 	return out, nil
 }
 
-// knownCells returns the number of cells of an answer, or 0 if private key selection decides it.
+// knownCells returns the number of cells (groups) of an answer, or 0 if private key selection decides it.
 func knownCells(p *plan.Plan) int {
 	if p.Open() {
 		return 0

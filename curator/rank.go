@@ -103,7 +103,8 @@ func (c *Session) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64
 // maxQuantiles is the largest number of quantiles in one request.
 const maxQuantiles = 100
 
-// ranksOf parses the requested ranks. It writes them back in canonical form, and sets the default mechanism.
+// ranksOf parses the requested ranks, from 0 to 1; the rank of the median is 1/2. It writes them back in canonical
+// form, and sets the default mechanism.
 func ranksOf(q *Quantiles) (at []*big.Rat, err error) {
 	usage := func(message string) error {
 		return &Error{

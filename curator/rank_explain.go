@@ -17,7 +17,8 @@ type OrderExplanation struct {
 	Replayed   bool   // the answer has been released before, and would be replayed at no cost
 }
 
-// ExplainRank states the price and the rank error of [Session.Rank], at no cost.
+// ExplainRank states the price of [Session.Rank] and its rank error: how many rows a value may be away from the exact
+// quantile. It costs nothing.
 func (c *Session) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err

@@ -51,12 +51,12 @@ type FoundMinimum struct {
 // mostSearched is the largest number of candidates of a search.
 const mostSearched = 64
 
-// SearchMinimum runs the search in one access. Its price is E for a pure budget, or E²/2 for a budget in ρ, and it
-// pays for all trials. Each trial is E/3-differentially private. Releasing the best of a random number of trials
-// costs three times the price of one (selection.Repetition has the proof). A trial draws a candidate and adds
-// discrete Laplace noise to its minimum (learning.Minimiser). It then counts the rows that this minimum predicts
-// correctly, with discrete Laplace noise. The shares of both add up to E/3. Losing trials and the number of trials
-// are neither released nor recorded.
+// SearchMinimum runs the search in one access. Its price pays for all trials. Let E be the price under a pure budget;
+// under a budget in ρ, E²/2 is the price. Each trial is E/3-differentially private. Releasing the best of a random
+// number of trials costs three times the price of one (selection.Repetition has the proof). A trial draws a candidate
+// and adds discrete Laplace noise to its minimum (learning.Minimiser). It then counts the rows that this minimum
+// predicts correctly, with discrete Laplace noise. The shares of the minimum and of the count add up to E/3. Losing
+// trials and the number of trials are neither released nor recorded.
 //
 // A search that exceeds the time limit fails, and stays charged. Stopping after a number of trials costs no extra
 // loss: the proof also covers a truncated number of trials.

@@ -221,8 +221,8 @@ func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 	return out, nil
 }
 
-// scaledLine describes how a released integer v becomes a number: at + unit·v/2^bits. The number lies within
-// unit·most of at.
+// scaledLine describes how a released integer v becomes a number: s.at + s.unit·v/2^s.bits. The number differs from
+// s.at by at most s.unit·s.most.
 type scaledLine struct {
 	at, unit float64
 	bits     int

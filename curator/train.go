@@ -11,7 +11,7 @@ import (
 
 // Kinds of a [TrainedModel].
 const (
-	LinearModel   = "linear"   // linear regression, with the loss (θ·x − y)²/2
+	LinearModel   = "linear"   // linear regression, with half the squared residual as loss
 	LogisticModel = "logistic" // logistic regression, for a response from 0 to 1
 	PoissonModel  = "poisson"  // Poisson regression, for a count
 	SoftmaxModel  = "softmax"  // for a class from 0 to Classes − 1
@@ -44,7 +44,7 @@ type Training struct {
 	Bound      string
 	Clip       string // the bound on the L2 norm of what one unit adds to a step
 	Rate       string // the probability with which a unit is sampled for a step, such as 256/60000
-	Multiplier string // the noise multiplier: the noise has σ = Multiplier × Clip
+	Multiplier string // the noise multiplier: the noise's σ is Multiplier × Clip
 	Steps      int64
 	// Rows is the approximate number of units: a released number, or 0 for the number that the policy declares. A
 	// step's mean is its sum divided by Rate × Rows, never by the number of sampled units.

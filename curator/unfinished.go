@@ -33,9 +33,9 @@ func namesOf(trainings []release.UnfinishedTraining) (names []string) {
 	return names
 }
 
-// sealing returns a guard that publishes a new version of a table under the kernel's lock. It refuses if an
-// unfinished training depends on the newest version, unless abandon is set. It stores these trainings in lost. The
-// lock ensures that no training begins between the check and the publication.
+// sealing returns a guard that publishes a new version of a table under the kernel's lock. It refuses if an unfinished
+// training depends on the newest version, unless abandon is set. It stores these trainings in *lost. The lock ensures
+// that no training begins between the check and the publication.
 func (c *Session) sealing(table string, abandon bool, lost *[]release.UnfinishedTraining) func(func() error) error {
 	return func(publish func() error) error {
 		turn, err := c.kernel.Turn()

@@ -91,8 +91,8 @@ func portionOf(what, text string) (release.Portion, error) {
 	return release.Portion{Of: r.Num().Int64(), Parts: r.Denom().Int64()}, nil
 }
 
-// aboutRows returns said, the approximate number of rows in a request. If that is 0, it returns the number that the
-// policy declares.
+// aboutRows returns the parameter `said`, the approximate number of rows in a request. If that is 0, it returns the
+// number that the policy declares.
 func (c *Session) aboutRows(r *release.Regression, said int64) (int64, error) {
 	if said == 0 && r.Source == nil {
 		said = c.policy.Table(r.Table).ExpectedRows

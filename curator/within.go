@@ -32,8 +32,9 @@ func (t accuracy) of(value float64) float64 {
 	return t.most
 }
 
-// times returns half divided by the largest permitted half-width around a value. The result is at most 1 exactly if
-// half is permitted. It is infinite if the permitted half-width is 0, or if half is not finite.
+// times returns the quotient of the half-width `half` and the largest permitted half-width around a value. The result
+// is at most 1 exactly if `half` is permitted. It is infinite if the permitted half-width is 0, or if `half` is not
+// finite.
 func (t accuracy) times(half, value float64) float64 {
 	switch most := t.of(value); {
 	case half <= most:

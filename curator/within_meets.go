@@ -15,9 +15,9 @@ import (
 // maxForetold is the largest number of intervals that are computed for each price tried.
 const maxForetold = 20_000
 
-// meets computes whether every value should be accurate enough at a price. excess is the largest half-width
-// relative to what is permitted: at most 1 if every value is accurate enough. Otherwise why names a value that is
-// not. excess is infinite if a value has no finite interval.
+// meets computes whether every value should be accurate enough at a price. excess is the largest half-width relative to
+// what is permitted: at most 1 if every value is accurate enough. Otherwise the string `why` names a value that is not
+// accurate enough. excess is infinite if a value has no finite interval.
 func (s *pricing) meets(price privacy.Loss) (excess float64, why string, err error) {
 	none := math.Inf(1)
 	t, err := s.at(price)

@@ -13,7 +13,7 @@ import (
 func (s *pricing) tidy() (out []privacy.Epsilon) {
 	const first, last = -12, 2 // decimal exponents
 	price := s.c.policy.Price
-	at := func(i int) privacy.Epsilon { // the i-th ε of two digits, in rising order; the zero ε if that is out of range
+	at := func(i int) privacy.Epsilon { // the i-th ε of two digits, in rising order; the zero ε if there is none
 		e, _ := privacy.ParseEpsilon(strconv.Itoa(10+i%90) + "e" + strconv.Itoa(first+i/90-1))
 		return e
 	}
@@ -38,7 +38,8 @@ func (s *pricing) tidy() (out []privacy.Epsilon) {
 // roughly proportional to 1/ε, so the excess at one price suggests the next one to try. After six such steps, it
 // bisects.
 func leastPrice(prices []privacy.Epsilon, guess int, excess func(privacy.Epsilon) (float64, error)) (int, error) {
-	short, enough := -1, len(prices) // the excess is too large at index short, and not at index enough
+	// the indices of a price that is too low and of a price that is high enough; −1 and len(prices) for none
+	short, enough := -1, len(prices)
 	next := max(0, min(guess, len(prices)-1))
 	for looks := 0; enough-short > 1; looks++ {
 		of, err := excess(prices[next])

@@ -41,8 +41,8 @@ type basis struct {
 // priced is the question planned at one price.
 type priced struct {
 	plan *plan.Plan
-	// derives every cell, without HAVING and LIMIT. nil before it is needed, or if noise of this size cannot be
-	// drawn
+	// derives the values of every cell (group), without HAVING and LIMIT. nil before it is needed, or if noise of this
+	// size cannot be drawn
 	every *derive.Answer
 }
 
@@ -90,7 +90,8 @@ func (s *pricing) ahead(prices ...privacy.Epsilon) {
 	}
 }
 
-// every returns the derivation of every cell at a price, or nil if noise of this size cannot be drawn.
+// every returns the derivation of the values of every cell (group) at a price, or nil if noise of this size cannot be
+// drawn.
 func (s *pricing) every(t *priced) *derive.Answer {
 	if t.every == nil {
 		every := *t.plan

@@ -101,8 +101,8 @@ func (s star) promotion(n int) bool {
 // cents returns the price of a part, in cents.
 func cents(part int) int { return 90_000 + (part/10)%20_001 + 100*(part%1_000) }
 
-// customer draws a customer, and calls each for all items of the customer's orders. A third of the customers has no
-// orders.
+// customer draws a customer, and calls the function each for every item of the customer's orders. A third of the
+// customers has no orders.
 func (s star) customer(n int, each func(i item)) (nation, segment int) {
 	r := s.stream(3, n)
 	nation, segment = r.Below(len(nations)), r.Below(len(segments))
@@ -132,7 +132,7 @@ func (s star) customer(n int, each func(i item)) (nation, segment int) {
 	return nation, segment
 }
 
-// write writes the source files of a home, and calls each for every item.
+// write writes the source files of a home, and calls the function each for every item of an order.
 func (s star) write(folder string, each func(item)) error {
 	open := map[string]*bufio.Writer{}
 	// Flush reports the error

@@ -1,6 +1,6 @@
 package main
 
-// question is one of TPC-H's questions, in a form that can be answered. asked is the original form, if it is
+// question is one of TPC-H's questions, in a form that can be answered. The field asked is the original form, if it is
 // refused because its groups identify a person's own rows.
 type question struct {
 	name, sql, asked string

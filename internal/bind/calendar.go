@@ -53,8 +53,8 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	return out, nil
 }
 
-// calendarRange returns the range of a date function e over a date with range of. A truncation and the year are
-// monotone in the date, and the other fields have few values.
+// calendarRange returns the range of a date function e over a date whose range is the parameter `of`. A truncation and
+// the year are monotone in the date, and the other fields have few values.
 func calendarRange(e *bounded.Expr, of bounded.Range) bounded.Range {
 	if e.Op == bounded.OpDateTrunc {
 		return bounded.Range{IntLo: value.DateTrunc(e.Text, of.IntLo), IntHi: value.DateTrunc(e.Text, of.IntHi)}

@@ -15,7 +15,7 @@ func IsUntypedNull(e *bounded.Expr) bool {
 	return e.Op == bounded.OpConst && e.Const.Null && e.Type == 0
 }
 
-// AnyColumn reports whether e reads a column for which is returns true.
+// AnyColumn reports whether e reads a column for which the function `is` returns true.
 func AnyColumn(e *bounded.Expr, is func(*bounded.Expr) bool) bool {
 	found := false
 	e.Walk(func(x *bounded.Expr) { found = found || x.Op == bounded.OpColumn && is(x) })

@@ -283,7 +283,7 @@ func refers(a, b origin) bool {
 	return ok && to.Table == b.table.Name && to.Column == b.column
 }
 
-// reads reports whether e reads a column, and only columns from the index from up to, but not including, to.
+// reads reports whether e reads a column, and only columns whose index i satisfies from ≤ i < to.
 func reads(e *bounded.Expr, from, to int) bool {
 	some, all := false, true
 	e.Walk(func(x *bounded.Expr) {

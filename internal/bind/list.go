@@ -50,7 +50,7 @@ func (f from) list(list *query.List, where query.Expr) (*Relation, query.Expr, e
 	return out, left, nil
 }
 
-// joins reports whether x equates an expression over one relation with an expression over the other.
+// joins reports whether x equates an expression over the relation `one` with an expression over the relation `other`.
 func joins(x query.Expr, one, other *Relation) bool {
 	eq, ok := x.(*query.Binary)
 	if !ok || eq.Op != query.Eq {

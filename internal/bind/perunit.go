@@ -156,8 +156,8 @@ func (r *Relation) unitName() string {
 	return ""
 }
 
-// groups returns the largest number of groups of one unit after a further key e is added, where so is the number
-// without e. It is unlimited unless the values of e are few and known.
+// groups returns the largest number of groups of one unit after a further key e is added. The parameter `so` is the
+// number without e. It is unlimited unless the values of e are few and known.
 func (r *Relation) groups(so int64, e *bounded.Expr) int64 {
 	values, ok := r.Known(e)
 	if !ok || so > math.MaxInt32 {

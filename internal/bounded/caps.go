@@ -13,14 +13,14 @@ import (
 // set beside Rows, it applies to measures of kind CountUnits only.
 type Caps struct {
 	// Rows is how many of a unit's rows count, after WHERE. The first rows in an order of that unit's own rows are
-	// kept: the order of their sealed ranks, if they have ranks.
+	// kept. If sealing numbered the unit's rows, this is the order of these numbers (ranks).
 	Rows         int64
-	Groups       int64 // the most cells in which a unit counts
+	Groups       int64 // the most cells (groups) in which a unit counts
 	RowsPerGroup int64 // a unit's sum in a cell is clamped to the most that this many rows can add
 }
 
 // MostRows returns the most rows of one unit that count in an ordered statement ([Statement.Ordered]), in all cells
-// together.
+// (groups) together.
 func (c Caps) MostRows() int64 {
 	if c.Rows > 0 {
 		return c.Rows
@@ -45,8 +45,8 @@ func (c Caps) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Cells is the policy's contribution_bounds_per_group: what one unit adds to one cell is clamped to [Lo, Hi], in
-// grid units. The policy's max_rows_per_group still applies. [Measure.CellBounds] takes the narrower bound at each
+// Cells is the policy's contribution_bounds_per_group: what one unit adds to one cell (group) is clamped to [Lo, Hi],
+// in grid units. The policy's max_rows_per_group still applies. [Measure.CellBounds] takes the narrower bound at each
 // end.
 type Cells struct{ Lo, Hi *big.Int }
 

@@ -27,7 +27,7 @@ const (
 	UnitRows Kind = "rows of units"
 )
 
-// Measure is one bounded linear query, evaluated in every cell: a vector of integer sums, in units of 2^Grid.
+// Measure is one bounded linear query, evaluated in every cell (group): a vector of integer sums, in units of 2^Grid.
 //
 // Each row contributes an integer that is a pure function of that row. It is 1 for a count, and clamp(rint(X /
 // 2^Grid) − Centre, Lo, Hi) for a sum. All other arithmetic is integer addition, so neither the order of rows nor
@@ -75,7 +75,7 @@ func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real
 // units and of distinct values are not additive, because a unit or a value may occur in several groups.
 func (m *Measure) Additive() bool { return m.Kind != CountUnits && m.Kind != CountDistinct }
 
-// CellBounds returns the least and the most that one unit adds to one cell, in grid units. They are the amounts
+// CellBounds returns the least and the most that one unit adds to one cell (group), in grid units. They are the amounts
 // that c.RowsPerGroup rows can add, narrowed to m.Cells if it is set.
 func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 	g := big.NewInt(c.RowsPerGroup)

@@ -10,12 +10,12 @@ import (
 // Part confines a question to some parts of its table, so that the question is charged to these parts alone
 // (parallel composition).
 //
-// Its meaning: before anything else, the engine keeps only those rows of a unit that lie in the unit's own parts.
-// The part of a row is the cleaned value of Column. A row in which this value is NULL is in no part. For each part
-// of a unit, take the least sealed rank of the unit's rows in it. The unit's own parts are the PerUnit parts with
-// the smallest of these ranks. All rows of the unit take part in this choice, before WHERE, so every question over
-// the same sealed version has the same own parts. If each row is a unit, or no unit has more than one row, nothing
-// is dropped.
+// Its meaning: before anything else, the engine keeps only those rows of a unit that lie in the unit's own parts. The
+// part of a row is the cleaned value of Column. A row in which this value is NULL is in no part. For each part of a
+// unit, take the least rank of the unit's rows in it. (Sealing numbers the rows of each unit, and a rank is such a
+// number.) The unit's own parts are the PerUnit parts with the smallest of these ranks. All rows of the unit take part
+// in this choice, before WHERE, so every question over the same sealed version has the same own parts. If each row is a
+// unit, or no unit has more than one row, nothing is dropped.
 //
 // Claim: a unit changes the answer only if one of its own parts is in Values. Proof. WHERE is true only in rows
 // whose part is in Values: the planner sets Part only for such a WHERE (confine in package plan). After the
@@ -33,7 +33,7 @@ type Part struct {
 	Values  []value.Value // the charged parts, sorted: those that WHERE admits
 }
 
-// Names returns the charged parts as the ledger writes them, sorted as texts.
+// Names returns the charged parts, the elements of Values, as the ledger writes them, sorted as texts.
 func (p *Part) Names() []string {
 	out := make([]string, len(p.Values))
 	for i, v := range p.Values {

@@ -13,26 +13,27 @@ import (
 // Statement is the aggregate that an engine runs over one sealed table, or over a Source of several tables. It is
 // the only form of access to rows.
 //
-// Its meaning: take the rows whose unit is not NULL, with every column cleaned. Drop the rows that Part drops. Keep
-// the rows for which Where is true and every key has one of its known values. Bound the contribution of each unit
-// by Caps; which rows count depends on that unit's own rows alone. Return, for every cell, the integer sum of each
+// Its meaning: take the rows whose unit is not NULL, with every column cleaned. Drop the rows that Part drops. Keep the
+// rows for which Where is true and every key has one of its known values. Bound the contribution of each unit by Caps;
+// which rows count depends on that unit's own rows alone. Return, for every cell (group), the integer sum of each
 // measure.
 type Statement struct {
 	Table    string
 	Source   *Source // if set, Table is the relation's first table with units, and Columns are those of Source
 	Unit     *Column // nil if each row is a unit
-	Unranked bool    // a unit's rows are ordered by the columns that Reads returns, because they have no sealed rank
+	Unranked bool    // a unit's rows are ordered by the columns that Reads returns, because sealing did not number them
 	Columns  []Column
 	Where    *Expr // nil keeps all rows
 	Keys     []Key // in canonical order
 	Measures []*Measure
 	Caps     Caps
-	Part     *Part // the parts to which the question is confined; nil if it is not confined
-	// Ordered asks for the distribution of values in place of sums. The result states, for every cell, how often
-	// each gridded value of the one measure occurs, in increasing order of the values, without NULLs. Caps.Groups
+	Part     *Part // the parts (subsets of the units) to which the question is confined; nil if it is not confined
+	// Ordered asks for the distribution of values in place of sums. The result states, for every cell (group), how
+	// often each gridded value of the one measure occurs, in increasing order of the values, without NULLs. Caps.Groups
 	// then keeps the cells in which a unit's first rows lie. Caps.RowsPerGroup keeps the unit's first rows in each
-	// cell. Both use the order of sealed ranks. For a measure of kind UnitRows, the values are the numbers of rows
-	// that the units have left, clamped to Lo and Hi: one value for each unit with a row. No cap applies to them.
+	// cell. "First" refers to the ranks, by which sealing numbers a unit's rows. For a measure of kind UnitRows, the
+	// values are the numbers of rows that the units have left, clamped to Lo and Hi: one value for each unit with a
+	// row. No cap applies to them.
 	Ordered bool
 	// Chosen holds the released groups if some keys are Open: for each group the values of all keys. If Other is
 	// set, the answer has one more group, of all rows that are in none of the Chosen groups.
@@ -142,8 +143,8 @@ func Constants(b *Statement) (out []value.Value) {
 	return out
 }
 
-// Cells returns the number of cells of the answer. If all keys are known, it is the product of their numbers of
-// values. If some are unknown, it is the number of released groups. With centres of vectors, it is the number of
+// Cells returns the number of cells (groups) of the answer. If all keys are known, it is the product of their numbers
+// of values. If some are unknown, it is the number of released groups. With centres of vectors, it is the number of
 // centres.
 func (b *Statement) Cells() int {
 	if b.Open() {
@@ -159,8 +160,8 @@ func (b *Statement) Cells() int {
 	return n
 }
 
-// CellKeys returns the key values of the i-th cell. The last key changes fastest. With centres of vectors, the only
-// key value is i.
+// CellKeys returns the key values of the i-th cell (group). The last key changes fastest. With centres of vectors, the
+// only key value is i.
 func (b *Statement) CellKeys(i int) []value.Value {
 	if b.Open() {
 		return b.chosenKeys(i)
@@ -229,8 +230,8 @@ func (b *Statement) Counting() *Statement {
 	return &out
 }
 
-// CellsClamped reports whether some measure has Cells: bounds on what a unit adds to a cell. The engine must then
-// sum a unit's rows in a cell before it adds the sum to the cell, even if each unit has one row.
+// CellsClamped reports whether some measure has Cells: bounds on what a unit adds to a cell (group). The engine must
+// then sum a unit's rows in a cell before it adds the sum to the cell, even if each unit has one row.
 func (b *Statement) CellsClamped() bool {
 	return slices.ContainsFunc(b.Measures, func(m *Measure) bool { return m.Cells != nil })
 }
@@ -240,7 +241,7 @@ func (b *Statement) CountsRows() bool {
 	return len(b.Measures) == 1 && b.Measures[0].Kind == UnitRows
 }
 
-// Width returns how many numbers each cell has.
+// Width returns how many numbers each cell (group) has.
 func (b *Statement) Width() int {
 	if b.RowVectors == nil {
 		return len(b.Measures)
@@ -251,8 +252,8 @@ func (b *Statement) Width() int {
 // Centred reports whether b assigns each row to the cell of its nearest centre.
 func (b *Statement) Centred() bool { return b.RowVectors != nil && len(b.RowVectors.Centres) > 0 }
 
-// Confinement returns the table and the parts to which the question is charged, or "" and nil if it is not
-// confined.
+// Confinement returns the table and those of its parts (subsets of the units) to which the question is charged, or ""
+// and nil if it is not confined.
 func (b *Statement) Confinement() (table string, parts []string) {
 	if b.Part == nil {
 		return "", nil

@@ -63,7 +63,7 @@ const (
 	SumProduct SumKind = "product"
 )
 
-// VectorSum is one vector of each cell. Its entries are in the order of [Vectors.Terms].
+// VectorSum is one vector of each cell (group). Its entries are in the order of [Vectors.Terms].
 type VectorSum struct {
 	Kind SumKind
 	I, J int // indices of blocks
@@ -72,7 +72,7 @@ type VectorSum struct {
 // Symmetric reports whether s is the upper triangle of Σ x xᵀ.
 func (s *VectorSum) Symmetric() bool { return s.Kind == SumProduct && s.I == s.J }
 
-// Term is one number of a cell: a sum over rows of 1, of a coordinate, or of a product of two coordinates.
+// Term is one number of a cell (group): a sum over rows of 1, of a coordinate, or of a product of two coordinates.
 type Term struct{ A, B int } // indices of coordinates; −1 for none
 
 // Terms returns the entries of s. A product's entries are listed row by row, and those of a symmetric product start

@@ -129,8 +129,8 @@ func (c completed) offers() []string {
 	return out
 }
 
-// valued returns the flags of all commands that take a value, without duplicates. known are those with known
-// values, and other the names of all others.
+// valued returns the flags of all commands that take a value, without duplicates. The result known has the flags with
+// known values, and the result other the names of all others.
 func valued(all []completed) (known []completedFlag, other []string) {
 	seen := map[string]bool{}
 	for _, c := range all {

@@ -69,7 +69,7 @@ func toFloat(n *big.Int) float64 {
 	return f
 }
 
-// fieller computes the hull of the accepted values θ.
+// fieller computes the hull of the accepted values θ of the quotient (see average).
 type fieller struct {
 	alpha, s, n float64
 	a, c        noise.Distribution
@@ -80,8 +80,8 @@ type fieller struct {
 // in excluded.
 const slack = 1e-9
 
-// excluded reports whether every θ between lo and hi is rejected. That is so if the least |S − θN| for these θ is
-// too large even for the widest noise, because the tail grows with |θ|.
+// excluded reports whether every θ between lo and hi is rejected. That is so if the least |S − θN| for these θ is too
+// large even for the widest noise, because the tail grows with |θ|. The type average defines S, N and θ.
 func (f *fieller) excluded(lo, hi float64) bool {
 	f.evaluations--
 	u, v := f.s-lo*f.n, f.s-hi*f.n

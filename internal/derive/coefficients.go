@@ -11,8 +11,9 @@ import (
 // grouping's cells in the fitted table over s. keys are the keys that both groupings have. Bit j of an index a
 // stands for keys[j]. The a-th coefficient is that of the cells that agree in the keys whose bits are 1 in a.
 //
-// The sum over T is computed key by key, once with the key in T and once without it. It is exact: it uses integers
-// over one denominator, because rationals would be reduced at each step. It uses 64-bit words if they suffice.
+// The sum over the sets T of keys in lattice.law is computed key by key, once with the key in T and once without it. It
+// is exact: it uses integers over one denominator, because rationals would be reduced at each step. It uses 64-bit
+// words if they suffice.
 func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 	weights := make([]*big.Rat, 1<<len(keys))
 	subsets := make([]uint64, len(weights))
@@ -37,7 +38,7 @@ func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 		last = w
 	}
 	x := make([]*big.Int, len(weights))
-	for a, w := range weights { // w/Π_{k∈S∖T} n_k = w·Π_{k∈T} n_k/Π_{k∈S} n_k
+	for a, w := range weights { // in the terms of lattice.law: w/Π_{k∈S∖T} n_k = w·Π_{k∈T} n_k/Π_{k∈S} n_k
 		x[a] = new(big.Int).Quo(common, w.Denom())
 		x[a].Mul(x[a].Mul(x[a], w.Num()), l.cells(subsets[a]))
 	}
@@ -62,10 +63,11 @@ func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 	return out
 }
 
-// inWords computes the coefficients in 64-bit words. It returns false if words might not suffice. Every
-// intermediate number is at most the sum of the first numbers, which are not negative, times the sizes of the keys
-// so far. Proof: n·((1 − 1/n)·in + without) and n·(without − in/n) have coefficients of magnitude at most n, and
-// each earlier number contributes at most once to a later number. ∎
+// inWords computes the coefficients in 64-bit words. It returns false if words might not suffice. Every intermediate
+// number is at most the sum of the first numbers, which are not negative, times the sizes of the keys so far. Proof.
+// Let a key have n values. A step replaces two numbers, `in` and `without`, by two others: n·((1 − 1/n)·in + without)
+// and n·(without − in/n). Their coefficients have magnitude at most n, and each earlier number contributes at most once
+// to a later number. ∎
 func (l *lattice) inWords(
 	s uint64,
 	keys []int,

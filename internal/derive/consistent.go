@@ -22,7 +22,8 @@ type fitted struct {
 	laws        []*noise.Combination // the distribution of each cell's error, or one for all cells
 	direct      bool                 // the values are released numbers, with integer noise
 	whole       []*big.Int           // if set, consistent non-negative integers that are shown in place of the values
-	// later computes values and denominator. It is nil once they are computed. Forecasts need the laws only.
+	// later computes the fields values and denominator. It is nil once they are computed. Forecasts need only the
+	// distributions of the errors, the field laws.
 	later func() ([]*big.Int, *big.Int)
 }
 
@@ -48,7 +49,7 @@ func (f *fitted) law(i int) *noise.Combination {
 	return f.laws[i]
 }
 
-// widest returns the law with the largest variance.
+// widest returns the distribution with the largest variance among the distributions of the cells' errors.
 func (f *fitted) widest() *noise.Combination {
 	return slices.MaxFunc(f.laws, func(a, b *noise.Combination) int { return cmp.Compare(a.Variance(), b.Variance()) })
 }
@@ -189,10 +190,11 @@ func tables(p *plan.Plan, j int, sums [][]*big.Int) [][]*big.Int {
 	return out
 }
 
-// fit holds how the tables of one measure are fitted, and the laws of the results. It depends on the plan alone.
+// fit holds how the tables of one measure are fitted, and the distributions (laws) of the results' errors. It depends
+// on the plan alone.
 type fit struct {
 	lattice *lattice
-	laws    []*noise.Combination // by grouping: the law of each cell of the fitted table
+	laws    []*noise.Combination // by grouping: the distribution of the error of each cell of the fitted table
 }
 
 // noisesOf returns the noise on the cells of each grouping, for the j-th measure.
@@ -269,7 +271,7 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 	return out
 }
 
-// rowsOf returns the released numbers of the set-th grouping.
+// rowsOf returns the released numbers of the grouping whose index is set.
 func (a *Answer) rowsOf(set int, sums [][]*big.Int) [][]*big.Int {
 	for _, g := range a.plan.Sets[:set] {
 		sums = sums[g.Cells(&a.plan.Statement):]
@@ -309,7 +311,7 @@ func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 			a.likeSets = append(a.likeSets, a.likeSet(i))
 		}
 	}
-	set = a.likeSets[set] // a set with the same laws has the same forecast
+	set = a.likeSets[set] // a set whose errors have the same distributions has the same forecast
 	key := foretoldOf{set, o.Post, alpha}
 	f, ok := a.foretold[key]
 	if !ok {
@@ -326,7 +328,8 @@ type foretoldOf struct {
 	alpha float64
 }
 
-// likeSet returns the first grouping set in which every measure has the same law as in this one.
+// likeSet returns the index of the first grouping set in which every measure's error has the same distribution as in
+// the given set.
 func (a *Answer) likeSet(set int) int {
 	for i := range set {
 		if !slices.ContainsFunc(a.fits, func(f fit) bool { return f.laws[i] != f.laws[set] }) {

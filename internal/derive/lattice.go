@@ -240,8 +240,8 @@ func (l *lattice) components(noisy [][]*big.Int) map[uint64]component {
 // of a grouping. If no grouping has all of them, the result is the table with the least sum of squares among the
 // tables over s whose sums are the fitted tables.
 func (l *lattice) assemble(s uint64, components map[uint64]component) ([]*big.Int, *big.Int) {
-	// A cell of the table over S is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k). The product of the last two factors is
-	// the same for all T.
+	// With c_T and d_T the values and the denominator of the component of T, a cell of the table over S is Σ_T
+	// c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k): see lattice. The product of the last two factors is the same for all T.
 	common := big.NewInt(1)
 	for t := s; ; t = (t - 1) & s {
 		if c, ok := components[t]; ok {

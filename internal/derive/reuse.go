@@ -92,9 +92,9 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// told returns the estimated table over the keys of f. law is the distribution of the error of each cell, and
-// values computes the table. If alone is negative, the table is fitted to all numbers of the measure. Otherwise it
-// is a sum of the numbers of the grouping with that index.
+// told returns the estimated table over the keys of f. law is the distribution of the error of each cell, and values
+// computes the table. If the parameter `alone` is negative, the table is fitted to all numbers of the measure.
+// Otherwise it is a sum of the numbers of the grouping whose index is alone.
 func (e *Earlier) told(
 	f reuse.Following,
 	noises []noise.Distribution,
@@ -165,8 +165,8 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 	return most
 }
 
-// told returns the estimates of a measure from each release that determines it, by grouping of the plan. from holds
-// the indices of these releases.
+// told returns the estimates of a measure from each release that determines it, by grouping of the plan. The result
+// from holds the indices of these releases.
 func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, from []int) {
 	reader := a.Reader()
 	for i, e := range earlier {

@@ -22,7 +22,7 @@ type Shapes struct {
 type shape struct {
 	lattice *lattice
 	kinds   [][]kind // by grouping: the noises in each fitted cell
-	same    []int    // for each grouping, the index of the first with the same law
+	same    []int    // for each grouping, the index of the first grouping whose errors have the same distribution
 }
 
 // of returns the shape of the j-th measure's tables.
@@ -32,7 +32,7 @@ func (s *Shapes) of(p *plan.Plan, j int) *shape {
 	var text []byte
 	for i, v := range variance {
 		switch {
-		case i > 0 && v == first: // variances found it equal to the first
+		case i > 0 && v == first: // variances found this variance equal to the first one
 			variance[i] = one
 		case i > 0:
 			variance[i] = new(big.Rat).Quo(v, first)
@@ -70,7 +70,7 @@ func newShape(l *lattice) *shape {
 		like, ok := first[string(counts)]
 		if !ok {
 			kinds := l.kinds(s)
-			// groupings of different classes may have the same law by coincidence
+			// the errors of groupings of different classes may have the same distribution by coincidence
 			like = slices.IndexFunc(out.kinds, func(o []kind) bool { return slices.Equal(o, kinds) })
 			if like < 0 {
 				like = i
@@ -102,11 +102,12 @@ func (s *shape) laws(noises []noise.Distribution) []*noise.Combination {
 // class.
 //
 // Two keys are interchangeable if they have the same number of values, and exchanging them maps each grouping to a
-// grouping of the same variance. Claim: the law of a grouping depends only on how many of its keys are in each
-// class. Proof. Such an exchange maps the noisy tables to noisy tables with the same law. The fit depends on
-// nothing else, so the exchange maps the fit to the fit. A fitted table over some keys therefore has the law of the
-// fitted table over the keys to which they are mapped. Exchanges can be combined: exchanging (k l), (l m) and (k l)
-// in turn exchanges (k m). So it suffices to compare each key with the first of a class. ∎
+// grouping of the same variance. Claim: the law of a grouping, the distribution of its fitted table's errors, depends
+// only on how many of its keys are in each class. Proof. Such an exchange maps the noisy tables to noisy tables with
+// the same law. The fit depends on nothing else, so the exchange maps the fit to the fit. A fitted table over some keys
+// therefore has the law of the fitted table over the keys to which they are mapped. Exchanges can be combined:
+// exchanging (k l), (l m) and (k l) in turn exchanges (k m). So it suffices to compare each key with the first of a
+// class. ∎
 func (l *lattice) classes() []int {
 	of := map[uint64]int{}
 	for i, s := range l.sets {

@@ -144,8 +144,8 @@ func (f *fitted) distribute(totals []*big.Int, parts [][]int) {
 func (f *fitted) simplex(total *big.Int, members []int) {
 	order := slices.Clone(members)
 	slices.SortStableFunc(order, func(x, y int) int { return f.values[y].Cmp(f.values[x]) })
-	// In units of 1/denominator, the result is max(x − τ, 0) with τ = (the sum of the k largest − total)/k, for the
-	// largest k for which all of these k results are positive.
+	// In units of 1/denominator, a value x becomes max(x − τ, 0), where τ is (the sum of the k largest values −
+	// total)/k. k is the largest number for which all of these k results are positive.
 	whole := new(big.Int).Mul(total, f.denominator)
 	sum, excess, k := new(big.Int), new(big.Int), int64(0)
 	for i, c := range order {
@@ -177,7 +177,7 @@ func (f *fitted) simplex(total *big.Int, members []int) {
 		rests = append(rests, rest{c, r})
 	}
 	slices.SortStableFunc(rests, func(x, y rest) int { return y.of.Cmp(x.of) })
-	for i := range left.Int64() { // left is smaller than the number of parts
+	for i := range left.Int64() { // the rest of the total is smaller than len(rests)
 		f.whole[rests[i].cell].Add(f.whole[rests[i].cell], big.NewInt(1))
 	}
 }

@@ -17,7 +17,7 @@ import (
 // statement: the noise relies on its Caps, and the charge relies on its Part. Rehearse refuses statements that the
 // engine does not support.
 type Engine interface {
-	// Aggregate returns the exact sum of each measure for every cell of b, in the order of
+	// Aggregate returns the exact sum of each measure for every cell (group) of b, in the order of
 	// [bounded.Statement.CellKeys]. Its error may quote rows, so only the owner may see it.
 	Aggregate(ctx context.Context, b *bounded.Statement, from Sealed) ([][]mechanism.Exact, error)
 	// Groups returns the groups that exist, with the exact sums of their measures, for a statement with unknown
@@ -27,18 +27,19 @@ type Engine interface {
 	// Order returns the values of the one measure of a statement that is Ordered. A mechanism reads them later, in
 	// as many passes as it needs. Every pass uses ctx, and its error may quote rows.
 	Order(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.Ordered, error)
-	// OrderCells is like Order, with the values of every cell of b, in the order of [bounded.Statement.CellKeys].
+	// OrderCells is like Order, with the values of every cell (group) of b, in the order of
+	// [bounded.Statement.CellKeys].
 	OrderCells(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.OrderedCells, error)
-	// Rows adds each row of b that counts to the collector into: the row's measures as integers. The rows of one
-	// unit follow each other. The result must not depend on the order of the units, nor on the order of a unit's
-	// rows. The error may quote rows. After an error, the collector is incomplete and must be discarded.
+	// Rows adds each row of b that counts to a collector, the parameter `into`: the row's measures as integers. The
+	// rows of one unit follow each other. The result must not depend on the order of the units, nor on the order of a
+	// unit's rows. The error may quote rows. After an error, the collector is incomplete and must be discarded.
 	Rows(ctx context.Context, b *bounded.Statement, from Sealed, into *mechanism.Rows) error
-	// Values returns the distinct cleaned values of a column of a PUBLIC table, in increasing order, without NULL.
-	// It returns no more than most values.
+	// Values returns the distinct cleaned values of a column of a PUBLIC table, in increasing order, without NULL. It
+	// returns at most as many values as the parameter most says.
 	Values(ctx context.Context, c bounded.Column, from Sealed, most int) ([]value.Value, error)
-	// Rehearse runs b over made-up rows of extreme values, and reads no sealed row. A statement that fails here
-	// must not run on sealed rows: a row could decide whether it fails, and no noise would hide the failure. If
-	// from is a live table, Rehearse also checks that the table exists and is the one that was sealed. Rehearse
+	// Rehearse runs b over made-up rows of extreme values, and reads no sealed row. A statement that fails here must
+	// not run on sealed rows: a row could decide whether it fails, and no noise would hide the failure. If the sealed
+	// version from is a live table, Rehearse also checks that the table exists and is the one that was sealed. Rehearse
 	// takes bounded time (that of ctx) and memory, or fails with an error that wraps ErrRehearsal.
 	Rehearse(ctx context.Context, b *bounded.Statement, from Sealed) error
 	Close() error
@@ -49,11 +50,11 @@ type Engine interface {
 // sensitivity relies on this.
 //
 // Claim: if the rows of one unit change a fact, they still do not change what any other unit adds. Let D be sealed
-// data, and D′ the same data without the unit w, or with other rows in its place. The facts of D and D′ may differ,
-// and so may the form of a statement. Let v be a unit of both. Its rows are the same in both, and so are their
-// ranks, since a rank depends on v's rows alone. So it suffices to show for a single database that the short form,
-// which a true fact selects, keeps the same rows and cells of v as the long form. Then D and D′ both keep the rows
-// and cells of v that the long form keeps.
+// data, and D′ the same data without the unit w, or with other rows in its place. The facts of D and D′ may differ, and
+// so may the form of a statement. Let v be a unit of both. Its rows are the same in both, and so are their ranks: the
+// numbers of the unit's rows in the order in which they count. A rank depends on v's rows alone. So it suffices to show
+// for a single database that the short form, which a true fact selects, keeps the same rows and cells of v as the long
+// form. Then D and D′ both keep the rows and cells of v that the long form keeps.
 //   - OneRowEach is true: v has at most one row, of rank 1. The long form keeps this row: each cap that is set is
 //     at least 1, v is in one part and PerUnit is at least 1, and v is in one cell. The short form caps nothing,
 //     and keeps the row too. Both forms clamp a unit's sum in a cell (CellsClamped). The same argument holds for a
@@ -73,8 +74,9 @@ type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // the columns without NULL, NaN and infinite values
-	// Stored, if not 0, limits the rows of each unit that count to the Stored rows with the lowest ranks. It is 0
-	// if sealing already kept no more rows of a unit than the policy now allows (policy.Table.Stored).
+	// Stored, if not 0, limits the rows of each unit that count to the Stored rows with the lowest ranks. A rank
+	// numbers the rows of one unit, in the order in which they count. Stored is 0 if sealing already kept no more rows
+	// of a unit than the policy now allows (policy.Table.Stored).
 	Stored int64
 	// MostRows is the largest number of rows of one unit. MostPerKey is the largest number of rows that refer to
 	// the same row, for a table whose rows have their unit through a reference. A field is 0 if sealing did not
@@ -117,12 +119,12 @@ func (e *RefusedError) Error() string { return e.Message }
 // server cannot be reached, or its table is not as declared. The error does not depend on any row.
 var ErrUnavailable = errors.New("the table's server is not available")
 
-// Cells adds up an engine's result rows by cell. The cells are in the order of [bounded.Statement.CellKeys]. A cell
-// without a result row is 0.
+// Cells adds up an engine's result rows by cell: the group with one combination of key values. The cells are in the
+// order of [bounded.Statement.CellKeys]. A cell without a result row is 0.
 type Cells struct {
 	b     *bounded.Statement
 	sums  [][]*big.Int
-	place map[string]int // the index of each cell by its group's name, for unknown keys
+	place map[string]int // by the text of the key values: the index of their cell, for unknown keys
 }
 
 // NewCells returns Cells with a 0 for every cell and measure of b.

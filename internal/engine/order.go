@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// CellOf returns the index of the cell with these key values, or −1 if b does not list one of the values.
+// CellOf returns the index of the cell (group) with these key values, or −1 if b does not list one of the values.
 func CellOf(b *bounded.Statement, keys []value.Value) int {
 	if b.Centred() {
 		return int(keys[0].Int)
@@ -25,7 +25,7 @@ func CellOf(b *bounded.Statement, keys []value.Value) int {
 	return cell
 }
 
-// Tally is the number of rows of one cell that have the same value.
+// Tally is the number of rows of one cell (group) that have the same value.
 type Tally struct {
 	Keys         []value.Value
 	Value, Count int64
@@ -37,11 +37,11 @@ type tallied struct {
 	cell int
 }
 
-// ScanCells returns one pass over the tallies of b, in increasing order of their values. It reads them in pages of
-// at most size tallies, because some drivers hold a whole result in memory. The function page passes tallies with
-// values of at least from to each, in order of their values, and stops after most tallies. A full page may lack
-// some tallies of its last value, so the next page begins with this value again. Tallies with the same value are
-// yielded in the order of their cells.
+// ScanCells returns one pass over the tallies of b, in increasing order of their values. It reads them in pages of at
+// most `size` tallies, because some drivers hold a whole result in memory. The function page passes the tallies whose
+// value is at least its argument from to the function each, in order of their values. It stops after its argument most,
+// a number of tallies. A full page may lack some tallies of its last value, so the next page begins with this value
+// again. Tallies with the same value are yielded in the order of their cells.
 func ScanCells(
 	b *bounded.Statement, size int, page func(from int64, most int, each func(Tally) error) error,
 ) func(yield func(cell int, value, count int64) bool) error {

@@ -63,9 +63,9 @@ func WithinOnce(s *bounded.Source) []int {
 	return slices.Compact(out)
 }
 
-// Enough returns the largest number of rows of a unit for which no order of the rows matters: all these rows count,
-// and all their groups. Statements do not rank a unit with so few rows. The column q, a row's place in the order of
-// its unit's rows, is 0 in each of them.
+// Enough returns the largest number of rows of a unit for which no order of the rows matters: all these rows count, and
+// all their groups. Statements do not number the rows of a unit with so few rows. The column q, a row's place in the
+// order of its unit's rows, is 0 in each of them.
 //
 // Claim: everything that reads q keeps all rows and cells of such a unit, as it would with true places. Let the
 // unit have n ≤ Enough rows left. Within one unit, either all places are 0, or all are the true ones, 1, 2, ….
@@ -76,8 +76,9 @@ func WithinOnce(s *bounded.Source) []int {
 //     the order of ties. This includes a cap Groups beside a cap on rows, which is for counts of units.
 //   - An ordered statement numbers the unit's rows in a cell, and keeps the numbers up to RowsPerGroup. A cell has
 //     at most n ≤ RowsPerGroup rows of the unit.
-//   - A join keeps the rows of its second input with q ≤ Most. It ranks the parts with more than Most rows, as a
-//     cap on rows does. So does a bounded.Owned with q ≤ Stored.
+//   - A join keeps the rows of its second input with q ≤ Most. Within a part, the rows with one unit or one value of
+//     the columns Within, it numbers the rows if there are more than Most, as a cap on rows does. So does a
+//     bounded.Owned with q ≤ Stored.
 //
 // Nothing else reads q. The contribution of a unit is a sum or a count over the kept rows, which no order changes.
 // So it is the same function of the unit's own rows as with true places. ∎

@@ -10,8 +10,8 @@ import (
 )
 
 // Gridded returns the SQL of a row's value for m, in grid units, before clamping: a pure function of the row. If m
-// rounds, its X is 0 or of a magnitude far above 2^-1000. Then its product with a power of two is exact, and is 0
-// only if X is 0.
+// rounds, the value of m.X is 0 or of a magnitude far above 2^-1000. Then its product with a power of two is exact, and
+// is 0 only if the value is 0.
 func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) string) string {
 	switch m.Kind {
 	case bounded.CountValue:
@@ -34,7 +34,7 @@ func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) stri
 	return x
 }
 
-// FirstOfValue returns SQL that is 1 in one row of each cell for each distinct value of measure i, and 0 in the
+// FirstOfValue returns SQL that is 1 in one row of each cell (group) for each distinct value of measure i, and 0 in the
 // other rows. Its sum is the number of distinct values in the cell.
 func (d Dialect) FirstOfValue(b *bounded.Statement, i int) string {
 	v := "v" + strconv.Itoa(i)
@@ -42,7 +42,8 @@ func (d Dialect) FirstOfValue(b *bounded.Statement, i int) string {
 		v, strings.Join(append(KeyNames(b), v), ", "), d.Integer(1), d.Integer(0))
 }
 
-// SumUp returns a SELECT that sums the contributions m0, m1, … of the rows (or units) of from, by cell.
+// SumUp returns a SELECT that sums the contributions m0, m1, … by cell (group). The parameter `from` is the SQL of the
+// rows, or of each unit's sums.
 func SumUp(b *bounded.Statement, from string) string {
 	out := KeyNames(b)
 	for i := range b.Measures {

@@ -31,7 +31,7 @@ func CaseWhen(args []string) string {
 	return b.String()
 }
 
-// KeyNames returns the names of the columns that identify a cell.
+// KeyNames returns the names of the columns that identify a cell (group).
 func KeyNames(b *bounded.Statement) []string {
 	var out []string
 	for i := range b.Keys {

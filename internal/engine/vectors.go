@@ -196,8 +196,8 @@ func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	return added(k, "abs("+x+")"), w.d.Double(float64(k.Most))
 }
 
-// nearest adds a key: the index of the nearest centre. This is the centre c with the least Σ(a − c)² = Σa² + Σc(c −
-// 2a), and the first such centre if several are equally near.
+// nearest adds a key: the index of the nearest centre. For a row with coordinates a, this is the centre c with the
+// least Σ(a − c)² = Σa² + Σc(c − 2a). If several centres are equally near, it is the first of them.
 func (w *vectors) nearest(rows string) string {
 	names := w.all()
 	var scores, least, out []string

@@ -6,10 +6,10 @@ import (
 	"errors"
 )
 
-// decodeAgain decodes a line that this process has already decoded once. known is the hash of the line at that
-// time. If the hash still matches, the line is unchanged and has passed the strict checks. decodeAgain then skips
-// those checks, and copies the values of a release without parsing them. Values make up nearly all of a ledger. If
-// the hash differs, decodeAgain returns an error.
+// decodeAgain decodes a line that this process has already decoded once. The parameter known is the hash of the line at
+// that time. If the hash still matches, the line is unchanged and has passed the strict checks. decodeAgain then skips
+// those checks, and copies the values of a release without parsing them. Values make up nearly all of a ledger. If the
+// hash differs, decodeAgain returns an error.
 func decodeAgain(line []byte, known Hash) (Entry, error) {
 	if sha256.Sum256(line) == known {
 		if e, ok := takenApart(line); ok {

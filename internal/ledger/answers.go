@@ -123,7 +123,8 @@ func (l *Ledger) AnswerOf(reserved uint64) (a Answer, ok bool, err error) {
 	return a, ok && err == nil, err
 }
 
-// Answers returns, newest first, the answers for which want returns true. want must not change its argument.
+// Answers returns, newest first, the answers for which the function `want` returns true. The function must not change
+// its argument.
 func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
 	answers, err := l.wanted(want)
 	if errors.Is(err, errIndex) {
@@ -143,7 +144,8 @@ func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
 	}, nil
 }
 
-// wanted returns, newest first, the answers for which want returns true. It calls want without holding the lock.
+// wanted returns, newest first, the answers for which the function `want` returns true. It calls that function without
+// holding the lock.
 func (l *Ledger) wanted(want func(*About) bool) (out []answered, err error) {
 	var answers []answered
 	var old *past

@@ -10,8 +10,8 @@ import (
 // differ by at most k steps of the old relation. If the new budget is in zCDP and the old one is not, Adopt
 // converts every loss to zCDP.
 //
-// The caller computes the group from the ledger's state at the head seen ([State]). If an entry was appended since,
-// Adopt writes nothing and returns ErrStale. The caller must then compute the group again. Adopt returns
+// The caller computes the group from the ledger's [State], whose head is the parameter `seen`. If an entry was appended
+// since, Adopt writes nothing and returns ErrStale. The caller must then compute the group again. Adopt returns
 // ErrIncompatible if something was spent and
 //
 // - the relation changes from change-one to add-remove,
@@ -65,9 +65,9 @@ func (l *Ledger) Sealed(table string, version int, sha256 string) error {
 // may be drawn for it.
 func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.ReserveFor(r, 0) }
 
-// ReserveFor is Reserve with a size: the values of the release and of its steps together take at most most bytes.
-// If the file system supports it, ReserveFor reserves that space on the disk, or returns ErrFull. Larger values are
-// still accepted later, because the size is not part of the entry.
+// ReserveFor is Reserve with a size: the parameter most limits the bytes that the values of the release and of its
+// steps take together. If the file system supports it, ReserveFor reserves that space on the disk, or returns ErrFull.
+// Larger values are still accepted later, because the size is not part of the entry.
 func (l *Ledger) ReserveFor(r Reservation, most int64) (uint64, error) {
 	return l.append(&member{body: r, most: most})
 }
@@ -142,8 +142,8 @@ func (l *Ledger) Resume() error {
 	return err
 }
 
-// still returns a check that seen is still the newest entry. The caller makes the check under the lock, so nobody
-// else can append between the check and the following write.
+// still returns a check that the head seen still names the newest entry. The caller makes the check under the lock, so
+// nobody else can append between the check and the following write.
 func (l *Ledger) still(seen Head) func() error {
 	return func() error {
 		if tip, _ := l.log.tip(); tip != seen {

@@ -64,8 +64,8 @@ func (h *history) checkCorrection(c Correction, at time.Time) error {
 	return nil
 }
 
-// correct sets the clock to at, the date of a correction. It begins a new account if the period of at does not
-// overlap a period whose grant was already given.
+// correct sets the clock to the date of a correction, the parameter `at`. It begins a new account if the period that
+// contains this date does not overlap a period whose grant was already given.
 func (h *history) correct(at time.Time) {
 	h.clock = at
 	h.closed, h.issued = mergeSpans(append(h.closed, h.issued...)), nil
@@ -89,15 +89,15 @@ func (h *history) issue() {
 	h.issued = mergeSpans(append(h.issued, span{h.period, h.terms.Grant.next(h.period)}))
 }
 
-// isClosed reports whether the period that begins at start overlaps a period whose grant was given before the
+// isClosed reports whether the period that begins at the time start overlaps a period whose grant was given before the
 // newest correction.
 func (h *history) isClosed(start time.Time) bool {
 	end := h.terms.Grant.after(start)
 	return slices.ContainsFunc(h.closed, func(s span) bool { return s.From.Before(end) && start.Before(s.To) })
 }
 
-// nextGrant returns the time of the next grant after the period that began at start. It skips periods that overlap
-// one whose grant was given before a correction. The result follows the calendar, and is at most lastTime.
+// nextGrant returns the time of the next grant after the period that began at the time `start`. It skips periods that
+// overlap one whose grant was given before a correction. The result follows the calendar, and is at most lastTime.
 func (h *history) nextGrant(start time.Time) time.Time {
 	g := h.terms.Grant
 	next := g.next(start)

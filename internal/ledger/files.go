@@ -36,13 +36,13 @@ type file interface {
 	io.WriterAt // not used on the log, which is append-only
 	io.Closer
 	Truncate(size int64) error
-	// Allocate reserves disk space so that the file can grow to end. It does not change the file's size. It returns
-	// errNoAllocate if the file system cannot reserve space.
+	// Allocate reserves disk space so that the file can grow up to the offset end. It does not change the file's size.
+	// It returns errNoAllocate if the file system cannot reserve space.
 	Allocate(from, end int64) error
 	Size() (int64, error) // returns ErrNotFile if this is not a regular file
 	Sync() error          // makes the bytes and the size durable
 	Lock(exclusive bool) error
-	// TryLock is Lock without waiting. If another open file holds the lock, taken is false.
+	// TryLock is Lock without waiting. If another open file holds the lock, the result taken is false.
 	TryLock() (taken bool, err error)
 	Unlock() error
 }

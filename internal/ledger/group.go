@@ -68,8 +68,8 @@ func (q *queue) join(m *member) bool {
 	return leads
 }
 
-// take removes the next batch from the queue and returns it. Its first member is that of the caller who writes it.
-// The batch has at most most members.
+// take removes the next batch from the queue and returns it. Its first member is that of the caller who writes it. The
+// parameter most limits the number of members.
 func (q *queue) take(most int) []*member {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -96,7 +96,7 @@ type history struct {
 	pending          []*place        // places that no checkpoint covers, in order
 	covered          []*place        // places that a checkpoint covers, whose entries are still in memory
 	begun            Checkpoint      // the checkpoint from which this reader started; zero if it read the whole log
-	begunAt          uint64          // index of the entry of begun
+	begunAt          uint64          // index of the entry that begun belongs to
 	unindexed        bool            // whether the index file is incomplete, so that everything must stay in memory
 	newestCheckpoint *located        // the newest checkpoint that this reader read and checked
 	spill            func(*place)    // if set, called with each checkpoint place as it is passed; it may call forget
@@ -185,8 +185,8 @@ func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
 // spent returns the total loss of all charges under the accountant of the terms.
 func (h *history) spent() privacy.Loss { return h.spentIn(h.by()) }
 
-// charge adds a loss to the charges that count for every unit or, if parts is not empty, to those that count for
-// the parts of d.
+// charge adds a loss to the charges that count for every unit. If the list parts is not empty, it adds the loss to the
+// charges of these parts of the division d instead.
 func (h *history) charge(l privacy.Loss, d division, parts []string) {
 	h.impure = h.impure || l.Accountant() != privacy.Pure
 	h.charges.charge(l, d, parts)
@@ -229,7 +229,7 @@ func (h *history) fragmentCharge() privacy.Loss {
 	return privacy.Min(h.maxPrice(), h.budget().Minus(h.charges.whole.in(h.by())))
 }
 
-// apply adds an entry that check accepted. at is its position in the log.
+// apply adds an entry that check accepted. The parameter `at` is its position in the log.
 func (h *history) apply(e Entry, at ref) {
 	if _, kept := h.witness[h.count()]; kept {
 		h.witness[h.count()] = at.hash
@@ -336,8 +336,8 @@ func (h *history) adopt(a Adoption) {
 	h.issue()
 }
 
-// state returns a copy of the state, with the grant of the period at the time now. If pending is set, the fragment
-// at the end of the log counts as spent.
+// state returns a copy of the state, with the grant of the period at the time `now`. If pending is set, the fragment at
+// the end of the log counts as spent.
 func (h *history) state(pending bool, now time.Time) State {
 	tip, _ := h.tip()
 	torn := lossOf(h.by(), nil)

@@ -161,9 +161,10 @@ type limit struct {
 	of     string // name of the limit in messages; "" for the budget
 	budget privacy.Loss
 	left   func() privacy.Loss
-	fits   func() bool // quick test, if set: true means that the price fits, false means that left must decide
-	next   *limit      // for a grant: the next period's grant, unspent
-	begins time.Time   // the time when next is granted
+	// quick test, if set: true means that the price fits, false means that the field left must decide
+	fits   func() bool
+	next   *limit    // for a grant: the next period's grant, unspent
+	begins time.Time // the time at which the next period's grant is given
 }
 
 // admits reports whether a price fits the limit. If not, it also returns what remains of the limit.

@@ -42,9 +42,9 @@ type Ledger struct {
 	retry  uint64 // the number of entries before which no checkpoint is tried
 }
 
-// Open opens the ledger in dir. It reads the entries since the newest checkpoint, or all entries if there is no
-// usable checkpoint. now returns the time for new entries. If this process cannot write dir, the methods that read
-// work, and every append returns ErrReadOnly.
+// Open opens the ledger in dir. It reads the entries since the newest checkpoint, or all entries if there is no usable
+// checkpoint. The function `now` returns the time for new entries. If this process cannot write dir, the methods that
+// read work, and every append returns ErrReadOnly.
 //
 // The error is ErrMissing, ErrHeadMissing, ErrHeadUnreadable, ErrNewer, ErrNotFile, a *CorruptError, a
 // *RolledBackError, or an error of the file system.
@@ -142,8 +142,8 @@ func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	return left, err
 }
 
-// Find returns the newest answer for a replay key. Both of its entries are durable. If there is no answer, ok is
-// false.
+// Find returns the newest answer for a replay key. The entries of its reservation and of its release are durable. If
+// there is no answer, ok is false.
 func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
 		var found answered
@@ -159,7 +159,7 @@ func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 // these calls, so it may miss entries that are appended after it began.
 func (l *Ledger) Entries(fn func(Entry) error) error { return l.EntriesFrom(0, fn) }
 
-// EntriesFrom is Entries beginning at index from.
+// EntriesFrom is Entries beginning at the index that the parameter `from` states.
 func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 	var to uint64
 	if err := l.locked(func() error { to = l.log.count(); return nil }); err != nil {
@@ -194,8 +194,8 @@ func (l *Ledger) Entry(i uint64) (Entry, error) {
 	return e, err
 }
 
-// EntryHaving returns the entry with index i if its line contains text. Otherwise has is false: EntryHaving then
-// only checks the line's hash, which takes a tenth of the time of decoding.
+// EntryHaving returns the entry with index i if its line contains text. Otherwise the result `has` is false:
+// EntryHaving then only checks the line's hash, which takes a tenth of the time of decoding.
 func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err error) {
 	var at ref
 	if err := l.known(func() (err error) { at, err = l.log.at(i); return err }); err != nil {

@@ -18,7 +18,7 @@ func flock(f *os.File, exclusive bool) error {
 	return flockRetry(f, how)
 }
 
-// tryFlock takes the exclusive lock without waiting. If another open file holds it, taken is false.
+// tryFlock takes the exclusive lock without waiting. If another open file holds it, the result taken is false.
 func tryFlock(f *os.File) (taken bool, err error) {
 	err = flockRetry(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

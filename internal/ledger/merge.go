@@ -131,7 +131,7 @@ func (t *Terms) units() (rows int64, persons bool) {
 	return rows, persons
 }
 
-// counted returns a ledger's spending and budget, converted to the relation and unit of m and to the accountant by.
+// counted returns a ledger's spending and budget, converted to the relation and unit of m, and to the given accountant.
 func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error) {
 	tip, _ := l.tip()
 	p := Part{Origin: Origin{ID: l.id, Head: tip.String()}, Population: l.terms.Population, Group: 1}
@@ -157,7 +157,7 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 		spent = spent.Plus(l.fragmentCharge())
 	}
 	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() {
-		// Without its δ. Either none of it was spent, or the conversion of spent below fails.
+		// Leave out the budget's δ. Either no δ was spent, or the conversion of the spent loss below fails.
 		budget = privacy.ZCDPLoss(rho, privacy.Delta{})
 	}
 	var err error

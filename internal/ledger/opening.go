@@ -47,9 +47,9 @@ func (o Opening) validate() error {
 // - ErrCharged for a ledger that was already charged, because this ledger does not know what the other has spent since,
 // - ErrInvalid if a ledger of o is this ledger itself, or named twice.
 //
-// The caller converted the loss to this ledger's relation, from the state at the head seen (the Origin of this
-// ledger in Merged). If an entry was appended since, Opened writes nothing and returns ErrStale. The caller must
-// then convert the loss again.
+// The caller converted the loss to this ledger's relation, from the state whose head is the parameter seen (the Origin
+// of this ledger in Merged). If an entry was appended since, Opened writes nothing and returns ErrStale. The caller
+// must then convert the loss again.
 func (l *Ledger) Opened(o Opening, seen Head) error {
 	_, err := l.append(&member{body: o, may: l.still(seen)})
 	return err

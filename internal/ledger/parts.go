@@ -128,8 +128,8 @@ type reading struct {
 
 func newAccount() *account { return &account{whole: newTally(), parts: map[division]*divided{}} }
 
-// charge adds a loss to the charges that count for every unit or, if parts is not empty, to those that count for
-// the parts of d.
+// charge adds a loss to the charges that count for every unit. If the list parts is not empty, it adds the loss to the
+// charges of these parts of the division d instead.
 func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	if len(parts) == 0 {
 		a.whole.add(l)
@@ -178,8 +178,9 @@ func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Los
 	return sum
 }
 
-// times returns the most that a charge of l to parts can add to W_d. That is l times the number of these parts, or
-// times the number of parts in which two neighbours can differ, if that is less. Without parts it returns l.
+// times returns the most that a charge of l to parts can add to one unit's loss (to W_d, in the terms of account). That
+// is l times the number of these parts, or times the number of parts in which two neighbours can differ, if that is
+// less. Without parts it returns l.
 func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) privacy.Loss {
 	if len(parts) == 0 {
 		return l
@@ -206,8 +207,8 @@ func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d divis
 	return sum.Within(budget)
 }
 
-// room returns the largest loss that can be charged within the budget: to every unit or, if parts is not empty, to
-// the parts of d. It is zero if any component of the budget is exceeded.
+// room returns the largest loss that can be charged within the budget: to every unit or, if the list parts is not
+// empty, to these parts of the division d. It is zero if any component of the budget is exceeded.
 //
 // Let t be the budget minus all charges outside division d, and k the number of parts in which two neighbours can
 // differ. Charging x to the set S of parts keeps W_d within t if one of two conditions holds. First: T_d + x ≤ t.
@@ -273,9 +274,9 @@ func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant
 	return w
 }
 
-// room computes account.room for one component of the budget, ε, ρ or δ. t is the amount left for this division,
-// and most is the number of parts in which neighbours can differ. If the charges already exceed t, room returns
-// nil.
+// room computes account.room for one component of the budget, ε, ρ or δ. The parameter t is the amount left for this
+// division, and most is the largest number of parts in which neighbours can differ. If the charges already exceed t,
+// room returns nil.
 func (in *divided) room(axis int, t *big.Rat, by privacy.Accountant, most int64, parts []string) *big.Rat {
 	var inside, outside []*big.Rat
 	for p, charged := range in.of {
@@ -302,12 +303,12 @@ func (in *divided) room(axis int, t *big.Rat, by privacy.Accountant, most int64,
 	return once
 }
 
-// leastRoom returns the least (t − a_j)/j over j ≥ 1, as account.room defines it, or nil if some a_j exceeds t.
-// inside has the charges to the parts of S, and outside those to the other parts.
+// leastRoom returns the least (t − a_j)/j over j ≥ 1, as account.room defines it with k = most, or nil if some a_j
+// exceeds t. The list `inside` has the charges to the parts of S, and the list outside those to the other parts.
 func leastRoom(inside, outside []*big.Rat, t *big.Rat, most int64) (least *big.Rat) {
 	descending(inside)
 	descending(outside)
-	others := []*big.Rat{new(big.Rat)} // others[i] is the sum of the i largest of outside
+	others := []*big.Rat{new(big.Rat)} // others[i] is the sum of the i largest elements of outside
 	for i := 0; i < len(outside) && int64(i) < most; i++ {
 		others = append(others, new(big.Rat).Add(others[i], outside[i]))
 	}

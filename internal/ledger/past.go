@@ -84,8 +84,8 @@ func (h *history) at(i uint64) (ref, error) {
 	return refOf(e), damaged(err)
 }
 
-// span returns positions of consecutive entries, from entry i up to, but not including, entry to. It may return
-// fewer, as many as one lookup finds. The errors are those of at.
+// span returns positions of consecutive entries, whose indices j satisfy i ≤ j < to. It may return fewer, as many as
+// one lookup finds. The errors are those of at.
 func (h *history) span(i, to uint64) ([]ref, error) {
 	if to > h.count() {
 		return nil, errIndex
@@ -243,8 +243,9 @@ func decodeAt(line []byte, r ref) (Entry, error) {
 	return e, nil
 }
 
-// forget drops the positions and answers of all entries before entry to from memory. has still looks them up. If
-// has is nil, they cannot be looked up any more, and the keys and subjects of open reservations stay in memory.
+// forget drops from memory the positions and answers of all entries with an index below the parameter `to`. They are
+// still looked up in the parameter `has`. If that is nil, they cannot be looked up any more, and the keys and subjects
+// of open reservations stay in memory.
 func (h *history) forget(to uint64, has *past) {
 	h.refs = slices.Clone(h.refs[to-h.base:])
 	kept := slices.IndexFunc(h.answers, func(a answered) bool { return a.release >= to })

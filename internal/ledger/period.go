@@ -62,7 +62,7 @@ func (g *Grant) start(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// next returns the end of the period that began at start, or lastTime if that is earlier.
+// next returns the end of the period that began at the time `start`, or lastTime if that is earlier.
 func (g *Grant) next(start time.Time) time.Time {
 	if t := g.after(start); t.Before(lastTime) {
 		return t

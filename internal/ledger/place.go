@@ -54,7 +54,7 @@ type place struct {
 
 	before   *place // the previous place; nil if chained is its digest
 	settling sync.Once
-	chained  Hash // digest of the segments before this one; settle adds this one
+	chained  Hash // digest of the index's segments before this place's own, which settle adds
 	segment  part
 }
 
@@ -112,7 +112,7 @@ func (p *place) encode() ([]byte, part) {
 	return data, part{root, int64(len(data))}
 }
 
-// chain returns the digest of the index after one more segment. before is the digest without it.
+// chain returns the digest of the index after one more segment. The parameter `before` is the digest without it.
 func chain(before Hash, next part) Hash {
 	return sha256.Sum256(append(before[:len(before):len(before)], next.Root[:]...))
 }
@@ -123,8 +123,8 @@ func (p *place) body() Checkpoint {
 	return Checkpoint{Entries: p.entries, State: p.digest, Index: p.chained}
 }
 
-// pass adds a place to h.pending if one is due after the newest entry, as cadence defines it. at is the entry's
-// position.
+// pass adds a place to h.pending if one is due after the newest entry, as cadence defines it. The parameter `at` is the
+// entry's position.
 func (h *history) pass(at ref) {
 	end := at.offset + int64(at.length)
 	if h.count()-h.passed.entries < h.every.entries && end-h.passed.end < h.every.bytes {
@@ -175,7 +175,8 @@ func (h *history) checkCheckpoint(c Checkpoint, index uint64) error {
 	return invalid("a checkpoint must be of one of the places since the previous checkpoint")
 }
 
-// cover moves the places up to that of checkpoint c from pending to covered. at is the position of its entry.
+// cover moves the places up to that of checkpoint c from pending to covered. The parameter `at` is the position of its
+// entry.
 func (h *history) cover(c Checkpoint, at ref) {
 	for i, p := range h.pending {
 		if p.entries == c.Entries {

@@ -118,7 +118,7 @@ func missing(fsys fileSystem, dir string) (string, error) {
 // recoveryIndex is the index of the Recovery entry in a log that RecoverLog began.
 const recoveryIndex = 2
 
-// replaces reports whether this log replaces a lost log to which the head old belongs. RecoverLog was then
+// replaces reports whether this log replaces a lost log, the one that the old head belongs to. RecoverLog was then
 // interrupted before it replaced the head file.
 func (l *log) replaces(f file, old Head) bool {
 	if !l.hasLast || l.last.Index < recoveryIndex {

@@ -16,7 +16,7 @@ type log struct {
 	*history
 	end      int64  // offset after the last entry, and after its newline if it has one
 	open     bool   // whether the last entry has no newline yet
-	lines    uint64 // number of lines up to end, including those inside fragments
+	lines    uint64 // number of lines before the offset end, including those inside fragments
 	size     int64  // number of bytes read, including a fragment
 	fragment *fragment
 
@@ -84,8 +84,8 @@ func (f *fragment) body(charge privacy.Loss) Torn {
 	return Torn{Bytes: f.bytes, SHA256: sum.String(), Loss: charge}
 }
 
-// extend reads from the end of the log to size, and applies every entry that it finds. On an error, the entries
-// before the error stay applied. It does not change the file.
+// extend reads from the offset l.end to the file's given size, and applies every entry that it finds. On an error, the
+// entries before the error stay applied. It does not change the file.
 func (l *log) extend(f io.ReaderAt, size int64) error {
 	if size < l.end {
 		tip, _ := l.tip()
@@ -195,7 +195,7 @@ func (l *log) hold(h *heads) error {
 	return l.confirm(want)
 }
 
-// confirm returns a *RolledBackError unless the log contains the acknowledged entry want.
+// confirm returns a *RolledBackError unless the log contains the acknowledged entry that the head want names.
 func (l *log) confirm(want Head) error {
 	tip, ok := l.tip()
 	if !ok || want.Index > tip.Index {
@@ -216,8 +216,8 @@ type lineReader struct {
 	line []byte
 }
 
-// next returns a line without its newline. ended says whether the line had a newline. The line is valid until the
-// next call. After the last line the error is io.EOF, and for a longer line it is errTooLong.
+// next returns a line without its newline. The result ended reports whether the line had a newline. The line is valid
+// until the next call. After the last line the error is io.EOF, and for a longer line it is errTooLong.
 func (r *lineReader) next() (line []byte, ended bool, err error) {
 	r.line = r.line[:0]
 	for {

@@ -156,7 +156,7 @@ func (t accountText) account() (*account, error) {
 	return out, nil
 }
 
-// snapshot returns the encoded state after the newest entry, which is at the position at.
+// snapshot returns the encoded state after the newest entry, whose position is the parameter `at`.
 func (h *history) snapshot(at ref) []byte {
 	s := snapshot{
 		Tip: h.last, End: at.offset + int64(at.length), Line: at.line, ID: h.id, Created: h.created.UTC(),

@@ -34,8 +34,8 @@ var errNoAllocate = errors.New("the file system cannot reserve space")
 
 func followsOf(most int64) int64 { return min(max(most, 0), maxFollows) + frameSize }
 
-// assure reserves n bytes of disk space from offset from on, and more bytes after them for later entries. If the
-// file system cannot reserve space, assure returns nil.
+// assure reserves n bytes of disk space that begin at the offset `from`, and after them as many bytes as the parameter
+// `more` says, for later entries. If the file system cannot reserve space, assure returns nil.
 func (s *space) assure(f file, from, n, more int64) error {
 	end := from + n + more
 	if s.cannot || end <= s.end {

@@ -51,9 +51,9 @@ func verifyWith(fsys fileSystem, dir string, against *Head, every cadence) (Repo
 	return r, nil
 }
 
-// load reads the ledger in dir and its head file without changing them. If whole is set, it reads the log from its
-// beginning, otherwise from its newest checkpoint. Afterwards no entries can be looked up, except for the hashes at
-// the indices of keep.
+// load reads the ledger in dir and its head file without changing them. If the parameter `whole` is set, it reads the
+// log from its beginning, otherwise from its newest checkpoint. Afterwards no entries can be looked up, except for the
+// hashes at the indices of the heads in keep.
 func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) (*log, *heads, error) {
 	f, err := openLog(fsys, dir, os.O_RDONLY)
 	if err != nil {
@@ -102,8 +102,8 @@ func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool
 	return l, err
 }
 
-// passBy makes h forget the entries before each checkpoint place that it passes, except for the hashes at the
-// indices of keep. h also computes the digests of each such place, to check its checkpoint.
+// passBy makes h forget the entries before each checkpoint place that it passes, except for the hashes at the indices
+// of the heads in keep. h also computes the digests of each such place, to check its checkpoint.
 func (h *history) passBy(keep ...Head) {
 	h.witness = map[uint64]Hash{}
 	for _, k := range keep {

@@ -46,7 +46,7 @@ func rowsInWords(n int64) string {
 	return "up to " + Thousands(n) + " rows"
 }
 
-// dear returns the position of the most expensive part of a question, and a hint on what to write instead.
+// dear returns the position of the most expensive piece of a question's text, and a hint on what to write instead.
 func (k *keyed) dear(look *bounded.Statement, work cost.Cost) (query.Pos, string) {
 	stored := int64(1)
 	for _, name := range look.Tables() {

@@ -83,8 +83,8 @@ func (c *capped) rowCap() int64 {
 	return c.table().Unit.RowsPerUnit
 }
 
-// rowsOnly returns the caps for modes and for searches for bounds: a number of rows of one unit, over all cells.
-// They do not depend on the caps of the answer's sums.
+// rowsOnly returns the caps for modes and for searches for bounds: a number of rows of one unit, over all cells
+// (groups). They do not depend on the caps of the answer's sums.
 func (c *capped) rowsOnly() bounded.Caps {
 	if c.table().Unit.IsRow() { // one row, or in a relation the number of rows that it makes of one row
 		return bounded.Caps{Rows: c.table().Unit.RowsPerUnit}
@@ -92,8 +92,8 @@ func (c *capped) rowsOnly() bounded.Caps {
 	return bounded.Caps{Rows: c.rowCap()}
 }
 
-// orderedCaps returns the caps for quantiles over the given number of cells. It caps groups if then fewer rows of
-// one unit count, and rows otherwise.
+// orderedCaps returns the caps for quantiles over the given number of cells (groups). It caps groups if then fewer rows
+// of one unit count, and rows otherwise.
 func (c *capped) orderedCaps(cells int) bounded.Caps {
 	unit, rows := c.table().Unit, c.rowsOnly()
 	if unit.IsRow() {

@@ -68,8 +68,8 @@ func (w *measureWriter) write(b *strings.Builder, m *Measure) {
 	}
 }
 
-// semantics is the version of the meaning of a bounded.Statement: of cleaning, of expressions, and of which rows
-// and cells of a unit count. After a change of that meaning, earlier releases are no replays.
+// semantics is the version of the meaning of a bounded.Statement: of cleaning, of expressions, and of which rows and
+// cells (groups) of a unit count. After a change of that meaning, earlier releases are no replays.
 const semantics = 1
 
 // describeStatement writes everything that a release depends on, except measures and mechanisms.

@@ -132,7 +132,7 @@ func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 	var groupings []over
 	for _, g := range groupingsOf(b.sets, len(b.keys)) {
 		of := over{len(g.Keys) > 0, 1}
-		if c.Rows == 0 { // OverGrouping ignores parts if rows are capped
+		if c.Rows == 0 { // OverGrouping ignores its parameter parts if rows are capped
 			of.parts = g.Parts(b.cells())
 		}
 		groupings = append(groupings, of)

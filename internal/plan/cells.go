@@ -7,7 +7,7 @@ import (
 	"dither/internal/bounded"
 )
 
-// clampCells sets the bounds on one unit's contribution to a cell, from contribution_bounds_per_group. In grid
+// clampCells sets the bounds on one unit's contribution to a cell (group), from contribution_bounds_per_group. In grid
 // units, they are ⌊low/grid⌋ and ⌈high/grid⌉.
 func (b *measuring) clampCells(a unpricedAggregate) error {
 	s := b.given.cells

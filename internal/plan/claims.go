@@ -77,7 +77,7 @@ func (b *measuring) claim(c claim) {
 	}
 }
 
-// sortByText sorts all by canonical text. It writes the text of each element once.
+// sortByText sorts a list by the canonical texts of its elements. It writes the text of each element once.
 func sortByText[T fmt.Stringer](all []T) {
 	type written struct {
 		text string

@@ -9,14 +9,15 @@ import (
 	"dither/internal/query"
 )
 
-// MaxCells is the largest number of cells of one answer. MaxNumbers is the largest number of released numbers:
-// cells times measures. A release must fit into memory, and into one entry of the ledger.
+// MaxCells is the largest number of cells of one answer. A cell is one group: one combination of the keys' values.
+// MaxNumbers is the largest number of released numbers: cells times measures. A release must fit into memory, and into
+// one entry of the ledger.
 const (
 	MaxCells   = 100_000
 	MaxNumbers = 200_000
 )
 
-// keyed is the result of the second phase, bindKeys. It holds which rows count and which cells there are.
+// keyed is the result of the second phase, bindKeys. It holds which rows count and which cells (groups) there are.
 type keyed struct {
 	*question
 	scope     bind.Scope    // the names, with the columns that conditions and keys read
@@ -72,7 +73,7 @@ func (k *keyed) open() bool {
 	return slices.ContainsFunc(k.keys, func(k bounded.Key) bool { return k.Open })
 }
 
-// cells returns a statement with the question's keys alone, to compute its number of cells.
+// cells returns a statement with the question's keys alone, to compute its number of cells (groups).
 func (k *keyed) cells() *bounded.Statement { return &bounded.Statement{Keys: k.keys} }
 
 // first returns the position of the first item of the SELECT list.

@@ -8,8 +8,8 @@ import (
 	"dither/internal/bounded"
 )
 
-// measured is the result of the third phase, measure. It holds what is released of each cell, and what is computed
-// from the releases. None of its parts has a share of the price or noise.
+// measured is the result of the third phase, measure. It holds what is released of each cell (group), and what is
+// computed from the releases. None of its elements has a share of the price or noise.
 type measured struct {
 	*keyed
 	scope      bind.Scope // the names, with all columns that the question reads
@@ -40,7 +40,7 @@ type measuring struct {
 	counted     map[string]int              // for a repeated name, the last number that was appended to it
 }
 
-// measure decides which sums, quantiles and modes are released of each cell, what is computed from the released
+// measure decides which sums, quantiles and modes are released of each cell (group), what is computed from the released
 // numbers, and which aggregates claim a share of the price.
 func measure(k *keyed) (*measured, error) {
 	b := newMeasuring(k)
@@ -59,7 +59,7 @@ func newMeasuring(k *keyed) *measuring {
 	return &measuring{measured: m, Scope: &m.scope}
 }
 
-// sort puts the parts into canonical order, and sets their indices.
+// sort puts the measures, searches, quantiles and modes into canonical order, and sets their indices.
 func (b *measuring) sort() {
 	sortByText(b.measures)
 	for i, m := range b.measures {
@@ -82,19 +82,19 @@ func (b *measuring) sort() {
 // numbers returns how many numbers are released of each cell.
 func (m *measured) numbers() int { return len(m.measures) + 3*len(m.quantiles) + len(m.modes) }
 
-// cellsClamped reports whether some measure is bounded per unit and cell.
+// cellsClamped reports whether some measure has bounds on what one unit adds to one cell (group).
 func (m *measured) cellsClamped() bool {
 	return slices.ContainsFunc(m.measures, func(m *unpricedMeasure) bool { return m.Cells != nil })
 }
 
-// The types below are parts of an answer before they have a share of the price. The phase chooseNoise turns each
-// into the type of the same name without "unpriced", which has a share, a sensitivity and noise.
+// The types below describe releases that have no share of the price yet. The phase chooseNoise converts each to the
+// type whose name lacks "unpriced", which has a share, a sensitivity and noise.
 
 // unpricedMeasure is a Measure before it has a share of the price.
 type unpricedMeasure struct {
 	bounded.Measure
 	rounding *big.Int        // the largest error of a cell of a table that rounding to the grid causes, in grid units
-	search   *unpricedSearch // the search that finds the bounds of X; nil if they are known
+	search   *unpricedSearch // the search that finds the bounds of the summed expression; nil if they are known
 	centred  bool
 	text     string // the result of String, if it was written when the measure was made
 	index    int    // the measure's place in measured.measures
@@ -139,7 +139,7 @@ type unpricedMode struct {
 // String returns the mode's canonical text.
 func (m *unpricedMode) String() string { return m.text }
 
-// unpricedAggregate is an Aggregate whose parts have no share of the price yet.
+// unpricedAggregate is an Aggregate whose measures, quantile or mode have no share of the price yet.
 type unpricedAggregate struct {
 	of         Func
 	sum, count *unpricedMeasure

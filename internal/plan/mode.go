@@ -72,8 +72,8 @@ func (b *measuring) mode(x query.Expr) (*Post, error) {
 // String returns the mode's canonical text, without its share of the price.
 func (m *Mode) String() string { return m.text }
 
-// Epsilon returns the ε of the choice in one cell, which is also the ε of all cells. It is the loss of a pure mode,
-// and √(8ρ) under zCDP, by bounded range.
+// Epsilon returns the ε of the choice in one cell (group), which is also the ε of the choices in all cells together. It
+// is the loss of a pure mode, and √(8ρ) under zCDP, by bounded range.
 func (m *Mode) Epsilon() privacy.Epsilon {
 	if e, pure := m.Loss.Pure(); pure {
 		return e
@@ -82,9 +82,9 @@ func (m *Mode) Epsilon() privacy.Epsilon {
 	return rho.Pure().Times(2)
 }
 
-// Shortfall returns a bound on how many rows fewer the chosen value has than the most frequent one, in one cell.
-// The bound fails with probability at most alpha. It is (ln n + ln(1/α))/c for n values, rounded up
-// (selection.Exponential.Shortfall).
+// Shortfall returns a bound on how many rows fewer the chosen value has than the most frequent one, in one group. The
+// bound fails with probability at most alpha. It is (ln k + ln(1/alpha))/c, rounded up, for k values and the weight
+// exp(c·score) of the type comment (selection.Exponential.Shortfall).
 func (m *Mode) Shortfall(n privacy.Neighbours, alpha float64) float64 {
 	reach := m.Rows
 	if n == privacy.ChangeOne {

@@ -49,9 +49,10 @@ func (m *momentsOf) build(name string) *Post {
 // momentsOf holds the averages of an aggregate of one or two variables. All averages have one count, of the rows in
 // which no variable is NULL.
 //
-// Let d = x − c, where c is the middle of the range of x, rounded to an integer for integers. The variance is E d²
-// − (E x − c)², and the covariance is E d·d′ − (E x − c)(E x′ − c′). They are centred, because the noise on a sum
-// grows with the largest value that a row may add.
+// For a variable x, let E x be its average, and d = x − c, where c is the middle of the range of x, rounded to an
+// integer for integers. A second variable x′ has c′ and d′ likewise. The variance is E d² − (E x − c)², and the
+// covariance is E d·d′ − (E x − c)(E x′ − c′). They are centred, because the noise on a sum grows with the largest
+// value that a row may add.
 type momentsOf struct {
 	b       *measuring
 	at      query.Pos
@@ -140,7 +141,7 @@ func (b *measuring) variable(call *query.Call, x query.Expr) (variable, error) {
 	return v, nil
 }
 
-// mean returns the expression E x.
+// mean returns the average of variable i.
 func (m *momentsOf) mean(i int) *Post {
 	if m.means[i] == nil {
 		m.means[i] = m.average(m.x[i].expr)
@@ -148,7 +149,7 @@ func (m *momentsOf) mean(i int) *Post {
 	return m.means[i]
 }
 
-// product returns the expression E (x − c)(x′ − c′).
+// product returns the average of the product of the centred variables i and j: each minus the middle of its range.
 func (m *momentsOf) product(i, j int) *Post {
 	if m.x[i].expr.String() > m.x[j].expr.String() { // one product for each pair, in either order
 		i, j = j, i
@@ -175,7 +176,7 @@ func (m *momentsOf) average(e *bounded.Expr) *Post {
 
 func (m *momentsOf) n() *Post { return m.b.use(unpricedAggregate{of: CountFunc, count: m.count}) }
 
-// offset returns the expression E x − c.
+// offset returns the average of variable i minus the middle of its range.
 func (m *momentsOf) offset(i int) *Post { return sub(m.mean(i), constantOf(m.x[i].centre)) }
 
 // spread bounds a covariance in magnitude, by the product of half the ranges [Popoviciu 1935, with Cauchy–Schwarz].
@@ -198,7 +199,8 @@ func (m *momentsOf) covariance(i, j int) *Post {
 	return within(sub(m.product(i, j), mul(a, b)), least, most)
 }
 
-// sample returns the covariance times n/(n − 1). The factor is at most 2, because a sample has at least two rows.
+// sample returns the covariance times n/(n − 1), for n rows. The factor is at most 2, because a sample has at least two
+// rows.
 func (m *momentsOf) sample(i, j int) *Post {
 	factor := add(constantOf(1), div(constantOf(1), sub(m.n(), constantOf(1))))
 	most := 2 * m.spread(i, j)

@@ -32,7 +32,7 @@ func (c *chosen) choose(m *Measure) error {
 	return nil
 }
 
-// Noise is the kind of noise on each cell of a measure.
+// Noise is the kind of noise on each cell (group) of a measure.
 type Noise string
 
 // The kinds of noise.

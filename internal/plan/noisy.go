@@ -78,7 +78,7 @@ func (b *noising) chooseSums() error {
 	return nil
 }
 
-// rounding returns the largest error of a cell that rounding to the grid causes, in grid units. The cell of a
+// rounding returns the largest error of a cell (group) that rounding to the grid causes, in grid units. The cell of a
 // relation may have more rows than a table: as many for each of them as the relation has for one unit.
 func (b *noising) rounding(u *unpricedMeasure) *big.Int {
 	if b.source() == nil {
@@ -141,7 +141,7 @@ func (b *noising) chooseSearches() error {
 	return nil
 }
 
-// aggregate makes the aggregates from their parts.
+// aggregate makes the aggregates from their measures, quantiles and modes.
 func (b *noising) aggregate() {
 	if n := len(b.measured.aggregates); n > 0 {
 		b.aggregates = make([]Aggregate, n)

@@ -97,7 +97,7 @@ func (s *Selection) choose(n privacy.Neighbours) error {
 		differ *= 2
 	}
 	s.Optimal = partition.Parameters{
-		// K groups at ε/K each cost K·(ε/K)²/2, which is ρ for ε/K = √(2ρ/K)
+		// with K = differ, K groups at ε/K each cost K·(ε/K)²/2, which is ρ for ε/K = √(2ρ/K)
 		Epsilon: rho.Share(1, differ).Pure().Times(differ),
 		Delta:   delta, Keys: differ, MinUnits: s.MinUnits,
 	}
@@ -130,7 +130,7 @@ func (s *Selection) Units(p float64) (int64, error) {
 		return s.aboveThreshold(p)
 	}
 	law := partition.Selection{Parameters: s.Optimal}
-	low, high := s.MinUnits-1, s.MinUnits // at low, the probability is less than p
+	low, high := s.MinUnits-1, s.MinUnits // with `low` units, the probability is less than p
 	for {
 		kept, err := law.Probability(high)
 		if err != nil {

@@ -111,7 +111,7 @@ func orderedBy(x *query.Call, upper string) (of query.Expr, rest []query.Expr, e
 	return of, rest, nil
 }
 
-// rankOf reads the rank of a quantile.
+// rankOf reads the rank of a quantile: a number from 0 to 1, which is 1/2 for the median.
 func rankOf(x query.Expr) (*big.Rat, error) {
 	l, ok := x.(*query.Literal)
 	if ok && (l.Kind == query.DecimalLiteral || l.Kind == query.IntegerLiteral) {
@@ -194,29 +194,29 @@ func numbered(tree *query.Select, n int, x query.Expr) query.Expr {
 	return x
 }
 
-// Numbers returns how many numbers are released of each cell: one for each measure, then three for each quantile,
-// then one for each mode.
+// Numbers returns how many numbers are released of each cell (group): one for each measure, then three for each
+// quantile, then one for each mode.
 func (p *Plan) Numbers() int { return len(p.Measures) + 3*len(p.Quantiles) + len(p.Modes) }
 
-// QuantileAt returns the index, among the numbers of a cell, of a quantile's first number. A quantile has three:
-// its value, and the lower and the upper end of its interval, in grid units.
+// QuantileAt returns the index, among the released numbers of a cell (group), of a quantile's first number. A quantile
+// has three: its value, and the lower and the upper end of its interval, in grid units.
 func (p *Plan) QuantileAt(q *Quantile) int { return len(p.Measures) + 3*slices.Index(p.Quantiles, q) }
 
-// ModeAt returns the index, among the numbers of a cell, of a mode's number, which is the index of the chosen
-// value.
+// ModeAt returns the index, among the released numbers of a cell (group), of a mode's number, which is the index of the
+// chosen value.
 func (p *Plan) ModeAt(m *Mode) int {
 	return len(p.Measures) + 3*len(p.Quantiles) + slices.Index(p.Modes, m)
 }
 
-// Ordered returns the statement that lists a value of the plan's quantiles in order, by cell.
+// Ordered returns the statement that lists a value of the plan's quantiles in order, by cell (group).
 func (p *Plan) Ordered(v *bounded.Measure) *bounded.Statement {
 	b := p.Statement
 	b.Measures, b.Caps, b.Ordered = []*bounded.Measure{v}, p.OrderCaps, true
 	return &b
 }
 
-// Counted returns the statement that counts the rows with each value of a mode, by cell. The mode's value is the
-// last key, which runs fastest.
+// Counted returns the statement that counts the rows with each value of a mode, by cell (group). The mode's value is
+// the last key, which runs fastest.
 func (p *Plan) Counted(m *Mode) *bounded.Statement {
 	b := p.Statement
 	b.Keys = append(slices.Clone(b.Keys), m.Of)

@@ -7,8 +7,8 @@ import (
 	"dither/internal/value"
 )
 
-// confine sets the parts to which WHERE confines the question. The owner may declare parts, by the values of a
-// column.
+// confine sets the parts to which WHERE confines the question. A part is a subset of the units. The owner may declare
+// parts by the values of a column.
 func (b *keying) confine() error {
 	declared := b.Table.Part
 	if declared == nil || b.where == nil {
@@ -30,7 +30,7 @@ func (b *keying) confine() error {
 			values = append(values, v)
 		}
 	}
-	// The question is not confined if rows in no part count, or rows of all parts, or of none.
+	// The question is not confined if rows without a part count, if rows of all parts count, or if no rows count.
 	if null || len(values) == len(known) || len(values) == 0 {
 		return nil
 	}

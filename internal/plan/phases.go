@@ -15,7 +15,7 @@ func build(j job) (*Plan, error) {
 	return next(admit, noisy, err)
 }
 
-// next runs a phase on the result of the phase before it, or returns err if it is not nil.
+// next runs a phase on `of`, the result of the phase before it, or returns err if err is not nil.
 func next[A, B any](phase func(*A) (*B, error), of *A, err error) (*B, error) {
 	if err != nil {
 		return nil, err

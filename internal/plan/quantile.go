@@ -27,8 +27,8 @@ import (
 // least q·n + 1 values are at or below the upper end, hence at least ⌈q·n + 1⌉ ≥ ⌈r⌉ values. So row ⌈r⌉ is not
 // above it, and neither is row ⌊q·n⌋ + 1. ∎
 //
-// The bound t is public and counts ranks. The two end draws show what it means in values. With few rows, the ends
-// are the bounds of the value.
+// The bound t is public. It counts rows in the order of the value. The two end draws show what it means in values. With
+// few rows, the ends are the bounds of the value.
 type Quantile struct {
 	Value       *bounded.Measure // the value that rows are ordered by, in grid units from Lo to Hi; it is not summed
 	Rank        *big.Rat         // q, from 0 to 1
@@ -60,7 +60,7 @@ const (
 	// maxQuantiles is the largest number of quantiles of one value. Each has three draws, and quantile.Cells makes
 	// at most 765 draws in one pass.
 	maxQuantiles = 255
-	// maxOffset bounds t. Beyond it, the ends are the bounds of the value for any data.
+	// maxOffset bounds Quantile.Offset. Beyond it, the ends are the bounds of the value for any data.
 	maxOffset = 1 << 40
 )
 
@@ -149,10 +149,11 @@ func quantileText(rank *big.Rat, of string) string {
 	return "quantile " + rank.RatString() + " of " + of
 }
 
-// Draw returns the ε of each of the three draws. It is a third of the quantile's ε. Under zCDP, a draw of ε costs
-// ε²/8 by bounded range, so the ε is √(8ρ) for a third of the quantile's ρ, rounded down. Equal parts are a
-// balance. For 2,000 incomes at ε = 1, the median's average error is 3.8 rows and its interval's average width 160
-// rows. With a fifth of the ε for the value, they are 5.5 and 135 rows; with a half, 2.5 and 216 rows.
+// Draw returns the ε of each of the quantile's three draws: its value and the ends of its interval. It is a third of
+// the quantile's ε. Under zCDP, a draw of ε costs ε²/8 by bounded range, so the ε is √(8ρ) for a third of the
+// quantile's ρ, rounded down. Equal parts are a balance. For 2,000 incomes at ε = 1, the median's average error is 3.8
+// rows and its interval's average width 160 rows. With a fifth of the ε for the value, they are 5.5 and 135 rows; with
+// a half, 2.5 and 216 rows.
 func (q *Quantile) Draw() privacy.Epsilon {
 	if !q.draw.IsZero() {
 		return q.draw
@@ -160,8 +161,8 @@ func (q *Quantile) Draw() privacy.Epsilon {
 	return drawOf(q.Loss.Share(1, 3))
 }
 
-// choose sets the sensitivity and the offset of a quantile that has its share of the price. At most rows rows of
-// one unit count, over all cells.
+// choose sets the sensitivity and the offset of a quantile that has its share of the price. The parameter rows is the
+// largest number of rows of one unit that count, over all cells (groups).
 //
 // The sensitivity is the one that quantile.Cells proves: rows·max(q, 1 − q), and under change-one twice that, or
 // rows if there is a single cell.
@@ -186,9 +187,9 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 	return nil
 }
 
-// rankError returns a bound on the rank error of one draw, in rows, which fails with probability at most alpha. It
-// is 2Δ(ln N + ln(1/α))/ε for the N integers of the domain, rounded up (quantile.Single.RankError). It is infinite
-// if the price is 0.
+// rankError returns a bound on the rank error of one draw, in rows, which fails with probability at most alpha. It is
+// 2Δ(ln N + ln(1/alpha))/ε, rounded up, for sensitivity Δ and the N integers of the domain (quantile.Single.RankError).
+// It is infinite if the price is 0.
 func (q *Quantile) rankError(alpha float64) float64 {
 	return rankErrorOf(q.Sensitivity, q.Draw(), float64(q.Value.Hi-q.Value.Lo+1), alpha)
 }
@@ -197,8 +198,8 @@ func (q *Quantile) rankError(alpha float64) float64 {
 type ordered struct {
 	of        *bounded.Measure
 	quantiles []*Quantile // by increasing rank
-	// worst is a quantile with the largest Δ/ε, which has the largest rank error, because all else is equal. It is
-	// nil if some ε is 0, or before sensitivities are set.
+	// worst is a quantile with the largest ratio of sensitivity to ε, which has the largest rank error, because all
+	// else is equal. It is nil if some ε is 0, or before sensitivities are set.
 	worst *Quantile
 }
 
@@ -225,8 +226,8 @@ func (p *Plan) orderOf(value *bounded.Measure) *ordered {
 	return &p.ordered[slices.IndexFunc(p.ordered, func(o ordered) bool { return o.of == value })]
 }
 
-// worstOf returns the first quantile with the largest Δ/ε, among quantiles of one value. It returns nil if some ε
-// is 0, or before sensitivities are set.
+// worstOf returns the first quantile with the largest ratio of sensitivity to ε, among quantiles of one value. It
+// returns nil if some ε is 0, or before sensitivities are set.
 func worstOf(quantiles []*Quantile) *Quantile {
 	out, most := quantiles[0], new(big.Rat)
 	for _, q := range quantiles {
@@ -244,12 +245,12 @@ func worstOf(quantiles []*Quantile) *Quantile {
 	return out
 }
 
-// Siblings returns the quantiles of the same value as q, including q, by increasing rank.
+// Siblings returns all quantiles of the value that q is a quantile of, including q, by increasing rank.
 func (p *Plan) Siblings(q *Quantile) []*Quantile { return p.orderOf(q.Value).quantiles }
 
-// RankError returns a bound on the rank error of a quantile in one cell, in rows, which fails with probability at
-// most alpha. The draws of several quantiles of one value are sorted, so a bound that holds for all draws together
-// still holds (quantile.Independent.RankError).
+// RankError returns a bound on the rank error of a quantile in one group, in rows, which fails with probability at most
+// alpha. The draws of several quantiles of one value are sorted, so a bound that holds for all draws together still
+// holds (quantile.Independent.RankError).
 func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
 	of := p.orderOf(q.Value)
 	if of.worst == nil {

@@ -13,13 +13,13 @@ import (
 	"dither/privacy"
 )
 
-// Grouping is one grouping set of an answer. Its cells have some of the plan's keys, and are summed over the
-// others. The engine returns the cells of all keys once, and a coarser cell is a sum of these. So the exact tables
-// add up, and one bound on a unit's contribution holds for all of them. Distinct counts are no sums, so each set
-// reads them separately ([Plan.SetLook]).
+// Grouping is one grouping set of an answer. Its cells (groups) have some of the plan's keys, and are summed over the
+// others. The engine returns the cells of all keys once, and a coarser cell is a sum of these. So the exact tables add
+// up, and one bound on a unit's contribution holds for all of them. Distinct counts are no sums, so each set reads them
+// separately ([Plan.SetLook]).
 type Grouping struct {
 	Keys []int // indices in the plan's Keys, increasing
-	// Measures are the plan's measures, in its order, for this grouping. Each has a part of the measure's share of
+	// Measures are the plan's measures, in its order, for this grouping. Each has a fraction of the measure's share of
 	// the price, the sensitivity of this grouping's vector of cells, and the noise that follows.
 	Measures []*Measure
 	// Order is the plan of the grouping's quantiles and modes ([Plan.Orders]), or nil if there are none.
@@ -70,7 +70,7 @@ func (p *Plan) Vectors() []*Measure {
 	return out
 }
 
-// Released returns how many cells an answer releases, over all groupings.
+// Released returns how many cells (groups) an answer releases, over all groupings.
 func (p *Plan) Released() int {
 	n := 0
 	for _, g := range p.Groupings() {
@@ -79,7 +79,7 @@ func (p *Plan) Released() int {
 	return n
 }
 
-// Cells returns the number of the grouping's cells, in statement b.
+// Cells returns the number of the grouping's cells (groups), in statement b.
 func (g Grouping) Cells(b *bounded.Statement) int {
 	n := 1
 	for _, k := range g.Keys {
@@ -91,8 +91,8 @@ func (g Grouping) Cells(b *bounded.Statement) int {
 // Has reports whether the grouping has the k-th key.
 func (g Grouping) Has(k int) bool { return slices.Contains(g.Keys, k) }
 
-// CellKeys returns the values of all keys in the grouping's i-th cell. They are NULL for keys that the grouping is
-// summed over. The last key runs fastest.
+// CellKeys returns the values of all keys in the grouping's i-th cell (group). They are NULL for keys that the grouping
+// is summed over. The last key runs fastest.
 func (g Grouping) CellKeys(b *bounded.Statement, i int) []value.Value {
 	out := make([]value.Value, len(b.Keys))
 	for j := range out {
@@ -106,12 +106,12 @@ func (g Grouping) CellKeys(b *bounded.Statement, i int) []value.Value {
 	return out
 }
 
-// Into returns, for each cell of all keys, the index of the grouping's cell that contains it.
+// Into returns, for each cell (group) of all keys, the index of the grouping's cell that contains it.
 func (g Grouping) Into(b *bounded.Statement) []int {
 	return g.Within(b, Grouping{Keys: allKeys(len(b.Keys))})
 }
 
-// Within returns, for each cell of a finer grouping, the index of g's cell that contains it. The finer grouping
+// Within returns, for each cell (group) of a finer grouping, the index of g's cell that contains it. The finer grouping
 // must have all keys of g.
 func (g Grouping) Within(b *bounded.Statement, fine Grouping) []int {
 	out := []int{0}
@@ -132,7 +132,7 @@ func (g Grouping) Within(b *bounded.Statement, fine Grouping) []int {
 	return out
 }
 
-// Parts returns how many cells of all keys make up one cell of the grouping.
+// Parts returns how many cells (groups) of all keys make up one cell of the grouping.
 func (g Grouping) Parts(b *bounded.Statement) int64 {
 	if len(g.Keys) == len(b.Keys) { // true for unknown groups too, which have no sets
 		return 1
@@ -141,8 +141,8 @@ func (g Grouping) Parts(b *bounded.Statement) int64 {
 }
 
 // overSets returns the groupings with their measures, in statement b. It divides each measure's share of the price
-// equally among the groupings, and chooses the noise that each part pays for. The parts add up to the share
-// exactly. So by basic composition, all groupings together cost as much as the measures.
+// equally among the groupings, and chooses the noise that each fraction of the share pays for. The fractions add up to
+// the share exactly. So by basic composition, all groupings together cost as much as the measures.
 func overSets(b *bounded.Statement, n privacy.Neighbours, measures []*Measure, groupings []Grouping) ([]Grouping, error) {
 	sets := slices.Clone(groupings)
 	var known chosen

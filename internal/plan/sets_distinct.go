@@ -42,8 +42,8 @@ func (p *Plan) SetLook(g Grouping) *bounded.Statement {
 	return &look
 }
 
-// capsOver returns the caps for a measure over a grouping's cells. For an Additive measure, they are the plan's
-// caps, which bound the table of all keys. For any other measure, the cap on groups is at most the number of the
+// capsOver returns the caps for a measure over a grouping's cells (groups). For an Additive measure, they are the
+// plan's caps, which bound the table of all keys. For any other measure, the cap on groups is at most the number of the
 // grouping's cells.
 func capsOver(b *bounded.Statement, g Grouping, m *bounded.Measure) bounded.Caps {
 	c := b.Caps

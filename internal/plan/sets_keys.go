@@ -81,7 +81,8 @@ func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 	return out, nil
 }
 
-// joined returns the union of the arguments for which taken is true. Each argument is one set.
+// joined returns the union of the arguments for whose indices the function taken returns true. Each argument is one
+// set.
 func joined(each [][][]int, taken func(int) bool) []int {
 	var out []int
 	for i, of := range each {

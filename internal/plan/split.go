@@ -5,7 +5,7 @@ import (
 	"dither/privacy"
 )
 
-// priced is the result of the sixth phase, dividePrice. It holds the share of the price of each part.
+// priced is the result of the sixth phase, dividePrice. It holds each release's share of the price (see the type part).
 type priced struct {
 	*stated
 	whole       privacy.Loss // the price of the answer, without the δ of a selection of groups

@@ -27,11 +27,11 @@ type Target struct {
 	Names      []string // for scores: the names of the columns (keys and score), as the question lists them
 	Order      []int    // for scores: the index of each column's key, or −1 for the score
 
-	// Sensitivity is the largest change of any one cell that one unit causes, in grid units: the L∞ sensitivity of
-	// scores. For ordered rows, it is how many rows of one unit count.
+	// Sensitivity is the largest change of any one cell (group) that one unit causes, in grid units: the L∞ sensitivity
+	// of scores. For ordered rows, it is how many rows of one unit count.
 	Sensitivity *big.Int
-	// Monotonic reports whether no two cells move in opposite directions between neighbours. That needs add/remove,
-	// and contributions of one sign.
+	// Monotonic reports whether no two cells (groups) move in opposite directions between neighbours. That needs
+	// add/remove, and contributions of one sign.
 	Monotonic bool
 
 	digest string
@@ -203,8 +203,8 @@ func measureValue(k *keyed) (*measured, error) {
 func capScore(m *measured) (*capped, error) { return boundBy(m, (*bounding).scoreCaps) }
 func capRows(m *measured) (*capped, error)  { return boundBy(m, (*bounding).rowCaps) }
 
-// scoreCaps sets the caps under which one unit moves a single cell least. A unit may count in any number of cells,
-// because the mechanism compares scores and does not add them.
+// scoreCaps sets the caps under which one unit moves a single cell (group) least. A unit may count in any number of
+// cells, because the mechanism compares scores and does not add them.
 func (b *bounding) scoreCaps() error {
 	if err := b.unitColumn(); err != nil || b.unit == nil {
 		return err

@@ -52,7 +52,7 @@ type RowSearch struct {
 // wider. If the found bound is half the policy's, the noise is half as wide.
 const rowsShare = 10
 
-// defaultRowsRank returns the default rank: all rows count for this part of the units.
+// defaultRowsRank returns the default rank: the fraction of the units for which all rows count.
 func defaultRowsRank() *big.Rat { return big.NewRat(99, 100) }
 
 // Draw returns the ε of the draw.
@@ -68,8 +68,8 @@ func drawOf(share privacy.Loss) privacy.Epsilon {
 	return rho.Pure().Times(2)
 }
 
-// RankError returns a bound on the rank error of the draw, in units, which fails with probability at most alpha. It
-// is 2Δ(ln N + ln(1/α))/ε for N candidates, rounded up (quantile.Single.RankError).
+// RankError returns a bound on the rank error of the draw, in units, which fails with probability at most alpha. It is
+// 2Δ(ln N + ln(1/alpha))/ε, rounded up, for sensitivity Δ and N candidates (quantile.Single.RankError).
 func (s *RowSearch) RankError(alpha float64) float64 {
 	return rankErrorOf(s.Sensitivity, s.Draw(), float64(s.Most), alpha)
 }

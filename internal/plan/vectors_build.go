@@ -249,7 +249,7 @@ func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bound
 	return out, nil
 }
 
-// neverBelow reports whether the bound, in doubles, is above most, or nil. Then no vector is scaled.
+// neverBelow reports whether the bound is nil or, as a double, above the largest norm, most. Then no vector is scaled.
 func neverBelow(bound *big.Rat, most float64) bool {
 	if bound == nil {
 		return true
@@ -379,8 +379,8 @@ func (m *Moments) Key(versions ...int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// GroupKeys returns the values of a cell's keys in the order of the question's GROUP BY. With centres, it returns
-// the number of the cell's centre.
+// GroupKeys returns the key values of the cell (group) with the given index, in the order of the question's GROUP BY.
+// With centres, it returns the number of the cell's centre.
 func (m *Moments) GroupKeys(cell int) []value.Value {
 	keys := m.CellKeys(cell)
 	if m.Centred() {

@@ -101,7 +101,7 @@ func roomy(low, high float64, points bool) (float64, float64) {
 }
 
 // ticks returns the labelled positions of a value axis: multiples of 1, 2 or 5 times a power of ten, with at most
-// most steps between them.
+// `most` steps between them.
 func ticks(low, high float64, most int) []plot.Tick {
 	step := roundStep((high - low) / float64(most))
 	if !(step > 0) { // the range is too small for floats

@@ -167,7 +167,7 @@ func (d *drawn) band(c draw.Canvas, hue color.NRGBA, marks []Mark, x, y func(flo
 	})
 }
 
-// runs calls do for each maximal run of marks for which has returns true.
+// runs calls the function do for each maximal run of marks for which the function `has` returns true.
 func runs(marks []Mark, has func(Mark) bool, do func(from, to int)) {
 	from := -1
 	for i := 0; i <= len(marks); i++ {

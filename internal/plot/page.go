@@ -177,7 +177,8 @@ func (p *page) legendName() string { return cut(legendStyle, clean(p.chart.Legen
 
 func (p *page) draw(c draw.Canvas) { p.frame(c, p.drawPanels) }
 
-// frame draws the title, the legend and the caption, and calls within with the canvas between them.
+// frame draws the title, the legend and the caption, and calls the function within with the canvas that remains between
+// them.
 func (p *page) frame(c draw.Canvas, within func(draw.Canvas)) {
 	left, y := c.Min.X+margin, c.Max.Y-margin
 	for _, l := range p.title {

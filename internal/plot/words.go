@@ -158,7 +158,7 @@ func fill(out []rune, from, to float64) {
 	}
 }
 
-// paint colours a bar or a point by its series. The part of the interval outside keeps its colour.
+// paint colours a bar or a point by its series. The part of the interval outside of the bar keeps its colour.
 func paint(bar string, series int) string {
 	hues := []int{34, 33, 32, 35, 36, 31, 90, 94}
 	end := strings.LastIndexAny(bar, "█▉▊▋▌▍▎▏▐━┿●")

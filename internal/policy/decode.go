@@ -91,8 +91,8 @@ func (r *reader) version(whole, f field) bool {
 	return ok && s == fmt.Sprint(Version)
 }
 
-// need reports whether f is present. If not, it records the error at the key of in, the mapping that lacks the
-// field.
+// need reports whether f is present. If not, it records the error at the key of the mapping that lacks the field, the
+// parameter `in`.
 func (f field) need(in field, hint string) bool {
 	if !f.present() {
 		if in.present() {

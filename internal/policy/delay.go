@@ -29,7 +29,7 @@ const (
 )
 
 // After returns the delay of the answer to a question of the given cost, counted from the question's arrival. ok is
-// false if the delay exceeds most.
+// false if the delay exceeds the limit most.
 func (d *Delay) After(cost *big.Int, most time.Duration) (time.Duration, bool) {
 	wait := new(big.Rat).Mul(d.Factor, new(big.Rat).SetInt(cost))
 	wait.Add(wait, new(big.Rat).SetInt64(int64(d.Floor)))

@@ -151,7 +151,7 @@ func (f field) boolean(otherwise bool) bool {
 	return otherwise
 }
 
-// count reads a whole number from 1 to most. Otherwise it records an error, and ok is false.
+// count reads a whole number from 1 to the limit most. Otherwise it records an error, and ok is false.
 func (f field) count(most int64) (int64, bool) {
 	s, ok := f.text()
 	if !ok {

@@ -9,8 +9,8 @@ import (
 // guessRecords is the largest number of records that GuessTypes reads.
 const guessRecords = 1000
 
-// GuessTypes proposes a type for each column of a header. It calls next for records, until next returns an error or
-// after 1,000 records. It ignores empty fields. A column gets the first type that fits all its other fields:
+// GuessTypes proposes a type for each column of a header. It calls the function next for records, until that returns an
+// error or after 1,000 records. It ignores empty fields. A column gets the first type that fits all its other fields:
 //
 // - integer
 // - real, which includes NaN and infinities if some number is finite

@@ -195,7 +195,7 @@ func (c *change) earlier(name string) []string {
 	return found
 }
 
-// table compares the unit of a table with the unit that the table earlier had.
+// table compares the unit of a table with the unit of the old table whose name is the parameter `earlier`.
 func (c *change) table(name, earlier string, now unit) error {
 	from, to := c.old.Units[earlier], c.next.Units[name]
 	was, err := parseUnit(from)

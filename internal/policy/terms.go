@@ -60,8 +60,8 @@ func (p *Policy) Terms() Terms {
 	return t
 }
 
-// After returns the terms that the ledger records when a policy with terms t replaces one with terms old. These are
-// t, the tables in old that t lacks, and the sources in old that t lacks. Their charges stay. Their units stay too,
+// After returns the terms that the ledger records when a policy with terms t replaces a policy with the old terms.
+// These are t, with the tables and the sources of the old terms that t lacks. Their charges stay. Their units stay too,
 // so a table or a source that returns later is compared with its former unit.
 func (t Terms) After(old Terms) Terms {
 	units, sources, held, removed := maps.Clone(t.Units), maps.Clone(t.Sources), maps.Clone(old.Held),

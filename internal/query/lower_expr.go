@@ -14,8 +14,8 @@ func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
 	return l.expr(n, at, depth)
 }
 
-// expr converts an expression. at is the position to use if the expression has none of its own. depth is the nesting
-// depth of the expression within its clause, from 1.
+// expr converts an expression. The parameter `at` is the position to use if the expression has none of its own. The
+// parameter depth is the nesting depth of the expression within its clause, from 1.
 func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if depth > l.maxDepth {
 		return nil, l.tooDeep(at)

@@ -197,7 +197,8 @@ func (l *lowering) find(kind pg.Token) int {
 	return l.first(0)
 }
 
-// first returns the offset of the first token at or after from, or the length of the text if there is none.
+// first returns the offset of the first token that does not begin before the offset `from`, or the length of the text
+// if there is none.
 func (l *lowering) first(from int) int {
 	for _, t := range l.tokens {
 		if int(t.GetStart()) >= from {

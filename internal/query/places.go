@@ -51,7 +51,7 @@ func (p *places) read(t text) {
 	}
 }
 
-// behind returns the position after a character whose first byte is first.
+// behind returns the position after a character. The parameter first is the character's first byte.
 func (p Pos) behind(first byte) Pos {
 	if first == '\n' {
 		return Pos{Line: p.Line + 1, Column: 1}

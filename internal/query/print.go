@@ -131,7 +131,7 @@ func (p *printer) order(o Order) {
 	}
 }
 
-// expr writes an expression. It adds parentheses if the expression's precedence is below least.
+// expr writes an expression. It adds parentheses if the expression's precedence is below the parameter least.
 func (p *printer) expr(e Expr, least int) {
 	if binds(e) < least {
 		p.write("(")

@@ -20,8 +20,7 @@ import (
 // real clock.
 type Clock interface {
 	Now() time.Time
-	// Reaching returns a channel that is closed, or sent to, when the time at is reached, and a function that stops
-	// the waiting.
+	// Reaching returns a channel that is closed, or sent to, at the given time, and a function that stops the waiting.
 	Reaching(at time.Time) (reached <-chan time.Time, stop func())
 }
 
@@ -121,13 +120,13 @@ var (
 	errGivenUp    = errors.New("the question was cancelled before its release time")
 )
 
-// watched calls run with the time limit of an answer, and returns its result. Without an answer_delay (at is nil),
-// the limit is Timeout.
+// watched calls the function run with the time limit of an answer, and returns its result. Without an answer_delay (the
+// parameter `at` is nil), the limit is Timeout.
 //
-// With an answer_delay, watched returns at the release time, whatever run does. It returns run's result if there is
-// one by then, and errUnfinished otherwise. It returns sooner only if ctx ends, and then always with errGivenUp.
-// After errUnfinished or errGivenUp, run may still be going, and nobody waits for it. So run must share nothing
-// with its caller except its result, and data that the caller reads only after run has returned. A result that
+// With an answer_delay, watched returns at the release time, even if run has not returned by then. It returns run's
+// result if there is one by then, and errUnfinished otherwise. It returns sooner only if ctx ends, and then always with
+// errGivenUp. After errUnfinished or errGivenUp, run may still be going, and nobody waits for it. So run must share
+// nothing with its caller except its result, and data that the caller reads only after run has returned. A result that
 // comes too late is discarded.
 func watched[T any](
 	ctx context.Context,

@@ -18,15 +18,16 @@ import (
 // Look describes one access to rows before anything is spent: the statements, the price, the mechanisms and the
 // replay key.
 type Look struct {
-	question   string               // the text that the ledger records
-	statements []*bounded.Statement // all statements of the access; the first one determines which parts are charged
+	question string // the text that the ledger records
+	// all statements of the access; the first one determines which parts (subsets of the units) are charged
+	statements []*bounded.Statement
 	price      privacy.Loss
 	tables     []seal.Version // the versions that the first statement reads, in the order of its Tables
 	key        string
 	mechanisms []ledger.Mechanism
 	analyst    string
 	fresh      bool     // pay again and draw new noise, even if it was released before
-	everybody  bool     // charge everybody, even if the statement is confined to parts
+	everybody  bool     // charge everybody, even if the statement is confined to parts (subsets of the units)
 	passes     int64    // the approximate number of passes over the rows; 0 is one
 	recalled   Recalled // the facts by which later questions find the answer
 	shape      [2]int   // the number of rows and of columns of the released numbers
@@ -150,7 +151,8 @@ func (l *Look) Versions() (out []int) {
 	return out
 }
 
-// Confinement returns the table and the parts that the access is charged to; "" and nil if everybody is charged.
+// Confinement returns the table and those of its parts (subsets of the units) that the access is charged to; "" and nil
+// if everybody is charged.
 func (l *Look) Confinement() (table string, parts []string) {
 	if len(l.statements) == 0 || l.everybody {
 		return "", nil

@@ -91,22 +91,22 @@ type Part struct {
 	noise         plan.Noise
 }
 
-// Name returns the name of the part, for the ledger.
+// Name returns the name of the vector p of the release, for the ledger.
 func (p *Part) Name() string { return p.name }
 
-// Grid returns the exponent of the part's unit: its numbers are multiples of 2^Grid.
+// Grid returns the exponent of the vector's unit: its numbers are multiples of 2^Grid.
 func (p *Part) Grid() int { return p.grid }
 
-// Cells returns the number of numbers in the part.
+// Cells returns the number of entries of the vector.
 func (p *Part) Cells() int { return p.cells }
 
-// L1 returns the part's L1 sensitivity, in grid units.
+// L1 returns the vector's L1 sensitivity, in grid units.
 func (p *Part) L1() *big.Int { return new(big.Int).Set(p.l1) }
 
-// L2Squared returns the square of the part's L2 sensitivity, in grid units.
+// L2Squared returns the square of the vector's L2 sensitivity, in squared grid units.
 func (p *Part) L2Squared() *big.Int { return new(big.Int).Set(p.l2squared) }
 
-// Loss returns the part's share of the price.
+// Loss returns the vector's share of the price.
 func (p *Part) Loss() privacy.Loss { return p.loss }
 
 // fitting refuses a response that is outside the domain of a loss function, by its bounds.

@@ -7,7 +7,7 @@ import (
 	"dither/mechanism"
 )
 
-// noisyRows adds the noise of each measure to the cells of one grouping.
+// noisyRows adds the noise of each measure to the cells (groups) of one grouping.
 func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.Int, error) {
 	out := make([][]*big.Int, len(cells))
 	for j, m := range measures {
@@ -25,7 +25,7 @@ func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.In
 	return out, nil
 }
 
-// column returns the j-th measure of every cell.
+// column returns the j-th measure of every cell (group).
 func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
 	out := make([]mechanism.Exact, len(cells))
 	for i := range cells {
@@ -34,7 +34,8 @@ func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
 	return out
 }
 
-// noisily runs the mechanism that the plan chose for a measure, on its vector of cells.
+// noisily runs the mechanism that the plan chose for a measure, on its vector of exact numbers, one for each cell
+// (group).
 func noisily(m *plan.Measure, vector []mechanism.Exact) (mechanism.Measurement, error) {
 	switch m.Noise {
 	case plan.Gaussian:

@@ -70,12 +70,12 @@ func costsAsPlanned(got, planned privacy.Loss) error {
 	return nil
 }
 
-// addsUp returns an error if the parts of a plan together cost more than its price.
+// addsUp returns an error if the measures and other releases of a plan together cost more than its price.
 func addsUp(p *plan.Plan) error {
-	// times counts consecutive measures with the loss last
+	// `times` counts consecutive measures with the loss `last`
 	total, last, times := privacy.Loss{}, privacy.Loss{}, int64(0)
 	for _, m := range append(histograms(p), p.Vectors()...) { // the measures of every grouping
-		if last != m.Loss { // last and m.Loss are usually identical, so equal losses are added in one step
+		if last != m.Loss { // m.Loss is usually that of the measure before, so equal losses are added in one step
 			total, last, times = total.Plus(last.Share(times, 1)), m.Loss, 0
 		}
 		times++
@@ -122,8 +122,8 @@ func scaledAsPlanned(got, planned *big.Rat) error {
 }
 
 // paidFor returns an error unless a price pays for a mechanism. Under a pure budget, the price must equal the
-// mechanism's loss. Under zCDP, the price must be at least the mechanism's ρ. That is least if least is not zero,
-// since some mechanisms have a smaller ρ than their pure loss implies.
+// mechanism's loss. Under zCDP, the price must be at least the mechanism's ρ. That is the parameter least unless it is
+// zero, since some mechanisms have a smaller ρ than their pure loss implies.
 func paidFor(price, loss, least privacy.Loss) error {
 	if _, pure := price.Pure(); pure {
 		return costsAsPlanned(loss, price)

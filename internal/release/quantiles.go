@@ -27,7 +27,8 @@ type Quantiles struct {
 // Target returns the plan of the ranked value.
 func (m *Quantiles) Target() *plan.Target { return m.target }
 
-// Quantiles returns the primitive that releases the values at the ranks at, by the mechanism called name.
+// Quantiles returns the primitive that releases quantiles by the mechanism called name. The list `at` has their ranks,
+// from 0 to 1: 1/2 is the median.
 func (k *Kernel) Quantiles(t *plan.Target, by Asker, name string, at []*big.Rat) (*Quantiles, error) {
 	q := &Quantiles{target: t}
 	var err error

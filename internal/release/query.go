@@ -190,7 +190,7 @@ type mechanismOfMeasure struct {
 	parameter     *big.Rat
 }
 
-// measureMechanism describes a measure's noise on the given number of cells, for the ledger.
+// measureMechanism describes a measure's noise on the given number of cells (groups), for the ledger.
 func measureMechanism(m *plan.Measure, cells int) ledger.Mechanism {
 	sensitivity := m.Noise.Calibrated(m.L1, m.L2Squared)
 	return ledger.Mechanism{

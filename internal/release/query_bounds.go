@@ -27,7 +27,7 @@ func (l *Look) searching(p *plan.Plan) {
 	l.releases(boundRows(p)+p.Released(), p.Numbers())
 }
 
-// boundRows returns the number of rows for bounds before the cells.
+// boundRows returns the number of rows that bounds take in a release, before the rows of the cells (groups).
 func boundRows(p *plan.Plan) int {
 	if len(p.Searches) > 0 {
 		return 2

@@ -15,8 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// takeOrders appends the plan's quantiles and modes to each cell's numbers, in the order of plan.Numbers. It reads
-// the rows of each grouping set separately (plan.Orders).
+// takeOrders appends the plan's quantiles and modes to the numbers of each cell (group), in the order of plan.Numbers.
+// It reads the rows of each grouping set separately (plan.Orders).
 func takeOrders(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
 	for _, of := range p.Orders() {
 		n := of.Cells()
@@ -94,8 +94,8 @@ func takeQuantiles(
 	return nil
 }
 
-// quantilesOf returns the mechanism for the quantiles of a value, and these quantiles. For each quantile, the
-// mechanism draws the value at its rank and the two ends of its interval.
+// quantilesOf returns the mechanism for the quantiles of a value, and these quantiles. For each quantile, the mechanism
+// draws its value and the two ends of its interval.
 func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan.Quantile) {
 	m = quantile.Cells{
 		Domain: quantile.Domain{
@@ -117,7 +117,7 @@ func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan
 	return m, of
 }
 
-// soughtAsPlanned compares the mechanism's own sensitivity and interval ranks with the plan's.
+// soughtAsPlanned compares the mechanism's own sensitivity, and its own ranks of the interval's ends, with the plan's.
 func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 	for i, q := range of {
 		if d := m.Sensitivity(q.Rank); d.Cmp(q.Sensitivity) != 0 {
@@ -137,7 +137,7 @@ func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 	return nil
 }
 
-// takeMode chooses a value in each cell, and appends its index to the cell's numbers.
+// takeMode chooses a value in each cell (group), and appends its index to the cell's numbers.
 func takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from reader, numbers [][]*big.Int) error {
 	cells, err := from.engine.Aggregate(ctx, p.Counted(m), from.sealed)
 	if err != nil {
@@ -160,8 +160,8 @@ func takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from reader, numb
 	return nil
 }
 
-// choose runs the mechanism of a mode in one cell. least is the mechanism's loss under zCDP, if that is less than
-// the ρ that its pure loss implies; else zero.
+// choose runs the mechanism of a mode in one cell (group). The result least is the mechanism's loss under zCDP, if that
+// is less than the ρ that its pure loss implies; else zero.
 func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ selection.Choice, least privacy.Loss, err error) {
 	flip := selection.PermuteAndFlip{
 		Sensitivity: big.NewInt(m.Rows),

@@ -25,7 +25,8 @@ type recordedRows struct {
 	Release json.RawMessage `json:"release"`
 }
 
-// decodeRows reads a bound on rows from 1 to most. It returns the bound, and the text of the rest of the release.
+// decodeRows reads a bound on rows, an integer from 1 to the parameter most. It returns the bound, and the text of the
+// rest of the release.
 func decodeRows(text json.RawMessage, most int64) (int64, json.RawMessage, error) {
 	var in recordedRows
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -110,8 +111,8 @@ func (q *Query) withRows(ctx context.Context, from reader) (*plan.Plan, int64, e
 	return p, rows, err
 }
 
-// boundedRows returns the plan with a bound on rows. It checks that the parts still cost the price, and that the
-// plan is usable.
+// boundedRows returns the plan with a bound on rows. It checks that the plan's releases still cost the price, and that
+// the plan is usable.
 func (q *Query) boundedRows(rows int64) (*plan.Plan, error) {
 	p, err := q.plan.WithRows(rows)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"dither/mechanism"
 )
 
-// summed sums the cells of the finest grouping to those of grouping g. The values are exact, and stay in types that
-// cannot be read.
+// summed adds up the cells (groups) of the finest grouping to the cells of grouping g. The values are exact, and stay
+// in types that cannot be read.
 func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechanism.Exact {
 	if p.Sets == nil {
 		return cells
@@ -26,8 +26,8 @@ func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechan
 	return out
 }
 
-// cellsOver returns the exact cells of a grouping. Additive measures are sums over the finest grouping. Other
-// measures, such as distinct counts, are read from the grouping's own statement.
+// cellsOver returns the exact numbers of a grouping, by cell (group). Additive measures are sums over the finest
+// grouping. Other measures, such as distinct counts, are read from the grouping's own statement.
 func cellsOver(
 	ctx context.Context,
 	p *plan.Plan,

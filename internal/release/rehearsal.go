@@ -11,9 +11,9 @@ import (
 	"dither/internal/engine"
 )
 
-// A rehearsal comes before the charge, so it is bounded: in time, in memory (by the engines), and in the number
-// that run at once. There are limits for this process and for one analyst. Further rehearsals wait for a turn, up
-// to a time limit. None of this depends on a row, because only made-up rows are read.
+// A rehearsal comes before the charge, so it is bounded: in time, in memory (by the engines), and in the number that
+// run at once. There are limits for this process and for one analyst. Further rehearsals wait in a queue for their turn
+// to run, up to a time limit. None of this depends on a row, because only made-up rows are read.
 const (
 	rehearsalsAtOnce  = 4
 	RehearsalsOfOne   = 2 // rehearsals of one analyst at once. All callers without a name count as one analyst
@@ -46,8 +46,8 @@ var rehearsals = &turns{running: map[string]int{}}
 
 var errTurns = errors.New("too many questions are waiting for their rehearsal")
 
-// take waits for a turn. The caller ends the turn by calling done. The error is errTurns if too many are waiting
-// already, or after the time limit.
+// take waits for a turn: the permission to run a task. The caller ends the turn by calling done. The error is errTurns
+// if too many are waiting already, or after the time limit.
 func (q *turns) take(ctx context.Context, analyst string, limit time.Duration) (done func(), err error) {
 	t, err := q.enter(analyst)
 	if err != nil {
@@ -85,7 +85,7 @@ func (q *turns) enter(analyst string) (*turn, error) {
 	return t, nil
 }
 
-// grant starts every waiting turn that the limits allow. The caller holds the lock.
+// grant starts every waiting task that the limits allow to run. The caller holds the lock.
 func (q *turns) grant() {
 	q.waiting = slices.DeleteFunc(q.waiting, func(t *turn) bool {
 		if q.all >= rehearsalsAtOnce || q.running[t.analyst] >= RehearsalsOfOne {
@@ -98,7 +98,8 @@ func (q *turns) grant() {
 	})
 }
 
-// leave ends a turn, or a wait for one. If the turn was granted while the wait ended, leave ends the turn.
+// leave removes a task from the running ones or, if granted is false, from the queue. If the task was started while its
+// wait ended, leave ends it too.
 func (q *turns) leave(t *turn, granted bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 )
 
 // Search chooses, among several minima of a logistic risk, the one that predicts the most rows correctly. Its price
-// is E for a pure budget, or E²/2 for a budget in ρ, and it pays for all trials together. Each trial is
-// E/3-differentially private, and releasing the best of a random number of trials costs three times the price of
-// one (selection.Repetition has the proof). Losing trials and the number of trials are neither released nor
+// pays for all trials together. Let E be the price under a pure budget; under a budget in ρ, E²/2 is the price. Each
+// trial is E/3-differentially private, and releasing the best of a random number of trials costs three times the price
+// of one (selection.Repetition has the proof). Losing trials and the number of trials are neither released nor
 // recorded.
 type Search struct {
 	numbersAlone
@@ -50,9 +50,9 @@ func (m *Search) Minima() []Part { return slices.Clone(m.minima) }
 // Correct returns the noise of the number of correctly predicted rows.
 func (m *Search) Correct() Part { return m.correct }
 
-// Search returns the primitive that searches for the best minimum over the rows of a regression. of has one
-// objective for each candidate. score is the share of a trial's price that pays for counting the correctly
-// predicted rows.
+// Search returns the primitive that searches for the best minimum over the rows of a regression. The list `of` has one
+// objective for each candidate. The parameter score is the share of a trial's price that pays for counting the
+// correctly predicted rows.
 func (k *Kernel) Search(
 	r *Regression,
 	of []learning.Objective,

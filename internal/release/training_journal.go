@@ -25,11 +25,11 @@ import (
 //
 //	the length of its body (4 bytes), the body, and a digest (32 bytes),
 //
-// and the body is the digest of θ (32 bytes) and the values as varints. A record's digest covers the body and the
-// digest before it. The first record follows the hash of the reservation's entry, so each digest covers the
-// reservation and all records so far. No other ledger has that hash, nor does this ledger after an older copy of it
-// was restored. A record becomes durable before the ledger has its digest, and the ledger has the digest before the
-// step is returned.
+// and the body is the digest of θ, the step's parameters (32 bytes), and the values as varints. A record's digest
+// covers the body and the digest before it. The first record follows the hash of the reservation's entry, so each
+// digest covers the reservation and all records so far. No other ledger has that hash, nor does this ledger after an
+// older copy of it was restored. A record becomes durable before the ledger has its digest, and the ledger has the
+// digest before the step is returned.
 type journal struct {
 	file    *os.File
 	last    digest  // the digest of the last record
@@ -41,7 +41,7 @@ type digest [sha256.Size]byte
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// place is the position of a record in the file, with the digest of its θ.
+// place is the position of a record in the file, with the digest of the step's parameters.
 type place struct {
 	at     int64 // the offset of its body
 	size   int

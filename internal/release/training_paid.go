@@ -81,7 +81,7 @@ func (p *PaidTrainings) follow(l *ledger.Ledger, ids ...uint64) error {
 	return err
 }
 
-// take adds an entry to its training. It removes a training from open when no more entries can follow.
+// take adds an entry to its training. It removes a training from the map open when no more entries can follow.
 func take(open map[uint64]*paidTraining, e ledger.Entry) (err error) {
 	switch b := e.Body.(type) {
 	case ledger.Step:
@@ -169,7 +169,7 @@ func (p *PaidTrainings) Unfinished(
 	return out, nil
 }
 
-// Counted sets the number of recorded steps of each training in all.
+// Counted sets the number of recorded steps of each training in the list `all`.
 func (p *PaidTrainings) Counted(l *ledger.Ledger, all []UnfinishedTraining) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -63,7 +63,7 @@ func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
 	}
 }
 
-// noisySums adds noise to the exact sums of all cells.
+// noisySums adds noise to the exact sums of all cells (groups).
 func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error) {
 	out := make([][]*big.Int, len(cells))
 	first := 0
@@ -85,7 +85,7 @@ func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error)
 	return out, nil
 }
 
-// noisySum runs the plan's mechanism for one sum. vector holds the sum's entries, cell by cell.
+// noisySum runs the plan's mechanism for one sum. vector holds the sum's entries, cell by cell (group by group).
 func noisySum(m *plan.Moments, s *plan.VectorSum, vector []mechanism.Exact) ([]*big.Int, error) {
 	planned := &plan.Measure{
 		Measure:   bounded.Measure{Kind: bounded.Sum},

@@ -65,8 +65,9 @@ type image struct {
 // answered from an earlier release.
 const maxApplied = 100_000
 
-// image finds a key of q such that e, an expression of p, is a function of that key. If there are several, it
-// chooses the key with the fewest values. It returns the key's index with the values of e, or −1 if there is none.
+// image finds a key of the earlier plan c.q such that e, an expression of the new plan c.p, is a function of that key.
+// If there are several, it chooses the key with the fewest values. It returns the key's index with the values of e, or
+// −1 if there is none.
 func (c *comparison) image(e *bounded.Expr) (int, *image) {
 	key, f := -1, through{}
 	for k := range c.q.Keys {

@@ -15,9 +15,9 @@ import (
 // without planning every earlier one again. Different texts may have the same mark, so everything found by marks is
 // compared in full.
 
-// Marks returns a mark for each measure and for each condition of WHERE, which Follow compares. If a release of q
-// answers a part of p, then p and q have a measure in common, and p has every condition of q. The lists are empty
-// if no answer can follow from a release of p.
+// Marks returns a mark for each measure and for each condition of WHERE, which Follow compares. If a release of a plan
+// q answers a part of p, then p and q have a measure in common, and p has every condition of q. The lists are empty if
+// no answer can follow from a release of p.
 func Marks(p *plan.Plan) (measures, conditions []string) {
 	if !Followable(p) {
 		return nil, nil

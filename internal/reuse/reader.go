@@ -22,7 +22,7 @@ type Reader struct {
 	images   map[*bounded.Expr][]*image // by expression of the plan: its values by key
 }
 
-// NewReader returns a reader for the plan asked.
+// NewReader returns a Reader for a plan that is to be answered from earlier releases.
 func NewReader(asked *plan.Plan) *Reader {
 	r := &Reader{
 		asked: asked, followable: Followable(asked), seed: maphash.MakeSeed(),
@@ -54,7 +54,7 @@ func (r *Reader) hash(e *bounded.Expr) uint64 {
 // expressions is a list of distinct expressions, in the order in which they were added.
 type expressions struct {
 	all    []*bounded.Expr
-	hashed map[uint64][]int // indices in all, by hash
+	hashed map[uint64][]int // indices in the field all, by hash
 }
 
 // conjunction returns the distinct conditions whose conjunction is e. It returns an empty list if e is nil.
@@ -89,7 +89,8 @@ func (s *expressions) at(h uint64, e *bounded.Expr) int {
 	return -1
 }
 
-// further returns the conditions of the plan's WHERE that q lacks, or false if the plan lacks a condition of q.
+// further returns the conditions of the reader's plan that the WHERE q of an earlier plan lacks. It returns false if
+// the reader's plan lacks a condition of q.
 func (r *Reader) further(q *bounded.Expr) ([]*bounded.Expr, bool) {
 	of := r.conjunction(q)
 	shared := make([]bool, len(r.conditions.all))
@@ -127,14 +128,14 @@ type comparison struct {
 	tables []overKeys // the results of findCells, by grouping
 }
 
-// overKeys is the result of findCells for the grouping by some keys. It is nil if the cells of this grouping do not
-// follow from q.
+// overKeys is the result of findCells for the grouping by some keys. Its field is nil if the cells of this grouping do
+// not follow from the earlier plan q.
 type overKeys struct {
 	keys []int
 	is   *Following
 }
 
-// measure returns the index of the same measure among the measures of q, or −1.
+// measure returns the index of m among the measures of the earlier plan q, or −1 if q has no such measure.
 func (c *comparison) measure(m *plan.Measure) int {
 	if c.measures == nil {
 		c.measures = make(map[uint64][]int, len(c.q.Measures))

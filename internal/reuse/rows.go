@@ -8,8 +8,9 @@ import (
 	"dither/internal/value"
 )
 
-// compareRows finds which values of q's keys the conditions of p admit, and which keys of q determine those of p.
-// It returns false if the rows of p are not exactly the rows in the admitted cells of q.
+// compareRows compares the new plan p with the earlier plan q. It finds which values of q's keys the conditions of p
+// admit, and which keys of q determine those of p. It returns false if the rows of p are not exactly the rows in the
+// admitted cells of q.
 func (c *comparison) compareRows() bool {
 	p, q := c.p, c.q
 	if !sameOrigins(p, q) || p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
@@ -45,9 +46,9 @@ func complete(k *bounded.Key) bool {
 	return !k.Expr.Nullable || k.Index(value.NullOf(k.Expr.Type)) >= 0
 }
 
-// picks finds, for each key of q, the values that the conditions extra of p admit. Each condition must be a
-// function of one key. picks returns false if a condition is true for a row that q drops, or if no value of a key
-// is left.
+// picks finds, for each key of the earlier plan q, the values that the conditions extra of the new plan p admit. Each
+// condition must be a function of one key. picks returns false if a condition is true for a row that q drops, or if no
+// value of a key is left.
 func (c *comparison) picks(extra []*bounded.Expr) bool {
 	c.picked = map[int][]bool{}
 	for _, e := range extra {
@@ -70,7 +71,7 @@ func (c *comparison) picks(extra []*bounded.Expr) bool {
 	return true
 }
 
-// led is a key of p as a function of a key of q.
+// led is a key of the new plan p as a function of a key of the earlier plan q.
 type led struct {
 	key int // the index of q's key; −1 if no key of q determines this one
 	// for each value of q's key: the index of the value of p's key that it determines; −1 if p's key does not have
@@ -78,9 +79,9 @@ type led struct {
 	to []int
 }
 
-// lead finds, for each key of p, the key of q that determines it. This is the same key, or a key of which it is a
-// function. lead returns false if p's keys could drop a row that q does not drop. It sets dropped[k] if p's keys
-// drop every row that q's key k drops.
+// lead finds, for each key of the new plan p, the key of the earlier plan q that determines it. This is the same key,
+// or a key of which it is a function. lead returns false if p's keys could drop a row that q does not drop. It sets
+// dropped[k] if p's keys drop every row that q's key k drops.
 //
 //   - A key of q drops the rows in which it is NULL, unless NULL is one of its values. p drops them too if p has
 //     the same key. It also does if a key of p is a function of q's key, and the function's value at NULL is not
@@ -129,8 +130,8 @@ func places(n int) []int {
 	return out
 }
 
-// findCells finds the cells of q's table that add up to each cell of g. It returns nil if q has no table over the
-// needed keys.
+// findCells finds the cells of the earlier plan q's table that add up to each cell of g. It returns nil if q has no
+// table over the needed keys.
 func (c *comparison) findCells(g plan.Grouping) *Following {
 	p, q := c.p, c.q
 	needed := make([]bool, len(q.Keys))

@@ -14,8 +14,8 @@ const MaxRows = 1 << 32
 // Backend writes and reads sealed files. A file to be written exists already, empty and with mode 0600. The backend
 // replaces its content and keeps the mode. On an error the caller removes the file.
 type Backend interface {
-	// Write writes a file with t's declared columns, in their order. It calls next for each row until next returns
-	// io.EOF. It returns next's other errors unchanged.
+	// Write writes a file with t's declared columns, in their order. It calls the function next for each row, until
+	// that returns io.EOF. It returns other errors of that function unchanged.
 	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
 	// Import writes such a file from the files of a typed source. It returns an error for values that contradict
 	// the declaration, and reports the values that could not be read and became NULL.

@@ -59,8 +59,8 @@ func storedOf(t *policy.Table) int64 {
 	return t.Stored()
 }
 
-// holds reports whether the version has every row that t's bound keeps of each unit: the rows with the lowest
-// ranks. The version may have more rows, which statements then leave out.
+// holds reports whether the version has every row that t's bound keeps of each unit: the rows with the lowest ranks,
+// which number the rows of one unit. The version may have more rows, which statements then leave out.
 func (v Version) holds(t *policy.Table) bool {
 	return v.Facts.RowsLeftOut == 0 || v.Stored >= storedOf(t)
 }

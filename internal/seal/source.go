@@ -132,9 +132,9 @@ func (s *source) Close() (err error) {
 	return err
 }
 
-// digest reads all files, and rewinds each to its start. For a single file, whole is the SHA-256 of its bytes. For
-// several files, whole is the SHA-256 of their digests in rising order, without their paths and names. contents are
-// the digests of the files.
+// digest reads all files, and rewinds each to its start. For a single file, the result `whole` is the SHA-256 of its
+// bytes. For several files, it is the SHA-256 of their digests in rising order, without their paths and names. The
+// result contents has the digests of the files.
 func (s *source) digest(ctx context.Context) (whole string, contents []string, err error) {
 	for _, file := range s.files {
 		hash := sha256.New()

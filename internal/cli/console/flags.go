@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Flag declares a flag of the current command, with its help. into points to the variable for its value, which
-// holds the default, or is a function that parses the value. value is the placeholder of the value in help, or ""
-// for a switch. about describes the flag.
+// Flag declares a flag of the current command, with its help. The parameter `into` points to the variable for its
+// value, which holds the default, or is a function that parses the value. The parameter value is the placeholder of the
+// value in help, or "" for a switch. The text `about` describes the flag.
 func (s *Console) Flag(into any, name, value, about string) {
 	help := UsageOf(value, about)
 	switch into := into.(type) {
@@ -55,7 +55,7 @@ func choice(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// PriceFlags declares --epsilon and --rho, the price of a request. of names the request in help.
+// PriceFlags declares --epsilon and --rho, the price of a request. The text `of` names the request in help.
 func (s *Console) PriceFlags(epsilon, rho *string, of string) {
 	s.Flag(epsilon, "epsilon", "E", "the price of "+of+" (default: the policy's)")
 	s.Flag(rho, "rho", "R", "the price in ρ instead, if the budget is under zCDP (an ε costs ρ = ε²/2)")

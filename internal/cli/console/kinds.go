@@ -7,9 +7,9 @@ import (
 	"dither/internal/nearest"
 )
 
-// Kinds runs a command whose first argument names a kind, on which its flags depend. declare declares the flags of
-// the kind with the given index, or the flags of all kinds for −1, which help and completion use. run runs the kind
-// after its flags are parsed.
+// Kinds runs a command whose first argument names a kind, on which its flags depend. The function declare declares the
+// flags of the kind with the given index, or the flags of all kinds for −1, which help and completion use. The function
+// run runs the kind after its flags are parsed.
 func (s *Console) Kinds(verb string, kinds, args []string, declare func(kind int), run func(kind int) error) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		declare(-1)

@@ -54,7 +54,7 @@ func DeltaFlag(text string) (privacy.Delta, error) {
 	return privacy.DeltaOf(r)
 }
 
-// WholeFlag parses an integer between least and most.
+// WholeFlag parses an integer, and returns an error unless it is between the limits least and most.
 func WholeFlag(name, text string, least, most int64) (int64, error) {
 	r, err := account.ParseNumber(text)
 	if err != nil || !r.IsInt() || r.Cmp(big.NewRat(least, 1)) < 0 || r.Cmp(big.NewRat(most, 1)) > 0 {

@@ -167,7 +167,7 @@ func attackError(err error) error {
 	return err
 }
 
-// without returns an error if one of the flags is given. why is the rest of the message.
+// without returns an error if one of the flags is given. The text `why` is the rest of the message.
 func (o *attackOptions) without(why string, flags ...string) error {
 	for _, name := range flags {
 		if o.given[name] {
@@ -177,7 +177,7 @@ func (o *attackOptions) without(why string, flags ...string) error {
 	return nil
 }
 
-// only returns an error if any other flag than these is given.
+// only returns an error if a flag is given that is not among flags. The text `why` is the rest of the message.
 func (o *attackOptions) only(why string, flags ...string) error {
 	for _, a := range attacks() {
 		for _, name := range a.flags {

@@ -22,8 +22,8 @@ const (
 	curveEntries   = 1 << 28 // largest number of pairs of matrix entries that all points together may compare
 )
 
-// points returns the number of points of a curve that can be computed in a few seconds, at most most. A large
-// matrix permits fewer.
+// points returns the number of points of a curve that can be computed in a few seconds, but never more than the
+// parameter most. A large matrix permits fewer.
 func (r judged) points(most int) int {
 	pairs := len(r.m.Inputs()) * (len(r.m.Inputs()) - 1)
 	if r.adjacency.Listed() {

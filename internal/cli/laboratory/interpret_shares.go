@@ -24,7 +24,8 @@ var manyPeople = big.NewInt(1_000_000_000_000)
 
 const certainty = "certainty"
 
-// atMost writes an upper bound on a belief: 1 in N if it is small, n in 100, or N − 1 in N if it is close to 1.
+// atMost writes an upper bound on a belief: "1 in N" if it is small, "n in 100", or "N − 1 in N" if it is close to 1,
+// for integers n and N.
 func atMost(p float64) string {
 	switch {
 	case p >= 1:

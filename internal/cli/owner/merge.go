@@ -15,8 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// mergeLedgers prints the total spending of several homes on people who are in all of them. If into names a home,
-// it also charges the others' spending to that home.
+// mergeLedgers prints the total spending of several homes on people who are in all of them. If the parameter `into`
+// names a home, it also charges the others' spending to that home.
 func mergeLedgers(s *console.Console, homes []string, rows int64, into string) error {
 	dirs := slices.Clone(homes)
 	if into != "" {
@@ -29,7 +29,7 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 		}
 		dirs[i] = full
 	}
-	if into != "" { // into may also be among the named homes
+	if into != "" { // the home `into` may also be among the named homes
 		last := len(dirs) - 1
 		dirs = append(slices.DeleteFunc(slices.Clone(dirs[:last]), func(dir string) bool { return dir == dirs[last] }),
 			dirs[last])

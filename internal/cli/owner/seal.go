@@ -53,8 +53,8 @@ func runSeal(s *console.Console, args []string) error {
 	})
 }
 
-// removeVersions removes files of old versions of tables. which is the number of a version or "old" for all old
-// versions.
+// removeVersions removes files of old versions of tables. The text `which` is the number of a version, or "old" for all
+// old versions.
 func removeVersions(s *console.Console, tables []string, which string) error {
 	number, err := strconv.Atoi(which)
 	var numbers []int

@@ -38,8 +38,8 @@ func MarkdownText(s string) string {
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// MarkdownTable returns a GitHub table. right marks the columns that are aligned to the right. Cells are escaped,
-// and short rows are padded.
+// MarkdownTable returns a GitHub table. The list `right` marks the columns that are aligned to the right. Cells are
+// escaped, and short rows are padded.
 func MarkdownTable(header []string, right []bool, rows [][]string) string {
 	var b strings.Builder
 	line := func(cells []string) {

@@ -92,8 +92,8 @@ func runCluster(s *console.Console, args []string) error {
 	})
 }
 
-// clusterCount parses the number of clusters: a number, a range such as 2..8, or auto. least is 0 unless the number
-// is to be chosen.
+// clusterCount parses the number of clusters: a number, a range such as 2..8, or auto. The result least is 0 unless the
+// number is to be chosen; then the choice is among least to k clusters.
 func clusterCount(text string) (least, k int, err error) {
 	if text == "auto" {
 		return 2, 8, nil

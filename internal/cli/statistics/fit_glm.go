@@ -186,8 +186,8 @@ type glmExplained struct {
 	Calibration *regression.CalibrationExplanation `json:"calibration,omitempty"`
 }
 
-// noneOf returns an error if one of the named flags is given. only states the condition under which these flags are
-// valid.
+// noneOf returns an error if one of the named flags is given. The text `only` states the condition under which these
+// flags are valid.
 func noneOf(s *console.Console, only string, names ...string) (err error) {
 	s.Flags.Visit(func(f *flag.Flag) {
 		if slices.Contains(names, f.Name) {

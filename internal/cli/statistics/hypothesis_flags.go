@@ -132,7 +132,7 @@ func (o *testOptions) get(name string) string {
 
 func (o *testOptions) is(name string) bool { return o.truth[name] != nil && *o.truth[name] }
 
-// number parses the number of a flag. It returns missing if the flag is not given.
+// number parses the number of a flag. It returns the parameter missing if the flag is not given.
 func (o *testOptions) number(name string, missing float64) (float64, error) {
 	if !o.given[name] {
 		return missing, nil

@@ -98,7 +98,7 @@ func measured(
 	return err
 }
 
-// groupedBy returns a question about the groups of some columns. what are the selected expressions.
+// groupedBy returns a question about the groups of some columns. The text `what` has the selected expressions.
 func (o *testOptions) groupedBy(what string, columns ...string) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {

@@ -50,7 +50,7 @@ func relabelled(b *bounded.Statement, rows string) string {
 	var units, keys, names, on, values []string
 	if b.Unit != nil {
 		units = []string{"u", "q"}
-		if b.Source != nil { // rows of a Source get their order q later
+		if b.Source != nil { // rows of a Source get q, their number in their unit's order, later
 			units = units[:1]
 		}
 	}

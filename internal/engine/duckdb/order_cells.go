@@ -12,8 +12,8 @@ import (
 	"dither/mechanism"
 )
 
-// orderedRows returns a SELECT that counts how often each contribution m0 occurs among rows, by cell and without
-// NULLs.
+// orderedRows returns a SELECT that counts how often each contribution m0 occurs among rows, by cell (group) and
+// without NULLs.
 func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
@@ -33,10 +33,10 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 		integer(m.Lo), integer(m.Hi), rows)
 }
 
-// cappedCells returns the rows that count under the caps of an ordered statement. In each cell of a unit, it keeps
-// the first Caps.RowsPerGroup rows in the order of q. Among a unit's cells, it keeps the first Caps.Groups in the
-// order of their first rows. Both choices depend on that unit's own rows alone. Two cells of a unit never have the
-// same first row.
+// cappedCells returns the rows that count under the caps of an ordered statement. In each cell (group) of a unit, it
+// keeps the first Caps.RowsPerGroup rows in the order of q, which numbers the unit's rows. Among a unit's cells, it
+// keeps the first Caps.Groups in the order of their first rows. Both choices depend on that unit's own rows alone. Two
+// cells of a unit never have the same first row.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
 	placed := fmt.Sprintf(
@@ -49,7 +49,7 @@ func cappedCells(b *bounded.Statement, rows string) string {
 	return fmt.Sprintf("SELECT * FROM (%s) WHERE c <= %d", few, b.Caps.Groups)
 }
 
-// OrderCells implements [engine.Engine]. A pass runs one statement for each page of values of all cells, in
+// OrderCells implements [engine.Engine]. A pass runs one statement for each page of values of all cells (groups), in
 // increasing order of the values.
 func (e *Engine) OrderCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
@@ -61,7 +61,7 @@ func (e *Engine) OrderCells(
 	return mechanism.NewOrderedCells(b.Cells(), scan), nil
 }
 
-// scanCells returns one pass over the values of all cells.
+// scanCells returns one pass over the values of all cells (groups).
 func (e *Engine) scanCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(cell int, value, count int64) bool) error, error) {

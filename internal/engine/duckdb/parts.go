@@ -10,9 +10,9 @@ import (
 // partColumn is the column that holds a row's part while owned finds the own parts of each unit.
 const partColumn = "__dither_part"
 
-// owned returns the rows of scan that are in their unit's own parts: see [bounded.Part]. These are the first
-// PerUnit parts of the unit, in the order of the least sealed rank of its rows in each. The choice depends on the
-// unit's rows alone.
+// owned returns the rows of scan that are in their unit's own parts: see [bounded.Part]. These are the first PerUnit
+// parts of the unit, in the order of the least rank of its rows in each. Sealing numbers the rows of each unit, and a
+// rank is such a number. The choice depends on the unit's rows alone.
 func owned(b *bounded.Statement, scan string, known engine.Sealed) string {
 	if b.Part == nil || b.Unit == nil || known.OneRowEach {
 		return scan

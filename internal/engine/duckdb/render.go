@@ -55,9 +55,9 @@ func contributed(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(append(engine.KeyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
 }
 
-// evaluated returns a SELECT of the rows that pass WHERE and have known keys. Its columns are the unit u and the
-// rank q if rows have units, the keys, and the gridded values v0, v1, …. A value is NULL if the row has none for
-// that measure.
+// evaluated returns a SELECT of the rows that pass WHERE and have known keys. Its columns are the unit u and the rank q
+// (the row's number among its unit's rows) if rows have units, the keys, and the gridded values v0, v1, …. A value is
+// NULL if the row has none for that measure.
 func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
@@ -104,10 +104,10 @@ func contributions(b *bounded.Statement) []string {
 	return out
 }
 
-// cappedRows returns the rows that count under Caps.Rows: the first rows of each unit that pass WHERE, in the order
-// of their sealed ranks. A rank depends on its unit's rows alone. The recorded facts select the form of the
-// statement. They depend on the rows of all units, but the kept rows of one unit do not: [engine.Sealed] has the
-// proof.
+// cappedRows returns the rows that count under Caps.Rows: the first rows of each unit that pass WHERE, in the order of
+// their ranks, by which sealing numbers the rows of each unit. A rank depends on its unit's rows alone. The recorded
+// facts select the form of the statement. They depend on the rows of all units, but the kept rows of one unit do not:
+// [engine.Sealed] has the proof.
 //
 // If no row can be dropped, the first rows are those of the lowest ranks, and the cap is a filter. Otherwise only
 // units with more rows than the cap need a window, and a well-chosen cap leaves few such units.
@@ -128,9 +128,10 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 		few, many, b.Caps.Rows)
 }
 
-// cellsOfUnits returns a SELECT with one row for each unit and each of its cells that count. These are the first
-// Caps.Groups cells of the unit, in the order of the least sealed rank of their rows, so the choice depends on that
-// unit's own rows alone. Two cells of a unit never have the same least rank, because a row is in one cell.
+// cellsOfUnits returns a SELECT with one row for each unit and each of its cells (groups) that count. These are the
+// first Caps.Groups cells of the unit, in the order of the least rank, as sealing numbered the unit's rows, so the
+// choice depends on that unit's own rows alone. Two cells of a unit never have the same least rank, because a row is in
+// one cell.
 func cellsOfUnits(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -161,13 +162,13 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(out, ", ") + " FROM (" + cells + ")"
 }
 
-// cellsCapped reports whether a unit's rows that count can lie in more cells than Caps.Groups.
+// cellsCapped reports whether a unit's rows that count can lie in more cells (groups) than Caps.Groups.
 func cellsCapped(b *bounded.Statement) bool {
 	return len(b.Keys) > 0 && (b.Caps.Rows == 0 || b.Caps.Rows > b.Caps.Groups)
 }
 
-// cellBounded returns the SQL that clamps what a unit adds to a cell. If the statement caps rows, the sums need no
-// further bound, and Caps.Groups applies only to measures of kind CountUnits.
+// cellBounded returns the SQL that clamps what a unit adds to a cell (group). If the statement caps rows, the sums need
+// no further bound, and Caps.Groups applies only to measures of kind CountUnits.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == bounded.CountUnits && cellsCapped(b) {

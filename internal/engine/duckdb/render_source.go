@@ -71,8 +71,8 @@ func evaluatedSource(b *bounded.Statement, files sealedFiles) string {
 }
 
 // rankedBy returns SQL that numbers the rows of each part, from 1. The order is by a digest of the unit and the
-// contents, and then by the contents. It depends on that part's own rows alone. part lists the columns that
-// identify a part.
+// contents, and then by the contents. It depends on that part's own rows alone. A part is the set of rows with one
+// value of the columns that the parameter part lists.
 func rankedBy(part []string, contents []engine.Content) string {
 	var order []string
 	unit := ""
@@ -92,9 +92,10 @@ func rankedBy(part []string, contents []engine.Content) string {
 	return "row_number() OVER (" + window + ")"
 }
 
-// ranked adds the column q to rows: the number of a row within its part, from rankedBy. In parts with at most
-// enough rows, q is 0, so only the few larger parts are sorted. All rows of a smaller part are used: engine.Enough
-// has the proof. If a column of part is NULL, q is 0 too, because such rows match no other row.
+// ranked adds the column q to rows: the number of a row within its part, from rankedBy. The columns of part divide the
+// rows into parts. In parts with at most `enough` rows, q is 0, so only the few larger parts are sorted. All rows of a
+// smaller part are used: engine.Enough has the proof. If a column of part is NULL, q is 0 too, because such rows match
+// no other row.
 func ranked(rows string, part []string, contents []engine.Content, enough int64) string {
 	on := make([]string, len(part))
 	for i, c := range part {
@@ -202,8 +203,9 @@ func scanned(s *bounded.Source, scan string) string {
 	return "SELECT " + strings.Join(cleaned, ", ") + " FROM " + scan + where
 }
 
-// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input. If single is
-// set, the second input has at most one row for each unit, and this cap is omitted.
+// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input: the rows with one
+// unit, or one value of the columns Within. If single is set, the second input has at most one row for each unit, and
+// this cap is omitted.
 func joined(s *bounded.Source, left, right string, single bool) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var part, row, on []string

@@ -159,8 +159,9 @@ func statementOf(
 	return render(b, files), nil
 }
 
-// storedScan returns SQL that reads a sealed file, with at most known.Stored rows of each unit. If sealing kept
-// more rows of a unit than that, a filter by rank leaves the rows that sealing would keep today: see sealTable.
+// storedScan returns SQL that reads a sealed file, with at most known.Stored rows of each unit. If sealing kept more
+// rows of a unit than that, a filter by rank leaves the rows that sealing would keep under the current policy: see
+// sealTable. A rank numbers the rows of one unit.
 func storedScan(known engine.Sealed) (string, error) {
 	scan, err := sealScan(known.File)
 	if err == nil && known.Stored > 0 {
@@ -169,7 +170,7 @@ func storedScan(known engine.Sealed) (string, error) {
 	return scan, err
 }
 
-// run runs one statement and passes each result row to each.
+// run runs one statement and passes each result row to the function each.
 func (e *Engine) run(ctx context.Context, statement string, each func([]driver.Value) error) error {
 	db, err := e.open()
 	if err != nil {

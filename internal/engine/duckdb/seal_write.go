@@ -36,7 +36,8 @@ func (s *Sealer) Write(ctx context.Context, file string, t *policy.Table, next f
 	return err
 }
 
-// sealRows is a DuckDB table function that reads its rows from next. DuckDB calls it from one thread at a time.
+// sealRows is a DuckDB table function that reads its rows by calling the function next. DuckDB calls it from one thread
+// at a time.
 type sealRows struct {
 	columns []*policy.Column
 	next    func([]value.Value) error
@@ -86,7 +87,7 @@ func (r *sealRows) Cardinality() *driverpkg.CardinalityInfo { return nil }
 // Init implements driverpkg.ChunkTableSource. It does nothing.
 func (r *sealRows) Init() {}
 
-// FillChunk implements driverpkg.ChunkTableSource. It fills a chunk with the next rows.
+// FillChunk implements driverpkg.ChunkTableSource. It fills a chunk with rows that it reads by r.next.
 func (r *sealRows) FillChunk(chunk driverpkg.DataChunk) error {
 	n := 0
 	for capacity := driverpkg.GetDataChunkCapacity(); n < capacity && !r.ended; {

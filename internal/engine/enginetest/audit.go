@@ -48,7 +48,7 @@ type audited struct {
 	// databases.
 	resealed bool
 	log      func(string, ...any)
-	with     map[string][2]Database // databases that were sealed with an error, by name
+	with     map[string][2]Database // databases that were sealed with a planted error, by the error's name
 	names    []string
 	told     map[string]bool
 }

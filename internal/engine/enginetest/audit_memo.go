@@ -24,8 +24,8 @@ type (
 	}
 )
 
-// Sums passes the stored result of the statement to add. If there is none, it first calls ask and stores the
-// result.
+// Sums passes the stored result of the statement to the function add. If there is none, it first calls the function ask
+// and stores the result.
 func (m Memo) Sums(
 	statement string, add func([]value.Value, []*big.Int), ask func(add func([]value.Value, []*big.Int)) error,
 ) error {

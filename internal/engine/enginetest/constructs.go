@@ -25,7 +25,7 @@ var Constructs = constructs()
 // Met counts by name how often each construct occurred.
 type Met map[string]int
 
-// Lacking returns the name of a construct that occurred fewer than n times and is not listed in but. It returns ""
+// Lacking returns the name of a construct that occurred fewer than n times and is not in the list `but`. It returns ""
 // if there is none.
 func (m Met) Lacking(n int, but ...string) string {
 	for _, c := range Constructs {

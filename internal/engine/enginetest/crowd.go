@@ -2,9 +2,8 @@ package enginetest
 
 import "dither/internal/value"
 
-// Crowd returns rows of table p: as many rows of person 1 as heavy says, a few rows of each of the other persons,
-// whose number is others, and some rows without a person. below returns a random integer from 0 to n − 1, and
-// normal returns a random real.
+// Crowd returns rows of table p: `heavy` rows of person 1, a few rows of each of `others` other persons, and some rows
+// without a person. The function below returns a random integer from 0 to n − 1, and the function normal a random real.
 func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) []Row {
 	var rows []Row
 	add := func(person value.Value, n int) {

@@ -29,8 +29,8 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
 	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}, e: {type: date}`
 
-// PolicyText returns Policy for a neighbouring relation. Units in table p are bounded by rows, and each unit counts
-// in one part.
+// PolicyText returns Policy for a neighbouring relation. Units in table p are bounded by rows, and each unit counts in
+// one part: a subset of the rows, by the value of a column.
 func PolicyText(neighbours string) []byte { return policyText(neighbours, "3", "1") }
 
 // ByGroups is like PolicyText, except that units in table p count in two parts. They are bounded by groups if the
@@ -85,7 +85,7 @@ func days(ns ...int64) (out []value.Value) {
 	return out
 }
 
-// Rows draws up to most rows of a table, with hostile values.
+// Rows draws at most `most` rows of a table, with hostile values.
 func Rows(t *rapid.T, table *policy.Table, most int) []Row {
 	n := rapid.IntRange(0, most).Draw(t, "rows")
 	out := make([]Row, n)
@@ -134,7 +134,7 @@ func Values(t *rapid.T, table string) string {
 	return g.from(g.number(3), table)
 }
 
-// from returns SELECT what FROM table, in some cases with a WHERE.
+// from returns a SELECT of the expressions in the text `what`, in some cases with a WHERE.
 func (g generator) from(what, table string) string {
 	sql := "SELECT " + what + " FROM " + table
 	switch {
@@ -146,7 +146,7 @@ func (g generator) from(what, table string) string {
 	return sql
 }
 
-// confined draws a condition that confines a question to some parts.
+// confined draws a condition that confines a question to some parts (subsets of the units).
 func (g generator) confined() string {
 	parts := g.pick("k = 5", "k = 0", "k = -3", "0 = k", "k IN (0, 5)", "k <> 0", "k <= 0", "NOT k = 5",
 		"k BETWEEN -3 AND 0", "(k = 5 OR k = 0)", "k NOT IN (5)")

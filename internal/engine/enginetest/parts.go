@@ -8,8 +8,8 @@ import (
 	"dither/internal/value"
 )
 
-// owned returns the rows that are in their unit's own parts. The ranks of the unit's rows determine these parts:
-// see [bounded.Part].
+// owned returns the rows that are in their unit's own parts. The ranks of the unit's rows, their numbers within the
+// unit, determine these parts: see [bounded.Part].
 func owned(b *bounded.Statement, rows []Row) (out []Row) {
 	if b.Part == nil || b.Unit == nil {
 		return rows

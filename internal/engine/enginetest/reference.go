@@ -36,7 +36,7 @@ func (r Reference) Rows(b *bounded.Statement, add func(first bool, row []int64) 
 	return nil
 }
 
-// rankedAll returns the tables with a rank for each row of a unit.
+// rankedAll returns the tables with a rank for each row of a unit: its number among the unit's rows.
 func rankedAll(p *policy.Policy, tables Tables) Tables {
 	out := Tables{}
 	for name, rows := range tables {

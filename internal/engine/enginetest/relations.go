@@ -78,7 +78,7 @@ func Recorded(t *policy.Table, rows []Row) (mostRows, mostPerKey int64) {
 // that rows of different tables often match.
 var few = map[string]int{"person": 4, "who": 4, "id": 5, "ref": 5, "parent": 6, "line": 5, "up": 6}
 
-// RelationRows draws up to most rows of every table, with hostile values.
+// RelationRows draws at most `most` rows of every table, with hostile values.
 func RelationRows(t *rapid.T, p *policy.Policy, most int) Tables {
 	out := Tables{}
 	for _, table := range p.Tables {

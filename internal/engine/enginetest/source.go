@@ -71,8 +71,9 @@ type derived struct {
 	row  []value.Value
 }
 
-// rank returns the number of each row within its part, from 1. Rows are ordered by a hash of their unit and
-// contents, and then by the contents. unit is nil if rows have no units.
+// rank returns the number of each row within its part, from 1. A part is the set of all rows for which the function
+// part returns the same value. Rows are ordered by a hash of their unit and contents, and then by the contents. unit is
+// nil if rows have no units.
 func rank[T any](rows []T, part, unit func(T) value.Value, contents func(T) []value.Value) []int64 {
 	order := make([]int, len(rows))
 	hashes := make([]string, len(rows))

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Row holds the values of a row by column. If units have several rows, it also holds the row's rank under the name
-// Rank.
+// Row holds the values of a row by column. If units have several rows, it also holds the row's rank, its number among
+// its unit's rows, under the name Rank.
 type Row map[string]value.Value
 
 // Rank is the name of the column that holds a row's rank among its unit's rows.
@@ -36,7 +36,7 @@ func Ranked(rows []Row, unit string) []Row {
 	return sorted
 }
 
-// piece is the contribution of one row, or of one unit in one cell.
+// piece is the contribution of one row, or of one unit in one cell (group).
 type piece struct {
 	unit    value.Value
 	keys    []value.Value
@@ -58,7 +58,8 @@ func Order(b *bounded.Statement, rows []Row) map[int64]int64 {
 	return out
 }
 
-// OrderCells passes each value of b's one measure to add, with the keys of its cell, once for each row that counts.
+// OrderCells passes each value of b's one measure to the function add, with the key values of its cell (group), once
+// for each row that counts.
 func OrderCells(b *bounded.Statement, rows []Row, add func(keys []value.Value, v int64)) {
 	for _, p := range contributions(b, rows) {
 		if p.values[0] != nil {
@@ -67,14 +68,15 @@ func OrderCells(b *bounded.Statement, rows []Row, add func(keys []value.Value, v
 	}
 }
 
-// Sum passes contributions to add, with the keys of their cells. Their sum over a cell is the cell's exact sum.
+// Sum passes contributions to the function add, with the key values of their cells (groups). Their sum over a cell is
+// the cell's exact sum.
 func Sum(b *bounded.Statement, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range contributions(b, rows) {
 		add(p.keys, p.sums)
 	}
 }
 
-// contributions returns what rows contribute, or units in cells, within the caps.
+// contributions returns the contributions within the caps: of each row, or of each unit in each cell (group).
 func contributions(b *bounded.Statement, rows []Row) []piece {
 	var pieces []piece
 	for _, r := range owned(b, rows) {
@@ -118,8 +120,8 @@ func counted(b *bounded.Statement, pieces []piece) []piece {
 	return pieces
 }
 
-// distinct sets the distinct counts: each value in a cell contributes 1 in the first row that has it, and 0 in all
-// others.
+// distinct sets the distinct counts: each value in a cell (group) contributes 1 in the first row that has it, and 0 in
+// all others.
 func distinct(b *bounded.Statement, pieces []piece) {
 	seen := map[string]bool{}
 	for _, p := range pieces {
@@ -250,7 +252,7 @@ func capped(pieces []piece, n int64) []piece {
 	return out
 }
 
-// cappedCells keeps the first rows of each unit in each cell, and the first cells of each unit in the order of
+// cappedCells keeps the first rows of each unit in each cell (group), and the first cells of each unit in the order of
 // their first rows.
 func cappedCells(b *bounded.Statement, rows []piece) (out []piece) {
 	byCell := map[string][]piece{}
@@ -270,7 +272,7 @@ func cappedCells(b *bounded.Statement, rows []piece) (out []piece) {
 	return out
 }
 
-// uncounted sets counts of units to 0 in the cells beyond a unit's first Caps.Groups cells.
+// uncounted sets counts of units to 0 in the cells (groups) beyond a unit's first Caps.Groups cells.
 func uncounted(b *bounded.Statement, cells []piece) {
 	if len(b.Measures) == 0 {
 		return
@@ -288,7 +290,8 @@ func uncounted(b *bounded.Statement, cells []piece) {
 	}
 }
 
-// cellsOf sums the contributions of each unit within each cell, and clamps the sums. A unit counts once in a cell.
+// cellsOf sums the contributions of each unit within each cell (group), and clamps the sums. A unit counts once in a
+// cell.
 func cellsOf(b *bounded.Statement, pieces []piece) []piece {
 	byCell := map[string]int{}
 	var out []piece
@@ -301,7 +304,7 @@ func cellsOf(b *bounded.Statement, pieces []piece) []piece {
 			out = append(out, p)
 			continue
 		}
-		out[i].place = min(out[i].place, p.place) // the place of a cell is that of its first row
+		out[i].place = min(out[i].place, p.place) // a cell's position in the order of its unit is that of its first row
 		for j, s := range p.sums {
 			if b.Measures[j].Kind != bounded.CountUnits {
 				out[i].sums[j].Add(out[i].sums[j], s)

@@ -14,10 +14,11 @@ import (
 type Database interface {
 	// Sums passes each result row of b to add, as Engine.Sums does.
 	Sums(b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error
-	// Order passes to add how often each value of b's measure occurs, by cell. The name of a cell is any text that
-	// identifies it.
+	// Order calls the function add with each cell (group) of b, each value v of b's measure in the cell, and the number
+	// n of rows that have it. The name of a cell is any text that identifies it.
 	Order(b *bounded.Statement, add func(cell string, v, n int64)) error
-	// Rows passes each row of b that counts to add. first reports whether it is the first row of its unit.
+	// Rows passes each row of b that counts to the function add. The argument first reports whether it is the first row
+	// of its unit.
 	Rows(b *bounded.Statement, add func(first bool, row []int64) error) error
 }
 
@@ -299,7 +300,7 @@ func allOf(b *bounded.Statement) (out []int) {
 	return out
 }
 
-// differences returns the sums of each cell in the first database minus those in the second.
+// differences returns, for each cell (group), the sums in the first database minus those in the second.
 func (w *Twins) differences(b *bounded.Statement) (*moved, error) {
 	out := &moved{width: b.Width()}
 	for sign, of := range w.Of {
@@ -317,7 +318,7 @@ func (w *Twins) apart(b *bounded.Statement) (gone, come int64, err error) {
 	return gone, come, err
 }
 
-// tallied returns how many rows have each value, by cell, for both databases.
+// tallied returns how many rows have each value in each cell (group), for each of the two databases.
 func (w *Twins) tallied(b *bounded.Statement) (left, right map[string]map[int64]int64, err error) {
 	var out [2]map[string]map[int64]int64
 	for side, of := range w.Of {

@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// moved holds the differences of sums between two databases, by cell.
+// moved holds the differences of sums between two databases, by cell (group).
 type moved struct {
 	width int
 	keys  [][]value.Value
@@ -52,7 +52,7 @@ func (m *moved) over(keys []int) (l1, l2squared []*big.Int) {
 	return l1, l2squared
 }
 
-// cells returns the differences, added over the cells with the same values of the given keys.
+// cells returns the differences, added over the cells (groups) that have equal values of the given keys.
 func (m *moved) cells(keys []int) map[string][]*big.Int {
 	cells := map[string][]*big.Int{}
 	for i, sums := range m.sums {
@@ -93,8 +93,8 @@ func union[T any](a, b map[string]T) (out []string) {
 	return out
 }
 
-// Apart counts the rows in a that are not in b, and those in b that are not in a. Both are given as numbers of rows
-// by cell and value.
+// Apart counts the rows in a that are not in b, and those in b that are not in a. The arguments state numbers of rows
+// by cell (group) and value.
 func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
 	for cell, values := range a {
 		for v, n := range values {
@@ -109,9 +109,9 @@ func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
 	return gone, come
 }
 
-// ScoresApart returns the sum over all cells of the largest change of the score d of any candidate: see offBy.
-// Between two neighbouring values, the score changes as at one of them. So the values, the integers next to them
-// and the ends of the domain stand for all candidates. An offset of the score is a constant, so it is omitted.
+// ScoresApart returns the sum over all cells (groups) of the largest change of the score d of any candidate: see offBy.
+// Between two neighbouring values, the score changes as at one of them. So the values, the integers next to them and
+// the ends of the domain stand for all candidates. An offset of the score is a constant, so it is omitted.
 func ScoresApart(q *plan.Quantile, a, b map[string]map[int64]int64) *big.Rat {
 	total := new(big.Rat)
 	cells := map[string]bool{}

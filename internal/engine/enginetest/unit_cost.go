@@ -107,9 +107,9 @@ func UnitCostRows(light int, heavy bool) (rows []Row) {
 	return rows
 }
 
-// UnitCost benchmarks each question with and without the heavy person. It reports the planned steps of one unit,
-// and the extra time in nanoseconds per step. ask runs a statement, with the heavy person or without, and clock
-// returns the time.
+// UnitCost benchmarks each question with and without the heavy person. It reports the planned steps of one unit, and
+// the extra time in nanoseconds per step. The function ask runs a statement, with the heavy person or without, and the
+// function clock returns the time.
 func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *bounded.Statement, heavy bool) error) {
 	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
 	if err != nil {

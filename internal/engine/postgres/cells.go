@@ -10,9 +10,9 @@ import (
 	"dither/internal/engine"
 )
 
-// cellsOfUnits returns a SELECT with one row for each unit and each of its cells that count. These are the first
-// Caps.Groups cells of the unit, in the order of their first rows. If rows have no places, the order is by a hash
-// of the unit and the keys.
+// cellsOfUnits returns a SELECT with one row for each unit and each of its cells (groups) that count. These are the
+// first Caps.Groups cells of the unit, in the order of their first rows. If the rows of a unit are not numbered (see
+// placed), the order is by a hash of the unit and the keys.
 //
 // The statement sorts rows by unit and cell before it groups them. Without the sort, the planner would choose a
 // hash table of all cells, since it expects few. With many cells, that table would exceed its memory, and the cells
@@ -46,8 +46,8 @@ func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"
 }
 
-// tally is the SQL that sums a unit's rows in a cell: the contribution of one row ("" if rows are only counted),
-// the aggregate, and the type of its result, in which it is exact.
+// tally is the SQL that sums a unit's rows in a cell (group): the contribution of one row ("" if rows are only
+// counted), the aggregate, and the type of its result, in which it is exact.
 type tally struct{ row, sum, as string }
 
 const (

@@ -126,7 +126,8 @@ type rows struct {
 	of   []kind // the kinds of the columns that are read
 	hash func(columns string) string
 
-	inOrder bool // the statement needs a copy's rows in the order of unit and rank
+	// the statement needs a copy's rows in the order of their unit and of their number within the unit (rank)
+	inOrder bool
 
 	identity
 	now func(context.Context) (relation string, err error) // looks up which relation the name refers to at this moment
@@ -135,9 +136,10 @@ type rows struct {
 	complete map[string]bool
 	where    string // filter on the rows of a copy, or ""
 
-	tables  map[string]*rows         // for a relation: its tables by name; nil for one table
-	known   map[string]engine.Sealed // the facts recorded at sealing, by table; only those of copies are used
-	columns []bounded.Column         // for a table of a relation: the columns that are read, whose kinds are in of
+	tables map[string]*rows         // for a relation: its tables by name; nil for one table
+	known  map[string]engine.Sealed // the facts recorded at sealing, by table; only those of copies are used
+	// for a table of a relation: the columns that are read, whose kinds are in the field `of`
+	columns []bounded.Column
 }
 
 // keeping limits a copy to the rows of each unit whose rank is at most the number stored. (A rank numbers the rows of
@@ -153,9 +155,9 @@ func (in *rows) keeping(stored int64) *rows {
 // hashed returns SQL that hashes the listed columns. The order by this hash decides which rows of a unit count.
 func hashed(columns string) string { return "hash_record_extended(ROW(" + columns + "), 1)" }
 
-// open locates the source's relation and checks that its columns are as declared. It locks the relation against
-// being changed or dropped until the transaction ends. If the sealed version from names its relation, open returns
-// an error if the name now leads to another relation: the promise covers the units of the sealed relation.
+// open locates the source's relation and checks that its columns are as declared. It locks the relation against being
+// changed or dropped until the transaction ends. If the parameter `from`, a sealed version, names its relation, open
+// returns an error if the name now leads to another relation: the promise covers the units of the sealed relation.
 func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column, from engine.Sealed) (*rows, error) {
 	name := relationOf(e.source)
 	of, err := s.columns(ctx, name, columns, kinds)

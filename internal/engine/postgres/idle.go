@@ -30,7 +30,7 @@ type waiting struct {
 	timer *time.Timer
 }
 
-// put keeps a connection, on which no transaction is open, for the time linger. at identifies its server.
+// put keeps a connection, on which no transaction is open, for the time linger. The text `at` identifies its server.
 func (i *idle) put(at string, s *session) {
 	i.busy.Lock()
 	defer i.busy.Unlock()
@@ -62,7 +62,7 @@ func (i *idle) remove(w *waiting) bool {
 	return n >= 0
 }
 
-// take removes and returns a waiting connection to the server at, or nil if there is none.
+// take removes and returns a waiting connection to the server that the text `at` identifies, or nil if there is none.
 func (i *idle) take(at string) *session {
 	i.busy.Lock()
 	defer i.busy.Unlock()

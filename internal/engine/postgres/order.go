@@ -11,8 +11,8 @@ import (
 	"dither/mechanism"
 )
 
-// orderedRows returns a SELECT that counts how often each contribution m0 occurs among rows, by cell and without
-// NULLs. Its result is sorted by m0.
+// orderedRows returns a SELECT that counts how often each contribution m0 occurs among rows, by cell (group) and
+// without NULLs. Its result is sorted by m0.
 func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
@@ -32,9 +32,10 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 		integer(m.Lo), integer(m.Hi), rows)
 }
 
-// cappedCells returns the rows that count under the caps of an ordered statement. In each cell of a unit, it keeps
-// the first Caps.RowsPerGroup rows by their places. Among a unit's cells, it keeps the first Caps.Groups in the
-// order of their first rows. Both choices depend on that unit's own rows alone: see render.
+// cappedCells returns the rows that count under the caps of an ordered statement. In each cell (group) of a unit, it
+// keeps the first Caps.RowsPerGroup rows by their places, the numbers of the unit's rows. Among a unit's cells, it
+// keeps the first Caps.Groups in the order of their first rows. Both choices depend on that unit's own rows alone: see
+// render.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf(
@@ -87,7 +88,8 @@ func (e *Engine) scan(
 	}, nil
 }
 
-// scanCells returns a function that passes over the values of all cells. It ignores result rows with unknown keys.
+// scanCells returns a function that passes over the values of all cells (groups). It ignores result rows with unknown
+// keys.
 func (e *Engine) scanCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(cell int, value, count int64) bool) error, error) {

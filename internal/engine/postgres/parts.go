@@ -7,9 +7,9 @@ import (
 )
 
 // owned restricts a copy to the rows that are in their unit's own parts: see [bounded.Part]. These are the first
-// PerUnit parts of the unit, in the order of the least rank of its rows in each. The choice reads all rows of the
-// unit and no others, before any other step. No two parts of a unit have the same least rank, because the copy's
-// key makes the ranks of a unit's rows distinct. Rows without a part are left out.
+// PerUnit parts of the unit, in the order of the least rank of its rows in each. A rank numbers the rows of one unit.
+// The choice reads all rows of the unit and no others, before any other step. No two parts of a unit have the same
+// least rank, because the copy's key makes the ranks of a unit's rows distinct. Rows without a part are left out.
 //
 // Questions about parts need a copy: its rows and ranks do not change, so a unit has the same own parts in every
 // question about a sealed version. Charges to parts rely on this. In a table whose rows change, a person could move

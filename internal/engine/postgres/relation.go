@@ -8,7 +8,7 @@ import (
 
 // identity is what the server knows about a relation, independent of the name that led to it.
 type identity struct {
-	kind string // the relkind of pg_class: r, p, m or v
+	kind string // the relkind of pg_class: r table, p partitioned table, m materialized view, v view
 	// relation is the text cluster/database/number. For a view, a digest of the definitions of all views that it
 	// shows follows. Servers reveal the number of their cluster to some roles only. Otherwise "?" stands for it.
 	relation string

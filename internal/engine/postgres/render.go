@@ -10,9 +10,9 @@ import (
 	"dither/internal/engine"
 )
 
-// render returns the statement that answers b over in. Its result has the keys k0, k1, …, the column o if b has the
-// group Other, and then the sum of each measure. For an ordered measure, the result has the keys, a value, and the
-// number of rows with this value, sorted by the value.
+// render returns the statement that answers b over the rows `in`. Its result has the keys k0, k1, …, the column o if b
+// has the group Other, and then the sum of each measure. For an ordered measure, the result has the keys, a value, and
+// the number of rows with this value, sorted by the value.
 //
 // The stages, from the inside out: read and clean the columns; apply WHERE, and evaluate keys and gridded values;
 // keep each unit's rows and cells within the caps; add up. OFFSET 0 at the end of a stage is a fence: without it,
@@ -89,9 +89,9 @@ func names(prefix string, n int) []string {
 	return out
 }
 
-// cleaned returns a SELECT of the cleaned columns c0, c1, … of every row. If the rows are a copy's and need places,
-// it adds each row's rank as q. Cleaning cannot merge two units: the column of the unit has neither bounds nor
-// values, so cleaning leaves it as it is.
+// cleaned returns a SELECT of the cleaned columns c0, c1, … of every row. If the rows are a copy's and need places, it
+// adds each row's rank, its number among its unit's rows in the copy, as q. Cleaning cannot merge two units: the column
+// of the unit has neither bounds nor values, so cleaning leaves it as it is.
 func cleaned(b *bounded.Statement, in *rows) string {
 	from, raw := columnsRead(b, in)
 	columns := cleanColumns(b, raw)
@@ -105,8 +105,8 @@ func cleaned(b *bounded.Statement, in *rows) string {
 	return sql
 }
 
-// columnsRead returns a FROM item with the columns of every row as read returns them, and the names of these
-// columns. For a table that is read in place, it adds the columns in more.
+// columnsRead returns a FROM item with the columns of every row as read returns them, and the names of these columns.
+// For a table that is read in place, it adds the columns that the list `more` names.
 func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, raw []string) {
 	if in.copied {
 		return in.scan, columnNames(b)
@@ -134,8 +134,8 @@ func cleanColumns(b *bounded.Statement, raw []string) []string {
 }
 
 // evaluated returns a SELECT of the rows that pass WHERE and have known keys. Its columns are the keys, the gridded
-// values v0, v1, …, the unit u if rows have units, and the row's place q if it is needed: see placed. A value is
-// NULL if the row has none for that measure.
+// values v0, v1, …, the unit u if rows have units, and the row's place q (its number among its unit's rows) if it is
+// needed: see placed. A value is NULL if the row has none for that measure.
 func evaluated(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var carried []string
@@ -232,8 +232,8 @@ func cappedRows(b *bounded.Statement, in *rows) string {
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", evaluated(b, in), b.Caps.Rows)
 }
 
-// cellBounded returns the SQL that clamps what a unit adds to a cell. If the statement caps rows, the sums need no
-// further bound, and Caps.Groups applies only to measures of kind CountUnits.
+// cellBounded returns the SQL that clamps what a unit adds to a cell (group). If the statement caps rows, the sums need
+// no further bound, and Caps.Groups applies only to measures of kind CountUnits.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == bounded.CountUnits && len(b.Keys) > 0 {

@@ -7,10 +7,10 @@ import (
 	"dither/internal/engine"
 )
 
-// cappedCopy is cappedRows over a copy. If no row can be dropped, the first rows are those of the lowest ranks, and
-// the cap is a filter. Otherwise only units with more rows than the cap need a window, and a well-chosen cap leaves
-// few such units. The recorded facts select the form of the statement. They depend on the rows of all units, but
-// the kept rows of one unit do not: [engine.Sealed] has the proof.
+// cappedCopy is cappedRows over a copy. If no row can be dropped, the first rows are those with the lowest ranks, the
+// numbers of a unit's rows in the copy, and the cap is a filter. Otherwise only units with more rows than the cap need
+// a window, and a well-chosen cap leaves few such units. The recorded facts select the form of the statement. They
+// depend on the rows of all units, but the kept rows of one unit do not: [engine.Sealed] has the proof.
 func cappedCopy(b *bounded.Statement, in *rows) string {
 	filtered := func(column, op string) string {
 		some := *in

@@ -125,9 +125,9 @@ func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	return m.Centre > -most && m.Centre < most && lo-m.Centre >= m.Lo && hi-m.Centre <= m.Hi
 }
 
-// fenceOf returns " OFFSET 0" if the text after, the following stage, names a computed column several times, and ""
-// otherwise. Without this fence, the planner would copy the column's expression to each place that names it. Each
-// column has the form "… AS name".
+// fenceOf returns " OFFSET 0" if the following stage, whose text is the parameter `after`, names a computed column
+// several times. Otherwise it returns "". Without this fence, the planner would copy the column's expression to each
+// place that names it. Each column has the form "… AS name".
 func fenceOf(columns []string, after string) string {
 	for _, c := range columns {
 		if parts := aliased.FindStringSubmatch(c); parts == nil ||

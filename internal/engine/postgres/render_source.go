@@ -71,8 +71,8 @@ func evaluatedSource(b *bounded.Statement, in *rows) string {
 	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b, nil))
 }
 
-// part describes the sets of rows within which rows are numbered. All rows of a part have the same unit, of type
-// unit, unless unit is 0. They also have the same values in the columns within.
+// part describes the sets of rows within which rows are numbered. All rows of a part have the same unit, of type unit,
+// unless unit is 0. They also have the same values in the columns that the field within lists.
 type part struct {
 	unit   value.Type
 	within []string
@@ -85,10 +85,10 @@ func (p part) columns() []string {
 	return append([]string{"u"}, p.within...)
 }
 
-// ranked adds the place q to rows: a row's number within its part. The order is by a digest of the unit and the
-// contents, and then by the contents. In parts with at most enough rows, q is 0, so only the few larger parts are
-// sorted. All rows of a smaller part are used: engine.Enough proves that this is correct for everything that reads
-// q. No column of p is NULL in any row.
+// ranked adds the place q to rows: a row's number within its part (see the type part). The order is by a digest of the
+// unit and the contents, and then by the contents. In parts with at most `enough` rows, q is 0, so only the few larger
+// parts are sorted. All rows of a smaller part are used: engine.Enough proves that this is correct for everything that
+// reads q. No column of p is NULL in any row.
 func ranked(rows string, p part, contents []engine.Content, enough int64) string {
 	var columns, order []string
 	unit := ""
@@ -211,8 +211,9 @@ func scanned(s *bounded.Source, in *rows) string {
 	return "SELECT " + list(cleaned) + " FROM (" + from + ") AS x" + where + " OFFSET 0"
 }
 
-// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input. Rows of the
-// second input with NULL in a column of Within are left out, because they match no row.
+// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input: the rows with one
+// unit, or one value of the columns Within. Rows of the second input with NULL in a column of Within are left out,
+// because they match no row.
 func joined(s *bounded.Source, left, right string) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var row, on, out []string
@@ -250,8 +251,8 @@ func joined(s *bounded.Source, left, right string) string {
 		list(out, names("c", len(s.Columns))), left, word, list(row), right, strings.Join(on, " AND "))
 }
 
-// cellsOfSource returns a SELECT with one row for each unit and each of its cells that count: the first Caps.Groups
-// cells in the order of their first rows.
+// cellsOfSource returns a SELECT with one row for each unit and each of its cells (groups) that count: the first
+// Caps.Groups cells in the order of their first rows.
 func cellsOfSource(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)

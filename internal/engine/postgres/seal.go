@@ -29,8 +29,8 @@ func (Sealer) Look(ctx context.Context, t *policy.Table, values ...string) (seal
 	return inspect(ctx, t, "READ ONLY", 0, func(ctx context.Context, l *look) error { return l.values(ctx, values) })
 }
 
-// inspect inspects a table and then calls then, in the same transaction. The transaction ends with the connection.
-// stored is the number of rows of a unit that a copy keeps, or 0 if no copy is made.
+// inspect inspects a table and then calls the function `then`, in the same transaction. The transaction ends with the
+// connection. The parameter stored is the number of rows of a unit that a copy keeps, or 0 if no copy is made.
 func inspect(
 	ctx context.Context,
 	t *policy.Table,
@@ -274,7 +274,7 @@ func (l *look) units(ctx context.Context) error {
 	return l.numbers(ctx, sql, &f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver, &f.UnitsLeftOut, &f.RowsLeftOut)
 }
 
-// numbers runs a query for one row of numbers, and stores them in out.
+// numbers runs a query for one row of numbers, and stores them where the elements of out point.
 func (l *look) numbers(ctx context.Context, sql string, out ...*int64) error {
 	return l.query(ctx, sql, func(row [][]byte) error {
 		for i, into := range out {

@@ -94,8 +94,8 @@ func (s *session) end() {
 // goodbye is how long to wait for the end of a connection, and for a server that was asked to cancel a statement.
 const goodbye = 2 * time.Second
 
-// query runs one statement and passes each result row to each: the texts of its columns, with nil for NULL. The
-// texts are valid until each returns.
+// query runs one statement and passes each result row to the function each: the texts of its columns, with nil for
+// NULL. The texts are valid until that call returns.
 func (s *session) query(ctx context.Context, sql string, each func(row [][]byte) error) error {
 	result := s.conn.ExecParams(ctx, sql, nil, nil, nil, nil)
 	var failed error

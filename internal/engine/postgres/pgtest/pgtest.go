@@ -188,8 +188,8 @@ func start() (*Server, error) {
 // prefix is the prefix of the names of servers' folders.
 const prefix = "dither-pg-"
 
-// makeFolder creates a server's folder, and removes folders that killed tests left. The path of a socket may have
-// at most 107 bytes. If the path of the folder in is too long, makeFolder uses /tmp.
+// makeFolder creates a server's folder, and removes folders that killed tests left. The path of a socket may have at
+// most 107 bytes. If the path of the folder `in` is too long, makeFolder uses /tmp.
 func makeFolder(in string) (string, error) {
 	if len(in) > 107-len("/"+prefix+"0123456789/.s.PGSQL.5432") {
 		in = "/tmp"
