@@ -27,9 +27,9 @@ type Repeated struct {
 // if their promises are fixed in advance. A negative count counts as 0.
 //
 // Proof. For an (ε, δ) promise, the output laws on two neighbours can be written as P = (1−δ)P′ + δP″ and Q =
-// (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′. This holds because both are images of randomized response, as [Optimal] explains.
-// All mechanisms draw from their first parts with probability ∏(1−δᵢ) ≥ 1 − Σδᵢ. In that case the ratios multiply,
-// and each is at most e^εᵢ. ∎
+// (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′. This holds because the pair of P and Q is an image of the pair of laws of
+// randomized response, as [Optimal] explains. All mechanisms draw from their first parts with probability ∏(1−δᵢ) ≥
+// 1 − Σδᵢ. In that case the ratios multiply, and each is at most e^εᵢ. ∎
 func Basic(parts ...Repeated) Approximate {
 	var sum Approximate
 	for _, p := range parts {

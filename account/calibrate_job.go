@@ -210,7 +210,7 @@ func (o *openJob) guess() (x, factor float64) {
 
 // solve finds the open parameter. It brackets it by steps of growing factors from the guess. Then it narrows the
 // bracket by false position, in its Illinois form, on the logarithms of δ and of the parameter. Over short
-// distances one is nearly linear in the other.
+// distances, the logarithm of δ is nearly linear in the logarithm of the parameter.
 func (o *openJob) solve(ctx context.Context) (good float64, accountant string, err error) {
 	good, factor := o.guess()
 	less := 1.0 // the exponent that makes a factor above 1 reduce the loss

@@ -59,8 +59,8 @@ type Report struct {
 	// Delta is a lower bound on the δ that the mechanism keeps at the claim's ε. It is 0 without a claim, and if
 	// the audit showed nothing.
 	Delta float64
-	// Reach is the largest Epsilon that this number of runs can show. It would be shown for an event that always
-	// happens on one side and never on the other.
+	// Reach is the largest Epsilon that this number of runs can show. An event that always happens on one side and
+	// never on the other shows it.
 	Reach float64
 
 	// Findings are the tested events, the one with the largest Epsilon first. If the claim is refuted, they contain

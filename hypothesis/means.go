@@ -139,9 +139,9 @@ func Mean(s Sample, c Comparison) (*Test, error) {
 
 // Means tests the difference of two means: the mean of a minus the mean of b. The error comes from sampling and
 // from noise. The null distribution of the statistic is Student's with Welch's degrees of freedom, to which
-// Gaussian noise contributes infinitely many. It is simulated if the noise is not Gaussian. Both hold in the limit
-// of large samples. If a count is not well above its noise, Means rejects nothing, and the interval contains all
-// possible values.
+// Gaussian noise contributes infinitely many. It is simulated if the noise is not Gaussian. Both null distributions
+// are accurate in the limit of large samples. If a count is not well above its noise, Means rejects nothing, and
+// the interval contains all possible values.
 func Means(a, b Sample, c Comparison) (*Test, error) {
 	if err := a.check(); err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (d Staircase) Draw() *big.Int {
 func (d Staircase) base() float64 { return math.Exp(-ratFloat(d.epsilon)) }
 func (d Staircase) drop() float64 { return -math.Expm1(-ratFloat(d.epsilon)) }
 
-// divisor returns the divisor D of [Staircase], to about 15 digits.
+// divisor returns the number D of [Staircase], to about 15 digits.
 func (d Staircase) divisor() float64 {
 	inner, outer := d.inner()
 	return intFloat(inner) + d.base()*intFloat(outer)

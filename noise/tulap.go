@@ -122,8 +122,9 @@ func (d Tulap) Reach() *big.Rat {
 	return r.Add(r, big.NewRat(1, 2))
 }
 
-// Variance returns an upper bound on the variance: its value at δ = 0, 2b/(1 − b)² + 1/12, rounded up with a
-// relative error of at most 1e-12. Truncating both tails of a symmetric distribution lowers its variance.
+// Variance returns an upper bound on the variance: its value at δ = 0, which is 2b/(1 − b)² + 1/12 with b =
+// exp(−ε), rounded up with a relative error of at most 1e-12. Truncating both tails of a symmetric distribution
+// lowers its variance.
 func (d Tulap) Variance() float64 {
 	e := exact.FloatDown(d.epsilon)                // rounded down, because the bound decreases in ε
 	b, drop := exact.ExpUp(-e), -exact.Expm1Up(-e) // e^(−e) rounded up, and 1 − e^(−e) rounded down

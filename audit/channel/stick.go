@@ -8,7 +8,8 @@ import (
 	"dither/internal/expsum"
 )
 
-// stick computes the sums Σ_y max(0, p − c·q) for pairs of rows, where p and q are the rows' entries in column y.
+// stick computes the sums Σ_y max(0, p − c·q) for pairs of rows, where p and q are the rows' entries in column y
+// and c is e^ε.
 type stick struct {
 	m            *Matrix
 	work         *expsum.Work

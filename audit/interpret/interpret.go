@@ -65,12 +65,12 @@ type Reading struct {
 	Steps   int64
 	Told    bool                // whether there is a promise; if not, only Advantage and Power are known
 	Promise account.Approximate // the promise between the two hypotheses; for several steps, by group privacy
-	// Posterior contains a belief that starts at the prior, if its odds change by a factor between e^−ε and e^ε. It
-	// is 0 to 1 if δ is 1.
+	// Posterior is the range of a belief that starts at the prior, if its odds change by a factor between e^−ε and
+	// e^ε. It is 0 to 1 if δ is 1.
 	Posterior Between
 	Excess    float64 // the largest mean distance of a belief outside Posterior; 0 if δ is 0
-	// Far contains a belief whose odds change by a factor between e^−2ε and e^2ε. For Person and δ = 0, Theorem 1
-	// at [Inference] also leads to these factors.
+	// Far is the range of a belief that starts at the prior, if its odds change by a factor between e^−2ε and e^2ε.
+	// For Person and δ = 0, Theorem 1 at [Inference] also leads to these factors.
 	Far Between
 	// Fails is the largest probability that a belief is outside Far. It is 0 if δ is 0. A value of 1 means that no
 	// bound is known.

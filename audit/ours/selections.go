@@ -135,7 +135,8 @@ func exponentialIntervals() Subject {
 
 // permuteAndFlip returns a subject that goes through the candidates in random order, and selects the first one
 // whose coin shows heads [McKenna & Sheldon 2020, Algorithm 1]. The law sums over all n! orders. In an order with i
-// in position k, the probability of i is p_i·∏(1 − p_j), over the candidates j before i.
+// in position k, the probability of i is p_i·∏(1 − p_j), over the candidates j before i, where p_j is the
+// probability that the coin of j shows heads.
 func permuteAndFlip(s scores) Subject {
 	m := selection.PermuteAndFlip{
 		Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic,

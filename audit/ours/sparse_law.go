@@ -74,9 +74,9 @@ func (v sparseVector) rates(queries int) (rates []*big.Rat) {
 	return rates
 }
 
-// below returns the probability of the answer "below", given the threshold's noise ρ. For a query q with noise ν
-// and the threshold T, "below" means q + ν ≤ T + ρ − 1, and "above by g" means q + ν = T + ρ + g. "Above" without a
-// gap is the complement of "below".
+// below returns the probability of the answer "below" to the query q, given the threshold's noise ρ. For a query q
+// with noise ν and the threshold T, "below" means q + ν ≤ T + ρ − 1, and "above by g" means q + ν = T + ρ + g.
+// "Above" without a gap is the complement of "below".
 func (v sparseVector) below(q int64) factor { return least{v.query, q - sparseAt + 1} }
 
 // law returns the distribution of the answers to a list of queries. It goes through all sequences of answers.

@@ -43,7 +43,7 @@ func Pi(bits uint) Interval {
 	side := func(mode big.RoundingMode) *big.Float {
 		sum := toward(mode, bits)
 		for _, part := range []struct{ times, over, y, of int64 }{{20 * 7, 50, 1, 50}, {8 * 237, 6250, 9, 6250}} {
-			// x/(1+x²) is 7/50 and 237/6250
+			// x/(1+x²) is 7/50 for x = 1/7, and 237/6250 for x = 3/79
 			term := toward(mode, bits).Quo(new(big.Float).SetInt64(part.times), new(big.Float).SetInt64(part.over))
 			for k := int64(1); term.MantExp(nil) > -int(bits); k++ {
 				sum.Add(sum, term)

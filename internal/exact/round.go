@@ -13,7 +13,8 @@ import "math"
 
 // tiny is the magnitude below which the error term of a product or a quotient may not be a float. The error of a
 // product p is a multiple of 2^−106·|p|. A quotient a/b leaves a remainder that is a multiple of 2^−106·|a|. The
-// least positive float is 2^−1074. So both are floats above 2^−968.
+// least positive float is 2^−1074. So the error is a float if |p| is at least 2^−968, and the remainder is one if
+// |a| is.
 const tiny = 0x1p-960
 
 // AddUp returns a + b rounded up.

@@ -105,10 +105,11 @@ func NewBernoulli(p Real) *Bernoulli {
 	return &Bernoulli{p: p, lo: cut(scaled(bound.Lo())), hi: cut(hi.Add(hi, big.NewInt(1)))}
 }
 
-// Draw returns true with probability p, exactly.
+// Draw returns true with the probability of the coin, exactly.
 func (b *Bernoulli) Draw(src *entropy.Source) bool { return b.above(src, &Uniform{}) }
 
-// above reports whether u < p. The first 64 digits decide, except in a few of 2⁶⁴ draws.
+// above reports whether u is below the coin's probability. The first 64 digits decide, except in a few of 2⁶⁴
+// draws.
 func (b *Bernoulli) above(src *entropy.Source, u *Uniform) bool {
 	switch first := u.First(src); {
 	case first < b.lo:

@@ -16,7 +16,7 @@ import (
 // LossFunction names a row's contribution ℓ to an empirical risk, as a function of z = θ·x and the response y.
 type LossFunction string
 
-// The loss functions. Each is convex in z.
+// The loss functions. Each is convex in z = θ·x.
 const (
 	LogisticLoss LossFunction = "logistic" // ln(1 + eᶻ) − yz, y clamped to [0, 1]
 	PoissonLoss  LossFunction = "poisson"  // eᶻ − yz, y clamped to [0, Response]

@@ -53,8 +53,8 @@ import (
 // an additional row does not disturb has even fewer.)
 //
 // Middle. Let s be the midpoint of the released slope's step. Each row's residual y − s·x is rounded down to a
-// multiple of 2⁻¹⁶ and clamped to Y's range. The median of the n residuals is chosen in the same way, with D as the
-// score. A row that comes or goes changes D by at most 1, so r = 2m, and 4m under ChangeOne.
+// multiple of 2⁻¹⁶ and clamped to Y's range. The median of the n residuals is chosen as the median slope is, with D
+// as the score. A row that comes or goes changes D by at most 1, so r = 2m, and 4m under ChangeOne.
 //
 // Half-widths. After the slope and the middle, further draws choose half-widths from a fixed list of 33, which does
 // not depend on the data (theilsen_width.go). Each draw treats the earlier releases as public parameters, so the
@@ -71,7 +71,7 @@ type TheilSen struct {
 	X, Y Range
 	Rows int64 // the approximate number of rows; no privacy proof depends on it
 	// Slope and Middle are the losses of the two estimates. SlopeWidth and MiddleWidth are the losses of their
-	// half-widths. Both are 0 if no intervals are wanted.
+	// half-widths. SlopeWidth and MiddleWidth are 0 if no intervals are wanted.
 	Slope, Middle, SlopeWidth, MiddleWidth privacy.Epsilon
 }
 

@@ -232,9 +232,9 @@ func (m Cells) races(src *entropy.Source, cells int) []sample.Contest {
 	return out
 }
 
-// score returns −d·den of one candidate, or of each candidate of a range, where d is the rank error of [Cells]. A
-// range must not include an end of the domain together with other candidates. Rows and offsets are at most 2⁴⁰ and
-// den is at most 10,000, so all numbers are below 2⁶².
+// score returns −d·den of one candidate, or of each candidate of a range, where d is the rank error of [Cells] and
+// den the denominator of the rank of the position. A range must not include an end of the domain together with
+// other candidates. Rows and offsets are at most 2⁴⁰ and den is at most 10,000, so all numbers are below 2⁶².
 func (p *draw) score(o, below, upTo int64) int64 {
 	d := int64(0)
 	if o != p.in.Lower {

@@ -39,7 +39,7 @@ func (m Independent) each() privacy.Epsilon {
 	return m.Epsilon.Share(1, int64(len(m.Ranks)))
 }
 
-// stage returns all draws: the whole domain is a section once for each rank.
+// stage returns the draws of all ranks: one section for each rank, which is the whole domain.
 func (m Independent) stage(t targets) stage {
 	st := stage{domain: m.Domain, whole: 1}
 	for _, at := range t.at {

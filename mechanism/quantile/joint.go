@@ -50,7 +50,7 @@ type Joint struct {
 const (
 	maxJointRanks = 100
 	maxJointTable = 1 << 23 // the most entries of a table, of 16 bytes each
-	maxJointRate  = 64      // the largest c; a larger one would not improve any answer noticeably
+	maxJointRate  = 64      // the largest c of [Joint]; a larger one would not improve any answer noticeably
 )
 
 // joint holds the values that the public parameters determine before any data are read.

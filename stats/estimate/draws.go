@@ -103,8 +103,8 @@ func sumsOfCell(m *curator.Moments, v curator.Vectors, cell int) (out vectorSums
 	return out
 }
 
-// matrixOf arranges the entries of a product as a matrix. Of a symmetric matrix, values holds only the upper
-// triangle.
+// matrixOf arranges the entries of a product as a matrix. If the matrix is symmetric, the list `values` holds only
+// its upper triangle.
 func matrixOf(values []float64, rows, columns int, symmetric bool) [][]float64 {
 	out := make([][]float64, rows)
 	for i := range out {

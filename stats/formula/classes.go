@@ -80,7 +80,7 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 }
 
 // against returns a response that is 1 for the value k.Positive and 0 for every other value. If words is not empty,
-// rows with a value outside words are NULL.
+// rows with a value that is not in the list `words` are NULL.
 func (d *designer) against(c curator.TableColumn, k Classes, words, literals []string) (r Response, err error) {
 	if len(words) > 0 && !slices.Contains(words, k.Positive) {
 		hint := ""

@@ -138,8 +138,9 @@ func (p *profile) end(middle, step, limit, reach float64) float64 {
 }
 
 // at returns the profile at t. The pivot's coefficient is set so that w·γ = t. Iterated least squares with the
-// metric V(γ) finds the other coefficients. A γ that is not the minimiser gives a larger S, so an iteration that
-// stops early could make an interval too short. The iteration therefore continues until S no longer falls.
+// metric V(γ) of [inverter] finds the other coefficients. A γ that is not the minimiser gives a larger S, so an
+// iteration that stops early could make an interval too short. The iteration therefore continues until S no longer
+// falls.
 func (p *profile) at(t float64) float64 {
 	q, n := p.q, len(p.q.b)
 	gamma := p.gamma
