@@ -258,7 +258,7 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	return nil
 }
 
-// distinct returns the refusal of SELECT DISTINCT in any other place.
+// distinct returns the error for a SELECT DISTINCT that is not supported.
 func (r *Relation) distinct(s *query.Select) error {
 	no := func(hint string) error {
 		return Refuse(

@@ -73,8 +73,8 @@ func (b *Statement) Reads() []int {
 	return b.readBy(nil)
 }
 
-// ReadingToo returns a copy of b whose Reads includes the columns of the expressions more. All statements of a plan
-// then read the same columns, so that the same rows of a unit count in each.
+// ReadingToo returns a copy of b whose Reads includes the columns of the expressions in `more`. All statements of a
+// plan then read the same columns, so that the same rows of a unit count in each.
 func (b *Statement) ReadingToo(more []*Expr) Statement {
 	out := *b
 	out.reads = b.readBy(more)
@@ -97,7 +97,7 @@ func (b *Statement) Weigh() {
 	}
 }
 
-// readBy returns the indices of the columns that b and the expressions more read, in the order of the columns'
+// readBy returns the indices of the columns that b and the expressions in `more` read, in the order of the columns'
 // names.
 func (b *Statement) readBy(more []*Expr) []int {
 	out := []int{}

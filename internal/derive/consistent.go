@@ -147,7 +147,7 @@ func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate 
 	return e
 }
 
-// grid holds the estimates for the cells of one grouping.
+// grid holds the estimates for the cells (groups) of one grouping.
 type grid struct {
 	grouping plan.Grouping
 	of       map[*plan.Measure]*fitted // by the measures of the plan

@@ -19,8 +19,8 @@ var Infix = map[bounded.Op]string{
 	bounded.OpOr: "OR",
 }
 
-// CaseWhen returns a CASE expression. The arguments are conditions and results in turn, and finally the result
-// otherwise.
+// CaseWhen returns a CASE expression. The arguments are pairs of a condition and its result, one after the other, and
+// last the result if no condition holds.
 func CaseWhen(args []string) string {
 	var b strings.Builder
 	b.WriteString("(CASE")

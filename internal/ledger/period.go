@@ -109,8 +109,8 @@ func (h *history) granted(t time.Time) (*account, time.Time) {
 	return newAccount(), start
 }
 
-// periodAt returns the state of the grant at time t, or nil if there are no grants. pending is the charge for a
-// fragment of an interrupted write at the end of the log, or zero.
+// periodAt returns the state of the grant at time t, or nil if there are no grants. The parameter pending is the charge
+// for a fragment of an interrupted write at the end of the log, or zero.
 func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	if h.terms == nil || h.terms.Grant == nil {
 		return nil

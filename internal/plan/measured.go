@@ -79,7 +79,7 @@ func (b *measuring) sort() {
 	}
 }
 
-// numbers returns how many numbers are released of each cell.
+// numbers returns how many numbers are released of each cell (group).
 func (m *measured) numbers() int { return len(m.measures) + 3*len(m.quantiles) + len(m.modes) }
 
 // cellsClamped reports whether some measure has bounds on what one unit adds to one cell (group).

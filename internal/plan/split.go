@@ -17,9 +17,9 @@ type priced struct {
 // sharing is the working state of the sixth phase.
 type sharing struct{ *priced }
 
-// dividePrice divides the price among the claims. Claims with an ε of their own come first. The others get the rest
-// in proportion to their weights. The parts of a claim have equal shares, so an average pays one half for its sum
-// and one half for its count. A part of several claims is released once, at the sum of their shares.
+// dividePrice divides the price among the claims. Claims with an ε of their own come first. The others get the rest in
+// proportion to their weights. The parts of a claim, such as its measures, have equal shares. So an average pays one
+// half for its sum and one half for its count. A part of several claims is released once, at the sum of their shares.
 //
 // Claim: the answer costs its price. Proof: the shares add up to the price exactly, and losses add up under basic
 // composition. ∎

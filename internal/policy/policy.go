@@ -44,7 +44,7 @@ type Table struct {
 	Public      bool
 	Source      Source
 	Unit        Unit
-	Part        *Part // nil if the units are not divided into parts
+	Part        *Part // how units are divided into parts, for parallel composition; nil if they are not
 	// whether the table is read in place on a server, so that the rows of a unit that count depend on the columns
 	// that a question reads; never set by a policy file
 	Unranked     bool

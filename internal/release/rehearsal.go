@@ -23,8 +23,8 @@ const (
 
 // variables, so that tests of this package can change them
 var (
-	rehearsalTime = time.Minute // for all statements of one question together, without the wait for a turn
-	turnTime      = time.Minute // the longest wait for a turn
+	rehearsalTime = time.Minute // for all statements of one question together, without the wait in the queue
+	turnTime      = time.Minute // the longest wait in the queue of rehearsals
 )
 
 // turns is a queue that limits how many tasks run at once, in all and for one analyst. The other tasks wait in

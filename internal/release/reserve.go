@@ -44,7 +44,8 @@ func (k *Kernel) recorded(l *Look) ledger.Reservation {
 }
 
 // Room returns the highest price that an access may have now. It is limited by what remains of the budget, for
-// everybody or for the parts of the access, by the period's grant, and by the analyst's limit.
+// everybody or for the parts (subsets of the units) that the access is charged to, by the period's grant, and by the
+// analyst's limit.
 func (k *Kernel) Room(l *Look) (privacy.Loss, error) { return k.ledger.Room(k.reservation(l)) }
 
 // ReleasedBefore reports whether an access was released before, so that it can be replayed free. It is false with

@@ -60,7 +60,7 @@ func (k *Kernel) Stream(t *plan.Target, terms StreamTerms, by Asker) (*Stream, e
 	if err != nil {
 		return nil, err
 	}
-	l.everybody = true // a question may be about any part
+	l.everybody = true // a question of the stream may be about any part (subset of the units)
 	l.steps = int64(terms.Questions)
 	terms.Threshold, terms.Moves = new(big.Int).Set(terms.Threshold), new(big.Int).Set(terms.Moves)
 	s := &Stream{kernel: k, look: l, target: t, terms: terms}

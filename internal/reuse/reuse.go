@@ -10,8 +10,8 @@ import (
 	"dither/internal/plan"
 )
 
-// Following states how the cells of a measure over one grouping follow from the release of another plan. Each cell
-// is a sum of cells of the other plan's table over some of its keys. The sums may have different lengths: over a
+// Following states how the cells (groups) of a measure over one grouping follow from the release of another plan. Each
+// cell is a sum of cells of the other plan's table over some of its keys. The sums may have different lengths: over a
 // release by day, a month has 28 to 31 cells.
 type Following struct {
 	Measure int   // index among the measures of the other plan
@@ -70,7 +70,7 @@ func (r *Reader) Follow(m *plan.Measure, g plan.Grouping, q *plan.Plan) (Followi
 	return out, true
 }
 
-// Tells reports whether some measure of the reader's plan follows from what q released, in all groupings.
+// Tells reports whether some measure of the reader's plan follows from a release of the plan q, in all groupings.
 func (r *Reader) Tells(q *plan.Plan) bool {
 	return slices.ContainsFunc(r.asked.Measures, func(m *plan.Measure) bool {
 		return !slices.ContainsFunc(r.asked.Groupings(), func(g plan.Grouping) bool {

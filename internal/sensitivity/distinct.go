@@ -9,7 +9,8 @@ import (
 )
 
 // WithFew returns a bound for a count of distinct values that is no larger than b, if the number of values is known.
-// For any other measure it returns b. The vector has the given number of cells, or 0 if that number is unknown.
+// For any other measure it returns b. The parameter cells is the number of cells (groups) of the vector, or 0 if that
+// number is unknown.
 //
 // Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //

@@ -17,8 +17,8 @@ type Bound struct {
 	L2Squared *big.Int // the square of the largest L2 distance
 }
 
-// OfMeasure returns how far a measure's vector of cells can move under caps, in grid units. The vector has one cell
-// unless grouped is set. A measure that counts distinct values needs a cap on rows.
+// OfMeasure returns how far a measure's vector of cells (groups) can move under caps, in grid units. The vector has one
+// cell unless grouped is set. A measure that counts distinct values needs a cap on rows.
 //
 // Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //
@@ -88,8 +88,9 @@ func OfMeasure(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grou
 	return out
 }
 
-// OverGrouping returns how far a measure's vector over a grouping can move under caps, in grid units. Each cell of
-// the grouping is a sum of at most parts cells of all keys. With one part, the result is the same as OfMeasure's.
+// OverGrouping returns how far a measure's vector over a grouping can move under caps, in grid units. Each cell (group)
+// of the grouping is a sum of cells of all keys, and the parameter parts is the largest number of these. If parts is 1,
+// the result is that of OfMeasure.
 //
 // Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //

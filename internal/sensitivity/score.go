@@ -7,8 +7,8 @@ import (
 	"dither/privacy"
 )
 
-// OfScore returns the largest change of any one cell of a measure, in grid units: the L∞ sensitivity of scores. It
-// also reports whether the scores are monotonic.
+// OfScore returns the largest change of any one cell (group) of a measure, in grid units: the L∞ sensitivity of scores.
+// It also reports whether the scores are monotonic.
 //
 // Claim: between neighbours, each score moves by at most the first result. If the scores are monotonic, no two of
 // them move in opposite directions.

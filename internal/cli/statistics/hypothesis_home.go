@@ -20,8 +20,9 @@ type released struct {
 	many bool // a person may have several rows
 }
 
-// measure asks a home for noisy numbers and passes them to do, or with --explain prints what they would cost.
-// Before anything is paid, it calls try with the number of cells, which tries the test on made-up numbers.
+// measure asks a home for noisy numbers and passes them to the function do, or with --explain prints what they would
+// cost. Before anything is paid, it calls the function try with the number of cells (groups), which tries the test on
+// made-up numbers.
 func measure(
 	s *console.Console, o *testOptions, sql string, try func(cells int) error, do func(*released) error,
 ) error {
