@@ -11,10 +11,10 @@
 // possible answers. The probability of that set from one database is at most e^ε times its probability from the
 // other. This holds for all answers together. It rests on four claims, each proved beside its code:
 //
-// - the engine's statement bounds what a unit contributes (internal/plan);
-// - noise is sampled exactly (internal/sample);
-// - the price of a mechanism is its loss (mechanism);
-// - the filter admits no more than the budget, for adaptively chosen questions (privacy).
+//   - the engine's statement bounds what a unit contributes (internal/plan);
+//   - noise is sampled exactly (internal/sample);
+//   - the price of a mechanism is its loss (mechanism);
+//   - the filter admits no more than the budget, for adaptively chosen questions (privacy).
 package curator
 
 import (

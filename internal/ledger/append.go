@@ -14,11 +14,11 @@ import (
 // since, Adopt writes nothing and returns ErrStale. The caller must then compute the group again. Adopt returns
 // ErrIncompatible if something was spent and
 //
-// - the relation changes from change-one to add-remove,
-// - the relation changes from add-remove to change-one and group is below 2,
-// - the budget changes from zCDP to pure and some loss has no pure ε,
-// - units change from rows to persons after an [Opening] or a [Recovery], or
-// - group is above 1 and a δ was spent.
+//   - the relation changes from change-one to add-remove,
+//   - the relation changes from add-remove to change-one and group is below 2,
+//   - the budget changes from zCDP to pure and some loss has no pure ε,
+//   - units change from rows to persons after an [Opening] or a [Recovery], or
+//   - group is above 1 and a δ was spent.
 func (l *Ledger) Adopt(terms Terms, group int64, seen Head) error {
 	_, err := l.append(&member{body: adoption(terms, group), may: l.still(seen)})
 	return err

@@ -42,10 +42,10 @@ func (o Opening) validate() error {
 
 // Opened charges this ledger for what other ledgers have spent. The errors are
 //
-// - ErrNoPolicy if this ledger has no terms,
-// - ErrIncompatible if the loss is in ρ and the budget is pure,
-// - ErrCharged for a ledger that was already charged, because this ledger does not know what the other has spent since,
-// - ErrInvalid if a ledger of o is this ledger itself, or named twice.
+//   - ErrNoPolicy if this ledger has no terms,
+//   - ErrIncompatible if the loss is in ρ and the budget is pure,
+//   - ErrCharged for a ledger that was already charged, because this ledger does not know what the other has spent since,
+//   - ErrInvalid if a ledger of o is this ledger itself, or named twice.
 //
 // The caller converted the loss to this ledger's relation, from the state whose head is the parameter seen (the Origin
 // of this ledger in Merged). If an entry was appended since, Opened writes nothing and returns ErrStale. The caller

@@ -12,11 +12,11 @@ const guessRecords = 1000
 // GuessTypes proposes a type for each column of a header. It calls the function next for records, until that returns an
 // error or after 1,000 records. It ignores empty fields. A column gets the first type that fits all its other fields:
 //
-// - integer
-// - real, which includes NaN and infinities if some number is finite
-// - date
-// - boolean, the words true and false in any case
-// - text, also for a column without any value
+//   - integer
+//   - real, which includes NaN and infinities if some number is finite
+//   - date
+//   - boolean, the words true and false in any case
+//   - text, also for a column without any value
 //
 // A number with a leading zero or a plus sign (01234) is a code, so its column becomes text. As numbers, different
 // codes would become equal.
