@@ -217,7 +217,7 @@ func TestWithin(t *testing.T) {
 		{Question{SQL: "SELECT COUNT(*) FROM people", At: "195%"}, CodeUsage, "must lie between 0 and 1"},
 		{Question{SQL: "SELECT SUM(age) FROM people", Within: "0.001"}, CodePolicy, "no price up to the policy's maximum, ε = 20,"},
 		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(target_relative_error=0.1) COUNT(*) FROM people", Within: "5%"}, CodeUsage, "two different accuracies"},
-		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1) COUNT(*) FROM people", Epsilon: "0.2"}, CodePolicy, "is not the price that it is asked at"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1) COUNT(*) FROM people", Epsilon: "0.2"}, CodePolicy, "differs from the price given beside the question"},
 	} {
 		if _, err := c.Explain(t.Context(), s.q); codeOf(err) != s.code || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("%+v: %v", s.q, err)

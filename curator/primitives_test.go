@@ -182,7 +182,7 @@ func TestPrimitivesRefuse(t *testing.T) {
 		"a quantile of NaN":   {rank("SELECT age FROM people", "NaN"), CodeUsage, "NaN"},
 		"a quantile too fine": {rank("SELECT age FROM people", "0.123456789"), CodePolicy, "denominator"},
 		"text in order":       {rank("SELECT region FROM people", "0.5"), CodePolicy, "number"},
-		"groups in order":     {rank("SELECT age FROM people GROUP BY age", "0.5"), CodePolicy, "without groups"},
+		"groups in order":     {rank("SELECT age FROM people GROUP BY age", "0.5"), CodePolicy, "no GROUP BY"},
 		"an aggregate":        {rank("SELECT COUNT(*) FROM people", "0.5"), CodePolicy, "aggregate"},
 		"no such table":       {above(Threshold{Table: "nobody", Threshold: "1"}), CodePolicy, "nobody"},
 		"half a threshold":    {above(Threshold{Table: "people", Threshold: "1.5"}), CodeUsage, "whole number"},

@@ -41,7 +41,7 @@ func Unnamed(x *query.Call) error {
 	if len(x.Named) == 0 {
 		return nil
 	}
-	return Refuse(x.Named[0].At, "give the values in order", "named arguments are for aggregates, and %s is none", x.Name)
+	return Refuse(x.Named[0].At, "give the values in order", "only aggregates take named arguments, and %s is not one", x.Name)
 }
 
 // OrderAggregates are the names of the aggregates that order rows or choose among values: quantiles and modes.

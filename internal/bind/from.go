@@ -71,7 +71,7 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 		return nil, Refuse(
 			tree.From.At,
 			"join it to a table of persons, or read its source directly",
-			"this holds public rows alone, and nothing to protect",
+			"all tables in FROM are public, so there is nothing to protect",
 		)
 	}
 	if r.Source != nil { // for callers, the table's unit is the relation's unit
@@ -252,7 +252,7 @@ func (r *Relation) project() *bounded.Source {
 func (r *Relation) restrict(e *bounded.Expr, at query.Pos) error {
 	r.Where = Conjunction(r.Where, e)
 	if r.Where.Weight() > bounded.MaxWeight {
-		return Refuse(at, "simplify it", "the conditions are too large once they are written out")
+		return Refuse(at, "simplify it", "the conditions are too large when they are expanded")
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 		return nil, Refuse(x.At, FunctionHint(x.Name, scalarNames()), "there is no function %q", x.Name)
 	}
 	if x.Filter != nil {
-		return nil, Refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
+		return nil, Refuse(x.At, "", "FILTER needs an aggregate, and %s is not one", x.Name)
 	}
 	if x.Star || x.Distinct || len(x.Args) < f.least || len(x.Args) > f.most {
 		return nil, Refuse(x.At, "", "%s takes %d to %d arguments", x.Name, f.least, f.most)

@@ -58,14 +58,14 @@ func noColumn(name string, columns []string) string {
 	if hint != "" {
 		hint += "; "
 	}
-	return hint + "a text is written in single quotes: " + quoted(value.OfText(name))
+	return hint + "write a text in single quotes: " + quoted(value.OfText(name))
 }
 
 // otherFunctions maps functions of other dialects to a hint on what to write here.
 var otherFunctions = map[string]string{
-	"regr_sxx":          "it is REGR_COUNT(y, x) * VAR_POP(x)",
-	"regr_syy":          "it is REGR_COUNT(y, x) * VAR_POP(y)",
-	"regr_sxy":          "it is REGR_COUNT(y, x) * COVAR_POP(y, x)",
+	"regr_sxx":          "write REGR_COUNT(y, x) * VAR_POP(x)",
+	"regr_syy":          "write REGR_COUNT(y, x) * VAR_POP(y)",
+	"regr_sxy":          "write REGR_COUNT(y, x) * COVAR_POP(y, x)",
 	"std":               "write STDDEV",
 	"to_char":           onDates,
 	"year":              onDates,
@@ -77,7 +77,7 @@ var otherFunctions = map[string]string{
 	"quantile_disc":     quantile,
 	"approx_quantile":   quantile,
 	"approx_percentile": quantile,
-	"concat":            "there is no text to put together: group by both expressions",
+	"concat":            "group by both expressions, instead of joining their texts",
 	"if":                "write CASE WHEN … THEN … ELSE … END",
 	"iif":               "write CASE WHEN … THEN … ELSE … END",
 	"ifnull":            "write COALESCE(a, b)",
@@ -130,7 +130,7 @@ func MixHint(t, u value.Type, args []*bounded.Expr) string {
 			if v, ok := constantOf(n); ok {
 				return "write a text in single quotes: " + quoted(value.OfText(v.String()))
 			}
-			return "write a number without quotes; a text column cannot be made a number"
+			return "write a number without quotes; a text column cannot be converted to a number"
 		case between(n, value.Boolean):
 			return "compare a boolean with TRUE or FALSE, or make it a number: CAST(… AS integer) is 1 or 0"
 		case between(n, value.Date):
@@ -139,11 +139,11 @@ func MixHint(t, u value.Type, args []*bounded.Expr) string {
 	}
 	switch {
 	case between(value.Text, value.Boolean):
-		return "write TRUE or FALSE without quotes; CASE makes texts of a boolean"
+		return "write TRUE or FALSE without quotes; CASE turns a boolean into a text"
 	case between(value.Text, value.Date):
-		return "a date is compared with a constant, DATE '2026-01-31'; CASE makes texts of dates"
+		return "compare a date with a constant such as DATE '2026-01-31'; CASE turns dates into texts"
 	}
-	return "CASE makes one type of both"
+	return "use CASE to turn both into one type"
 }
 
 // arithmeticHint returns a hint on what to write instead of arithmetic with dates or texts.
@@ -155,7 +155,7 @@ func arithmeticHint(op bounded.Op, a, b *bounded.Expr) string {
 	switch {
 	case !date(a) && !date(b):
 		if a.Type == value.Text || b.Type == value.Text {
-			return "texts are compared, with = and LIKE, and grouped by"
+			return "compare texts with = or LIKE, or group by them"
 		}
 		return ""
 	case known(a) && known(b) && (op == bounded.OpAdd || op == bounded.OpSub):
@@ -163,11 +163,11 @@ func arithmeticHint(op bounded.Op, a, b *bounded.Expr) string {
 			return "write " + quoted(v)
 		}
 	case op == bounded.OpSub && date(a) && date(b) && (known(a) || known(b)):
-		return "compare the dates instead, as in day >= DATE '2025-01-31', or make spans of them with CASE; EXTRACT(year FROM day) * 12 + EXTRACT(month FROM day) counts months"
+		return "compare the dates instead, as in day >= DATE '2025-01-31', or group them into periods with CASE; EXTRACT(year FROM day) * 12 + EXTRACT(month FROM day) counts months"
 	case op == bounded.OpSub && date(a) && date(b):
 		return "compare the dates instead: a < b; or take EXTRACT(year FROM a) - EXTRACT(year FROM b)"
 	}
-	return "move the constant that it is compared with instead, as in day >= DATE '2025-01-31'; EXTRACT and date_trunc take dates"
+	return "shift the constant that the date is compared with instead, as in day >= DATE '2025-01-31'; EXTRACT and date_trunc take dates"
 }
 
 // dated evaluates arithmetic on constant dates: a date plus or minus a number of days, or the days between two
@@ -277,7 +277,7 @@ func valueHint(c value.Value, values []value.Value) string {
 	for _, v := range values {
 		all = append(all, quoted(v))
 	}
-	return "declared are " + strings.Join(all, ", ")
+	return "the declared values are " + strings.Join(all, ", ")
 }
 
 // BoundsNeeded returns a refusal of a sum of an expression without bounds, with a hint on how to add them.
@@ -290,6 +290,6 @@ func BoundsNeeded(x *bounded.Expr, at query.Pos) error {
 	return Refuse(
 		at,
 		"bound it: LEAST(GREATEST(x, low), high)",
-		"the values to be added have bounds too wide for a sensitivity",
+		"the bounds of the values to be added are too wide",
 	)
 }

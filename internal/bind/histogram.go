@@ -16,14 +16,14 @@ import (
 // END. Its ELSE is clamped to 1 … n, because the division may round.
 func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 4 {
-		return nil, Refuse(x.At, "", "width_bucket takes a number, the lowest bound, the highest, and how many buckets")
+		return nil, Refuse(x.At, "", "width_bucket takes a number, a lower bound, an upper bound and the number of buckets")
 	}
 	low, high, n := NumberLiteral(x.Args[1]), NumberLiteral(x.Args[2]), NumberLiteral(x.Args[3])
 	if low == nil || high == nil || floatOf(low) >= floatOf(high) {
 		return nil, Refuse(
 			x.At,
 			"write out two numbers, the lower one first",
-			"width_bucket needs two bounds that are constants and in order",
+			"width_bucket needs two constant bounds, the lower one first",
 		)
 	}
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxKeys-2, 1)) > 0 {

@@ -45,13 +45,13 @@ func beside(l, r *Relation, j *query.Join) (*Relation, error) {
 		return nil, Refuse(
 			j.At,
 			"join each to the table of persons, one after the other",
-			"two public tables are not joined by themselves",
+			"a join of two public tables alone is not supported",
 		)
 	case j.Kind == query.LeftJoin && l.public, j.Kind == query.RightJoin && r.public:
 		return nil, Refuse(
 			j.At,
-			"write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too; or, with PUBLIC_GROUPS, keep (SELECT DISTINCT x FROM p)",
-			"this join would make rows of nobody",
+			"write JOIN, or LEFT JOIN from the table of persons: groups of known keys (values, values_from) are shown even if they are empty; or, with PUBLIC_GROUPS, keep (SELECT DISTINCT x FROM p)",
+			"this join would add rows that belong to nobody",
 		)
 	case l.public:
 		swapped = true
@@ -135,7 +135,7 @@ func (s *joining) sameUnits() error {
 		return Refuse(
 			s.at,
 			"the owner can declare a unit column for both",
-			"rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's",
+			"a table in which each row is a unit can be joined to public tables only: no row of another table belongs to the same unit",
 		)
 	case s.l.unitType != s.r.unitType:
 		return Refuse(
@@ -172,7 +172,7 @@ func (s *joining) conditions(j *query.Join) error {
 			return err
 		}
 		if e.Weight() > bounded.MaxWeight {
-			return Refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
+			return Refuse(x.Pos(), "simplify it", "this expression is too large when it is expanded")
 		}
 		if s.pair(e, n) {
 			continue
@@ -185,8 +185,8 @@ func (s *joining) conditions(j *query.Join) error {
 		default:
 			return Refuse(
 				x.Pos(),
-				"say it of one side in a subquery: LEFT JOIN (SELECT … WHERE …) ON …",
-				"beside equalities with its right side's columns, the condition of a LEFT JOIN speaks of its right side alone",
+				"put other conditions on one side into a subquery: LEFT JOIN (SELECT … WHERE …) ON …",
+				"the condition of a LEFT JOIN consists of equalities with columns of its right side, and of conditions on its right side alone",
 			)
 		}
 	}
@@ -399,7 +399,7 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 			}
 			if n.of.table != nil && hint == "" {
 				hint = fmt.Sprintf(
-					"the owner can declare, for table %s, rows_per_value: {%s: 1}, if each value is there once",
+					"the owner can declare, for table %s, rows_per_value: {%s: 1}, if each value occurs once",
 					n.of.table.Name,
 					n.of.column,
 				)
@@ -409,11 +409,11 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 			return policy.Unit{}, Refuse(
 				s.at,
 				"write ON t.x = p.x, where x is a column of the public table",
-				"a public table is joined by an equality with one of its columns, which is no real number",
+				"a join to a public table needs an equality with one of its columns that is not a real number",
 			)
 		}
 		if most == 0 {
-			return policy.Unit{}, Refuse(s.at, hint, "nothing says how many public rows one row could meet")
+			return policy.Unit{}, Refuse(s.at, hint, "the policy does not limit how many public rows one row could match")
 		}
 		join.Most = most
 		return times(s.l.unit, most, s.at)
@@ -421,7 +421,7 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 		return policy.Unit{}, Refuse(
 			s.at,
 			s.unitHint(),
-			"two tables of persons are joined where the person is the same, and the condition does not say so",
+			"a join of two tables of persons must match rows of the same person, and this condition does not",
 		)
 	case s.forward != nil:
 		join.Within, join.Most = s.forward, copies(s.r.Names, s.forward)
@@ -453,5 +453,5 @@ func (s *joining) unitHint() string {
 	if l, r := unit(s.l), unit(s.r); l != "" && r != "" {
 		return "add " + l + " = " + r
 	}
-	return "select the unit's column of both and compare them, or have the owner declare that one has its unit through the other"
+	return "select the unit's column of both sides and compare the two; or the owner can declare that one table has its unit through the other"
 }

@@ -33,7 +33,7 @@ func (l *Scope) UnknownKeyHint(e *bounded.Expr) string {
 	if e.Op == bounded.OpColumn && l.Names != nil && e.Type != value.Real {
 		if of := nameOf(l.Names, e.Column).of; of.table != nil && of.table.Public {
 			return fmt.Sprintf(
-				"the owner can declare that its values are known, which are public, for column %s of table %s: values_from: %s.%s",
+				"the owner can declare its public values as known, for column %s of table %s: values_from: %s.%s",
 				of.column,
 				of.table.Name,
 				of.table.Name,

@@ -36,7 +36,7 @@ func (f from) list(list *query.List, where query.Expr) (*Relation, query.Expr, e
 			return nil, nil, Refuse(
 				item.Pos(),
 				"write JOIN … ON a.x = b.x",
-				"no equality in WHERE joins this to what stands before it",
+				"WHERE has no equality that joins this table to the ones before it",
 			)
 		}
 		if out, err = beside(out, next, &query.Join{At: item.Pos(), Kind: query.InnerJoin, On: on}); err != nil {

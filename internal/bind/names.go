@@ -99,7 +99,7 @@ func unfilled(c *policy.Column, at query.Pos) error {
 	return Refuse(
 		at,
 		"the owner can seal it: dither seal "+o.Table,
-		"the values of column %q are those of %s.%s, and %s",
+		"column %q takes its values from %s.%s, and %s",
 		c.Name,
 		o.Table,
 		o.Column,
@@ -166,7 +166,7 @@ func (l *Scope) IsUnit(c *query.Column) bool {
 // the intended grouping or order out.
 func Placed(x, resolved query.Expr) error {
 	if l, ok := x.(*query.Literal); ok && l.Kind == query.IntegerLiteral && resolved == x {
-		return Refuse(l.At, "write the expression itself, or its place in SELECT, from 1 on", "SELECT has no item %s", l.Text)
+		return Refuse(l.At, "write the expression itself, or its position in SELECT, counted from 1", "SELECT has no item %s", l.Text)
 	}
 	return nil
 }

@@ -45,13 +45,13 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 		return nil, Refuse(
 			at,
 			"leave the subquery out; or aggregate it before it is sealed",
-			"public rows are not aggregated inside a subquery",
+			"a subquery cannot aggregate public rows",
 		)
 	case r.unit.IsRow():
 		return nil, Refuse(
 			at,
 			"leave the aggregate to the outer SELECT",
-			"each row is a unit here: it has no rows to aggregate",
+			"each row is a unit here, so a subquery has no rows of a unit to aggregate",
 		)
 	}
 	input := r.materialize()
@@ -73,7 +73,7 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 			return nil, err
 		}
 		if n.e.Type == value.Real {
-			return nil, Refuse(x.Pos(), "group by FLOOR(x / width)", "a real number is no key")
+			return nil, Refuse(x.Pos(), "group by FLOOR(x / width)", "a real number cannot be a key")
 		}
 		if n.unit {
 			byUnit = true
@@ -86,7 +86,7 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 	if !byUnit {
 		return nil, Refuse(
 			at,
-			"add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons outside",
+			"add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons in the outer SELECT",
 			"inside a subquery, aggregates are over one unit's own rows",
 		)
 	}
@@ -103,7 +103,7 @@ func (r *Relation) innerList(s *query.Select) error {
 	var names []Name
 	for _, item := range s.Items {
 		if _, ok := item.Expr.(*query.Star); ok {
-			return Refuse(item.Expr.Pos(), "name what is grouped by, and aggregates", "* has no place beside GROUP BY")
+			return Refuse(item.Expr.Pos(), "list the GROUP BY expressions and aggregates", "* cannot be selected with GROUP BY")
 		}
 		e, err := r.Row(item.Expr)
 		if err != nil {
@@ -226,12 +226,12 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	if len(x.Named) > 0 {
 		return no(
 			"leave "+query.QuoteName(x.Named[0].Name)+" out; bounds of rows are written LEAST(GREATEST(x, low), high)",
-			"over one unit's own rows an aggregate is exact: it has neither a share of the price nor bounds of its own",
+			"an aggregate over one unit's own rows is exact: it takes no share of the price and no bounds",
 		)
 	}
 	distinct := x.Distinct
 	if distinct && (x.Filter != nil || x.Name != "count") {
-		return no("COUNT(DISTINCT x) alone", "DISTINCT goes with COUNT, and without FILTER")
+		return no("COUNT(DISTINCT x) alone", "only COUNT without FILTER takes DISTINCT")
 	}
 	x = Unfiltered(x)
 	if x.Name == "count" && x.Star {
@@ -250,7 +250,7 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 		return bounded.Inner{}, bounded.Column{}, err
 	}
 	if IsUntypedNull(e) {
-		return no("", "an aggregate of NULL says nothing")
+		return no("", "NULL cannot be aggregated")
 	}
 	a := bounded.Inner{Func: f, X: e, Type: e.Type}
 	switch f {
@@ -270,7 +270,7 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 		return a, in.column(a, x.Name, bounded.Range{}), nil
 	case bounded.InnerMin, bounded.InnerMax:
 		if e.Type == value.Boolean {
-			return no("use BOOL_OR or BOOL_AND", "%s is not for booleans", x.Name)
+			return no("use BOOL_OR or BOOL_AND", "%s does not take booleans", x.Name)
 		}
 		c := in.input.output(x.Name, e)
 		return a, c, nil

@@ -69,21 +69,21 @@ func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 		return nil, Refuse(
 			j.At,
 			"join each to the table of persons, one after the other",
-			"two public tables are not joined by themselves",
+			"a join of two public tables alone is not supported",
 		)
 	case !asksPublicGroups(tree):
 		return nil, Refuse(
 			j.At,
-			"write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the groups that are there",
-			"this join would make rows of nobody",
+			"write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the public table's groups",
+			"this join would add rows that belong to nobody",
 		)
 	case shared(persons.tables(), groups.tables()) != "":
 		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", public.table)
 	case tree.Where != nil:
 		return nil, Refuse(
 			tree.Where.Pos(),
-			"say it in a subquery: FROM (SELECT * FROM … WHERE …) AS t",
-			"under PUBLIC_GROUPS nothing stands between the join and GROUP BY: WHERE would drop groups in which nobody is",
+			"put the condition into a subquery: FROM (SELECT * FROM … WHERE …) AS t",
+			"PUBLIC_GROUPS takes no WHERE: it would drop empty groups",
 		)
 	}
 	key, err := persons.joinedBy(groups, j)
@@ -157,8 +157,8 @@ func (r *Relation) joinedBy(public *Relation, j *query.Join) (*Name, error) {
 				n.name,
 			)+"), or ON t.x = p."+query.QuoteName(
 				n.name,
-			)+"; and what else there is to say in a subquery",
-			"a join for PUBLIC_GROUPS says that a column is the public one, and nothing else",
+			)+"; put other conditions into a subquery",
+			"the condition of a join for PUBLIC_GROUPS is a single equality with the public column",
 		)
 	}
 	if j.Using != nil {
@@ -206,13 +206,13 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 		return Refuse(
 			at,
 			"join by a column of the table itself",
-			"the values of %s are not known to be those of %s: it is computed",
+			"%s is computed, so its values may differ from those of %s",
 			query.QuoteName(key.name),
 			origin,
 		)
 	}
 	if r.UnitStands(key.e) {
-		return Refuse(at, "group by something else", "each group would be one unit's")
+		return Refuse(at, "group by something else", "each group would hold one unit only")
 	}
 	own := key.of.table.Column(key.of.column)
 	is := func(o *policy.Origin) bool {
@@ -238,7 +238,7 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 				origin,
 				instead,
 			),
-			"nothing declares that the groups of %s are the values of %s",
+			"the policy does not declare that the groups of %s are the values of %s",
 			query.QuoteName(key.name),
 			origin,
 		)
@@ -270,8 +270,8 @@ func (r *Relation) distinct(s *query.Select) error {
 	if r.public {
 		return Refuse(
 			s.DistinctAt,
-			"leave DISTINCT out, where the owner declares rows_per_value of what is joined by; or, for its values as groups, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
-			"SELECT DISTINCT of public rows only says which groups there are",
+			"leave DISTINCT out, if the owner declares rows_per_value for the join's column; or, to group by its values, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
+			"SELECT DISTINCT of public rows can only list the groups of PUBLIC_GROUPS",
 		)
 	}
 	if r.unit.IsRow() || grouped(s) {
@@ -282,7 +282,7 @@ func (r *Relation) distinct(s *query.Select) error {
 	for _, item := range s.Items {
 		n, err := r.item(item)
 		if err != nil {
-			return no("write GROUP BY the unit's column and what else is selected: each person's own are then there once")
+			return no("write GROUP BY with the unit's column and all other selected expressions: each person's values then occur once")
 		}
 		byUnit = byUnit || n.unit
 		names = append(names, query.Print(item.Expr))
@@ -291,7 +291,7 @@ func (r *Relation) distinct(s *query.Select) error {
 		names = append([]string{r.Names[i].String()}, names...)
 	}
 	list := strings.Join(names, ", ")
-	return no("write SELECT " + list + " … GROUP BY " + list + ": each person's own are then there once")
+	return no("write SELECT " + list + " … GROUP BY " + list + ": each person's values then occur once")
 }
 
 // String returns the name as SQL writes it.

@@ -77,7 +77,7 @@ func (l *Scope) Row(x query.Expr) (*bounded.Expr, error) {
 	}
 	e, err := l.dispatch(x)
 	if err == nil && e.Weight() > bounded.MaxWeight {
-		return nil, Refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
+		return nil, Refuse(x.Pos(), "simplify it", "this expression is too large when it is expanded")
 	}
 	return e, err
 }

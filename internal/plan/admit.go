@@ -18,7 +18,7 @@ func admit(n *noisy) (*Plan, error) {
 		return nil, bind.Refuse(
 			n.request.rowsAt,
 			"leave it out",
-			"nothing here depends on how many rows one %s has: each is counted once",
+			"a bound on rows has no effect here: each %s counts once",
 			n.table().Unit.Column,
 		)
 	}
@@ -108,7 +108,7 @@ func (q *question) inProportion(p *Plan) error {
 		p.Source.Walk(func(s *bounded.Source) { s.Expressions(add) })
 	}
 	if total > maxWritten {
-		return bind.Refuse(query.Pos{}, "ask for less at once", "the question is too large once it is written out")
+		return bind.Refuse(query.Pos{}, "ask for less at once", "the question is too large when it is expanded")
 	}
 	return nil
 }

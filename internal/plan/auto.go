@@ -63,8 +63,8 @@ func (b *measuring) searched(name string, e *bounded.Expr, at query.Pos) (unpric
 	if bind.AnyColumn(e, bind.IsUnbounded) && bind.IsUnbounded(e) {
 		return unpricedAggregate{}, bind.Refuse(
 			at,
-			"give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
-			"bounds are found within bounds that are known beforehand, and this has none",
+			"add wide outer bounds to bounds => auto: contribution_bounds_per_row => (-1000000, 1000000); or the owner can declare bounds",
+			"bounds => auto searches within outer bounds, and this expression has none",
 		)
 	}
 	outer, err := sumMeasure(e, false, at)
@@ -81,7 +81,7 @@ func (b *measuring) searched(name string, e *bounded.Expr, at query.Pos) (unpric
 		b.searches = append(b.searches, s)
 	}
 	b.notes.add(
-		"Bounds are looked for first, at half of the aggregate's share of the price. The error that is told is that within the widest bounds there are; it is smaller within narrower ones.",
+		"Half of the aggregate's share of the price pays for a search for bounds. The stated error is for the widest possible bounds; narrower bounds make it smaller.",
 	)
 	lo, hi := big.NewInt(outer.Lo), big.NewInt(outer.Hi)
 	sum, err := sumWithin(e, &outer.Measure, lo, hi, name == "avg")
@@ -93,7 +93,7 @@ func (b *measuring) searched(name string, e *bounded.Expr, at query.Pos) (unpric
 		return unpricedAggregate{}, bind.Refuse(
 			at,
 			"simplify it",
-			"this expression is too large once it is written out with its bounds",
+			"this expression is too large when it is expanded with its bounds",
 		)
 	}
 	if name == "sum" {

@@ -56,7 +56,7 @@ func (b *bounding) chooseCaps() error {
 	}
 	b.caps = byRows
 	if averages && b.tree.Options != nil {
-		b.notes.add("AVG is over rows, whoever's they are; GoogleSQL's is over what each %s has on average.", unit.Column)
+		b.notes.add("AVG is the average over all rows. GoogleSQL averages the rows of each %s first.", unit.Column)
 	}
 	if b.cellsClamped() {
 		return b.cellCaps(byGroups, averages, distinct)
@@ -76,7 +76,7 @@ func (b *bounding) cellCaps(byGroups bounded.Caps, averages, distinct bool) erro
 		return bind.Refuse(
 			at,
 			"ask for the average in a question of its own",
-			"an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average",
+			"an average and bounds per group exclude each other: the quotient of a clamped sum and a clamped count is not an average",
 		)
 	case distinct:
 		return bind.Refuse(

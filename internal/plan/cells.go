@@ -24,13 +24,13 @@ func (b *measuring) clampCells(a unpricedAggregate) error {
 	own.Cells = nil
 	least, most := own.CellBounds(bounded.Caps{RowsPerGroup: b.Table.Unit.RowsPerGroup})
 	if floor.Cmp(most) > 0 || ceil.Cmp(least) < 0 {
-		return bind.Refuse(s.at, "", "the bounds leave nothing: within the policy one %s adds %s to %s to a group",
+		return bind.Refuse(s.at, "", "the bounds exclude all possible amounts: under the policy, one %s adds %s to %s to a group",
 			b.Table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	if floor.Cmp(least) < 0 || ceil.Cmp(most) > 0 {
 		// as CellBounds clamps them, so that bounds that reach further give the same question
 		m.Cells = m.Cells.Within(least, most)
-		b.notes.add("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
+		b.notes.add("The bounds per group reach beyond the amounts that %s of one %s can add, %s to %s, and are clamped to them.",
 			plural(b.Table.Unit.RowsPerGroup, "row"), b.Table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	return nil

@@ -19,7 +19,7 @@ func (b *measuring) clipped(x *query.Call) (*query.Call, error) {
 		return nil, bind.Refuse(
 			x.At,
 			"write CLIPPED(x, bounds => (0, 100)), or CLIPPED(x)",
-			"CLIPPED takes one value, and bounds that are known",
+			"CLIPPED takes one value, and constant bounds",
 		)
 	}
 	e, err := b.Row(x.Args[0])
@@ -33,7 +33,7 @@ func (b *measuring) clipped(x *query.Call) (*query.Call, error) {
 		return nil, err
 	}
 	if s == nil && bind.IsUnbounded(e) {
-		return nil, bind.Refuse(x.At, "write CLIPPED(x, bounds => (low, high))", "this has no bounds that could move it")
+		return nil, bind.Refuse(x.At, "write CLIPPED(x, bounds => (low, high))", "CLIPPED needs bounds, and this expression has none")
 	}
 	least, most := rangeRats(e.Range, e.Type)
 	low, high := ratLiteral(least, e.Type, x.At), ratLiteral(most, e.Type, x.At)

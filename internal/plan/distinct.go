@@ -32,7 +32,7 @@ func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 		return unpricedAggregate{}, bind.Refuse(
 			x.At,
 			"leave DISTINCT out, or ask for COUNT(DISTINCT x)",
-			"DISTINCT goes with COUNT alone: one person can change which values there are, and so any sum of them",
+			"only COUNT takes DISTINCT: one person can change the set of distinct values, and so any sum of them",
 		)
 	}
 	e, err := b.Row(x.Args[0])
@@ -40,7 +40,7 @@ func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 		return unpricedAggregate{}, err
 	}
 	if bind.IsUntypedNull(e) {
-		return unpricedAggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
+		return unpricedAggregate{}, bind.Refuse(x.At, "", "NULL cannot be aggregated")
 	}
 	e, few, err := b.listed(e, x.At)
 	if err != nil {

@@ -39,16 +39,16 @@ func TestHints(t *testing.T) {
 		`SELECT COUNT(*) FROM t WHERE Station = 'Innere'`:                   `write "Station" in double quotes`,
 		`SELECT COUNT(*) FROM t WHERE "Age" = 3`:                            `write age without quotes`,
 		`SELECT COUNT(*) FROM t WHERE "Stattion" = 'Innere'`:                `did you mean "Station", in double quotes?`,
-		`SELECT COUNT(*) FROM t WHERE note = "north"`:                       `a text is written in single quotes: 'north'`,
+		`SELECT COUNT(*) FROM t WHERE note = "north"`:                       `write a text in single quotes: 'north'`,
 		`SELECT COUNT(*) FROM T2`:                                           `there is t`,
 		`SELECT SUM("Größe") FROM t`:                                        `column "Größe" has no declared bounds`,
 		`SELECT COUNT(*) FROM t WHERE "Station" = 'Inere'`:                  `did you mean 'Innere'?`,
 		`SELECT COUNT(*) FROM t WHERE 'innere' <> "Station"`:                `did you mean 'Innere'?`,
-		`SELECT COUNT(*) FROM t WHERE "Station" IN ('Innere','x')`:          `declared are 'Chirurgie', 'Innere', 'it''s'`,
-		`SELECT COUNT(*) FROM t WHERE kind = 3`:                             `declared are 1, 2, 5`,
-		`SELECT COUNT(*) FROM t WHERE kind = 2.5`:                           `declared are 1, 2, 5`,
-		`SELECT COUNT(*) FROM t WHERE day = '2026-01-02'`:                   `declared are DATE '2026-01-01', DATE '2026-07-01'`,
-		`SELECT COUNT(CASE kind WHEN 7 THEN 1 END) FROM t`:                  `declared are 1, 2, 5`,
+		`SELECT COUNT(*) FROM t WHERE "Station" IN ('Innere','x')`:          `the declared values are 'Chirurgie', 'Innere', 'it''s'`,
+		`SELECT COUNT(*) FROM t WHERE kind = 3`:                             `the declared values are 1, 2, 5`,
+		`SELECT COUNT(*) FROM t WHERE kind = 2.5`:                           `the declared values are 1, 2, 5`,
+		`SELECT COUNT(*) FROM t WHERE day = '2026-01-02'`:                   `the declared values are DATE '2026-01-01', DATE '2026-07-01'`,
+		`SELECT COUNT(CASE kind WHEN 7 THEN 1 END) FROM t`:                  `the declared values are 1, 2, 5`,
 		`SELECT COUNT(*) FROM t WHERE age = '30'`:                           `write a number without quotes`,
 		`SELECT COUNT(*) FROM t WHERE note = 3`:                             `write a text in single quotes: '3'`,
 		`SELECT COUNT(*) FROM t WHERE smoker = 1`:                           `compare a boolean with TRUE or FALSE`,
@@ -87,14 +87,14 @@ func TestArithmeticHints(t *testing.T) {
 		{"SELECT COUNT(*) FROM people WHERE born < 1 + DATE '2000-02-28'", "write DATE '2000-02-29'"},
 		{"SELECT COUNT(*) FROM people WHERE born < DATE '2000-03-01' - 1", "write DATE '2000-02-29'"},
 		{"SELECT COUNT(*) FROM people WHERE age > DATE '2000-03-01' - DATE '2000-02-01'", "write 29"},
-		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 4000000000000000000", "move the constant that it is compared with instead"},
-		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 1", "move the constant that it is compared with instead"},
-		{"SELECT COUNT(*) FROM people WHERE born + 7 > DATE '2000-03-01'", "move the constant that it is compared with instead"},
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 4000000000000000000", "shift the constant that the date is compared with instead"},
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 1", "shift the constant that the date is compared with instead"},
+		{"SELECT COUNT(*) FROM people WHERE born + 7 > DATE '2000-03-01'", "shift the constant that the date is compared with instead"},
 		{"SELECT AVG(born - DATE '2000-01-01') FROM people", "compare the dates instead, as in day >= DATE '2025-01-31'"},
 		{"SELECT AVG(born - born) FROM people", "compare the dates instead: a < b"},
-		{"SELECT COUNT(*) FROM people WHERE note + 'x' = 'ax'", "texts are compared"},
-		{"SELECT COUNT(*) FROM people WHERE 1 - DATE '2000-01-01' = 3", "move the constant"},
-		{"SELECT COUNT(*) FROM people WHERE DATE '2000-01-01' + DATE '2000-01-01' = 3", "move the constant"},
+		{"SELECT COUNT(*) FROM people WHERE note + 'x' = 'ax'", "compare texts"},
+		{"SELECT COUNT(*) FROM people WHERE 1 - DATE '2000-01-01' = 3", "shift the constant"},
+		{"SELECT COUNT(*) FROM people WHERE DATE '2000-01-01' + DATE '2000-01-01' = 3", "shift the constant"},
 	} {
 		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: c.sql})
 		if err == nil || !strings.HasPrefix(hintOf(err), c.hint) {
@@ -102,7 +102,7 @@ func TestArithmeticHints(t *testing.T) {
 		}
 	}
 	_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(min_privacy_units_per_group=5) COUNT(*) FROM people"})
-	if err == nil || !strings.Contains(err.Error(), "a least number of units is for groups, and this question has none") {
+	if err == nil || !strings.Contains(err.Error(), "a least number of units needs a GROUP BY, and this question has none") {
 		t.Error(err)
 	}
 }

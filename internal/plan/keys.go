@@ -87,7 +87,7 @@ func (b *keying) bindWhere() (err error) {
 		b.where = bind.Conjunction(b.within, b.where)
 	}
 	if err == nil && b.where != nil && b.where.Weight() > bounded.MaxWeight {
-		err = bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
+		err = bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large when they are expanded")
 	}
 	return err
 }
@@ -141,14 +141,14 @@ func (b *keying) publicKeys() error {
 			ok = n.Group
 		}
 		if !ok {
-			return bind.Refuse(x.Pos(), b.public.Hint, "under PUBLIC_GROUPS everything in GROUP BY is the public table's column")
+			return bind.Refuse(x.Pos(), b.public.Hint, "under PUBLIC_GROUPS, GROUP BY takes only the public table's column")
 		}
 	}
 	if len(b.tree.GroupBy) == 0 {
 		return bind.Refuse(
 			b.public.At,
 			b.public.Hint,
-			"a join for PUBLIC_GROUPS says nothing of a question that is not grouped by its column",
+			"a join for PUBLIC_GROUPS needs a GROUP BY of its column",
 		)
 	}
 	return nil
@@ -161,25 +161,25 @@ func (b *keying) selectionOptions() error {
 	case open && b.request.GroupSelection == bind.PublicGroups:
 		return bind.Refuse(
 			query.Pos{},
-			"leave out group_selection_strategy; or declare the values of what it groups by",
-			"the groups are not known beforehand: they are no PUBLIC_GROUPS",
+			"leave out group_selection_strategy; or the owner can declare the values of the GROUP BY expression",
+			"PUBLIC_GROUPS needs known keys, and this GROUP BY has unknown keys",
 		)
 	case b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) == 0:
 		return bind.Refuse(
 			query.Pos{},
-			"leave it out; HAVING COUNT(*) > 100 goes by a noisy number",
-			"a least number of units is for groups, and this question has none",
+			"leave it out; or write HAVING COUNT(*) > 100, which compares a noisy count",
+			"a least number of units needs a GROUP BY, and this question has none",
 		)
 	case !open && b.request.Unknown.MinUnits > 1:
 		return bind.Refuse(
 			query.Pos{},
 			"leave it out",
-			"a least number of units is for groups that are not known beforehand, and these are",
+			"a least number of units applies to unknown keys, and all keys here are known",
 		)
 	}
 	if r := b.request; !b.open() && len(b.tree.GroupBy) > 0 &&
 		(r.GroupSelection == bind.LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
-		b.notes.add("Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.")
+		b.notes.add("All keys are known: every group is shown without a selection, and no delta is spent.")
 	}
 	return nil
 }

@@ -41,16 +41,16 @@ func (b *measuring) mode(x query.Expr) (*Post, error) {
 		return nil, err
 	}
 	if bind.IsUntypedNull(e) {
-		return nil, bind.Refuse(x.Pos(), "", "an aggregate of NULL says nothing")
+		return nil, bind.Refuse(x.Pos(), "", "NULL cannot be aggregated")
 	}
 	k, err := b.Key(e, x.Pos())
 	if err != nil {
-		hint := "or choose among steps: MODE() WITHIN GROUP (ORDER BY FLOOR(x / width))"
+		hint := "or choose among intervals: MODE() WITHIN GROUP (ORDER BY FLOOR(x / width))"
 		if e.Type == value.Text {
 			hint = "or group by it, and count: GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1"
 		}
 		return nil, bind.Refuse(x.Pos(), "the owner can declare the column's values in the policy; "+hint,
-			"MODE chooses among values that are known beforehand, and those of this expression are not")
+			"MODE chooses among known values, and the values of this expression are not known")
 	}
 	k.Values = slices.DeleteFunc(k.Values, func(v value.Value) bool { return v.Null })
 	if len(k.Values) == 0 {

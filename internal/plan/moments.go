@@ -107,12 +107,12 @@ func (b *measuring) variable(call *query.Call, x query.Expr) (variable, error) {
 		return variable{}, err
 	}
 	if bind.IsUntypedNull(e) {
-		return variable{}, bind.Refuse(call.At, "", "an aggregate of NULL says nothing")
+		return variable{}, bind.Refuse(call.At, "", "NULL cannot be aggregated")
 	}
 	if e.Type == value.Boolean {
 		return variable{}, bind.Refuse(
 			call.At,
-			"CAST(… AS INTEGER) makes 1 and 0 of it",
+			"write CAST(… AS INTEGER), which is 1 or 0",
 			"%s needs a number, not a boolean",
 			call.Name,
 		)

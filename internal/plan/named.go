@@ -39,12 +39,12 @@ var argumentNames = []string{
 // otherArguments maps GoogleSQL's arguments that are not supported to the reason and a hint.
 var otherArguments = map[string][2]string{
 	"report_format": {
-		"a report is no number",
-		"an answer always has its interval; --format json writes both",
+		"an aggregate returns one number",
+		"use --format json, which writes each number with its interval",
 	},
-	"contribution_bounding_strategy": {"how a unit is bounded is chosen for the whole question", "leave it out"},
+	"contribution_bounding_strategy": {"contribution bounding is chosen for the whole question", "leave it out"},
 	"max_contributions_per_group": {
-		"how often a unit counts in a group is bounded by contribution_bounds_per_group",
+		"contribution_bounds_per_group limits how often a unit counts in a group",
 		"write contribution_bounds_per_group => (0, n)",
 	},
 }
@@ -88,7 +88,7 @@ func (b *measuring) arguments(x *query.Call) (*query.Call, error) {
 			continue
 		}
 		if bounded != "" {
-			return nil, bind.Refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
+			return nil, bind.Refuse(a.At, "leave one out", "%s and %s set the same bounds", bounded, a.Name)
 		}
 		bounded = a.Name
 		if err := b.perRow(&out, a); err != nil {
@@ -96,7 +96,7 @@ func (b *measuring) arguments(x *query.Call) (*query.Call, error) {
 		}
 	}
 	if b.given.auto && b.given.cells != nil {
-		return nil, bind.Refuse(b.given.cells.at, "leave one out", "bounds => auto finds bounds of rows, not of groups")
+		return nil, bind.Refuse(b.given.cells.at, "leave one out", "bounds => auto finds bounds per row, not per group")
 	}
 	return &out, nil
 }
@@ -132,7 +132,7 @@ func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 		b.given.outside = &cellSpan{at: a.At, lo: lo, hi: hi}
 		return nil
 	case x.Name == "count" || x.Star || len(x.Args) == 0 || bind.Moments[x.Name] == 2:
-		return bind.Refuse(a.At, "leave it out", "%s has no one value that could have bounds", x.Name)
+		return bind.Refuse(a.At, "leave it out", "%s has no single value to bound", x.Name)
 	}
 	e, err := b.Row(x.Args[0])
 	if err != nil {
@@ -147,7 +147,7 @@ func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 	at := a.At
 	least, most := rangeRats(e.Range, e.Type)
 	if lo.Cmp(most) > 0 || hi.Cmp(least) < 0 {
-		return bind.Refuse(at, "", "the bounds leave nothing: the values lie between %s and %s", short(least), short(most))
+		return bind.Refuse(at, "", "the bounds exclude all values: these lie between %s and %s", short(least), short(most))
 	}
 	inside := x.Args[0]
 	if lo.Cmp(least) > 0 {
@@ -158,7 +158,7 @@ func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 	}
 	if lo.Cmp(least) < 0 || hi.Cmp(most) > 0 {
 		b.notes.add(
-			"The bounds of %s reach beyond what its argument can be, %s to %s as declared: those are taken.",
+			"The bounds of %s reach beyond the declared range of its argument, %s to %s, and are clamped to it.",
 			strings.ToUpper(x.Name),
 			short(least),
 			short(most),
@@ -201,7 +201,7 @@ func (b *measuring) perGroup(x *query.Call, a *query.Argument) error {
 		return bind.Refuse(
 			a.At,
 			"write contribution_bounds_per_row => (low, high)",
-			"a row is a unit here, and the relation makes up to %d of it: nothing bounds what one adds to a group but bounds of rows",
+			"each row is a unit here, and FROM makes up to %d rows of it: only bounds per row limit what one unit adds to a group",
 			b.Table.Unit.RowsPerUnit,
 		)
 	case row && counts:
@@ -215,13 +215,13 @@ func (b *measuring) perGroup(x *query.Call, a *query.Argument) error {
 		return bind.Refuse(
 			a.At,
 			"leave it out",
-			"COUNT(DISTINCT …) has no bounds per group: who counts how often is bounded for the whole question",
+			"COUNT(DISTINCT …) takes no bounds per group: a unit's contribution is bounded for the whole question",
 		)
 	case !counts && x.Name != "sum":
 		return bind.Refuse(
 			a.At,
 			"write contribution_bounds_per_row => (low, high)",
-			"%s has no bounds per group: what one %s adds to a group is bounded by rows",
+			"%s takes no bounds per group: what one %s adds to a group is bounded per row",
 			x.Name,
 			b.Table.Unit.Column,
 		)

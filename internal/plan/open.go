@@ -36,7 +36,7 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 		return bounded.Key{}, bind.Refuse(
 			at,
 			"GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
-			"each group would be one unit's: none would ever be released",
+			"each group would hold one unit only, and none would ever be released",
 		)
 	}
 	if err := b.admits(b.UnknownKeyHint(e), at); err != nil {
@@ -51,10 +51,10 @@ func (q *question) admits(hint string, at query.Pos) error {
 	_, kept := p.Budget.Loss.ZCDP()
 	switch {
 	case kept.IsZero():
-		why := "which groups there are can only be told at a delta, and the budget keeps no selection_delta"
+		why := "selecting groups costs a delta, and the budget sets no selection_delta"
 		declare := "budget: {epsilon: …, delta: 1e-6, selection_delta: 5e-7}"
 		if p.Budget.Loss.Accountant() == privacy.Pure {
-			why = "which groups there are can only be told at a delta, which a pure budget has none of"
+			why = "selecting groups costs a delta, and a pure budget has none"
 		}
 		return bind.Refuse(at, hint+"; or declare a delta for selection: "+declare,
 			"the possible values of this GROUP BY expression are not known beforehand; %s", why)
@@ -80,7 +80,7 @@ func (b *measuring) otherColumn() error {
 		return nil
 	}
 	if !b.open() {
-		return &Error{Message: "no group is left over: all are known", Hint: "leave --other out"}
+		return &Error{Message: "there is no group of others: all keys are known", Hint: "leave --other out"}
 	}
 	b.other = true
 	name := OtherName

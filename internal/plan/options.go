@@ -107,7 +107,7 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 		return bind.Refuse(
 			o.At,
 			"leave it out: the price is divided equally, and weight => 2 gives an aggregate more of it",
-			"a share for selecting groups cannot be set",
+			"the share of the price for selecting groups cannot be set",
 		)
 	case "k_threshold":
 		return bind.Refuse(o.At, "write delta=1e-6 for it", "a threshold cannot be set as a number: it follows from delta")
@@ -123,7 +123,7 @@ func (r *Request) epsilon(p *policy.Policy, o query.Option) error {
 	}
 	price := p.Budget.Price(e)
 	if !r.Price.IsZero() && (!price.Within(r.Price) || !r.Price.Within(price)) {
-		return bind.Refuse(o.At, "leave one out", "the question's epsilon is not the price that it is asked at")
+		return bind.Refuse(o.At, "leave one out", "the epsilon in OPTIONS differs from the price given beside the question")
 	}
 	r.Price = price
 	return nil
@@ -136,7 +136,7 @@ func (r *Request) delta(o query.Option) error {
 		return err
 	}
 	if !r.Unknown.Delta.IsZero() && d.Cmp(r.Unknown.Delta) != 0 {
-		return bind.Refuse(o.At, "leave one out", "the question's delta is not the one that it is asked at")
+		return bind.Refuse(o.At, "leave one out", "the delta in OPTIONS differs from the one given beside the question")
 	}
 	r.Unknown.Delta = d
 	return nil
@@ -149,7 +149,7 @@ func (r *Request) leastUnits(o query.Option) error {
 		return err
 	}
 	if r.Unknown.MinUnits > 0 && r.Unknown.MinUnits != n {
-		return bind.Refuse(o.At, "leave one out", "the question's %s is not the --min-units that it is asked with", o.Name)
+		return bind.Refuse(o.At, "leave one out", "the question's %s differs from --min-units", o.Name)
 	}
 	r.Unknown.MinUnits = n
 	return nil
@@ -161,7 +161,7 @@ func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, er
 	if n == nil || n.Sign() <= 0 {
 		return privacy.Epsilon{}, bind.Refuse(
 			x.Pos(),
-			"write "+name+" with a number, as 0.5",
+			"write "+name+" with a number, such as 0.5",
 			"an epsilon is a number above 0",
 		)
 	}
@@ -169,7 +169,7 @@ func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, er
 		return privacy.Epsilon{}, bind.Refuse(
 			x.Pos(),
 			"the policy's maximum for one question is "+p.Price.Maximum.Price().String(),
-			"an epsilon above %d asks for an answer without noise to speak of: there is none",
+			"an epsilon above %d is not supported: the answer would have almost no noise",
 			privacy.MaxEpsilon,
 		)
 	}
@@ -189,7 +189,7 @@ func deltaOption(o query.Option) (privacy.Delta, error) {
 		return d, bind.Refuse(
 			o.Value.Pos(),
 			"write delta=1e-6",
-			"a delta is a number from 0 to 1, and below 1 if it is to protect anybody",
+			"a delta is a number from 0 to 1, and must be below 1",
 		)
 	}
 	return d, nil
@@ -221,7 +221,7 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 		return bind.Refuse(
 			o.Value.Pos(),
 			fmt.Sprintf("write %s=%d, or max_rows_contributed=%d", o.Name, t.Unit.MaxGroups, t.Unit.RowsPerUnit),
-			"without a bound on its groups one %s could change every group",
+			"without a bound on groups, one %s could change every group",
 			t.Unit.Column,
 		)
 	}
@@ -230,7 +230,7 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 		return err
 	}
 	if r.MaxGroups > 0 && r.MaxGroups != n {
-		return bind.Refuse(o.At, "leave one out", "the question's %s is not the --max-groups that it is asked with", o.Name)
+		return bind.Refuse(o.At, "leave one out", "the question's %s differs from --max-groups", o.Name)
 	}
 	if !t.Unit.IsRow() || t.Unit.RowsPerUnit > 1 {
 		r.MaxGroups = n

@@ -32,8 +32,8 @@ func (b *measuring) orderAggregate(x *query.Call) (*Post, error) {
 	case x.Name == "approx_quantiles":
 		return nil, bind.Refuse(
 			x.At,
-			"elsewhere write PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x)",
-			"APPROX_QUANTILES gives several columns, and stands by itself in the SELECT list",
+			"in an expression, write PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x)",
+			"APPROX_QUANTILES returns several columns, so it can only be a whole item of the SELECT list",
 		)
 	}
 	of, rest, err := orderedBy(x, upper)

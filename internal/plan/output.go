@@ -171,7 +171,7 @@ func resolveOutput(tree *query.Select, x query.Expr) query.Expr {
 // aggregate returns the released value of an aggregate call, and adds the aggregate and its claim if they are new.
 func (b *measuring) aggregate(x *query.Call) (*Post, error) {
 	if x.Filter != nil && b.countsUnits(x) {
-		return nil, bind.Refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT unit")
+		return nil, bind.Refuse(x.At, "put the condition into WHERE", "FILTER is not supported with COUNT(DISTINCT …) of units")
 	}
 	defer func() { b.given = given{} }()
 	if bind.OrderAggregates[x.Name] {
@@ -245,7 +245,7 @@ func (b *measuring) newAggregate(x *query.Call) (unpricedAggregate, error) {
 		return unpricedAggregate{}, err
 	}
 	if bind.IsUntypedNull(e) {
-		return unpricedAggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
+		return unpricedAggregate{}, bind.Refuse(x.At, "", "NULL cannot be aggregated")
 	}
 	if x.Name == "count" {
 		return unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountValue, e)}, nil

@@ -87,7 +87,7 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 			return nil, err
 		}
 		if bind.IsUntypedNull(e) {
-			return nil, bind.Refuse(x.At, "", "NULL says nothing here")
+			return nil, bind.Refuse(x.At, "", "NULL is not supported here")
 		}
 		return &Post{Op: PostConst, Type: e.Type, Const: e.Const}, nil
 	case *query.Column:
@@ -185,7 +185,7 @@ func (b *measuring) postCall(x *query.Call) (*Post, error) {
 		)
 	}
 	if x.Filter != nil {
-		return nil, bind.Refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
+		return nil, bind.Refuse(x.At, "", "FILTER needs an aggregate, and %s is not one", x.Name)
 	}
 	digits := 0
 	args := x.Args

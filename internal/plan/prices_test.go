@@ -102,7 +102,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		dp + "(epsylon=1)" + n:                                            "1:42: there is no option epsylon; did you mean epsilon?",
 		dp + "(sigma=1)" + n:                                              "1:42: there is no option sigma",
 		dp + "(kappa=1)" + n:                                              "1:42: there is no option kappa",
-		dp + "(epsilon=1e20)" + n:                                         "1:50: an epsilon above 1000 asks for an answer without noise",
+		dp + "(epsilon=1e20)" + n:                                         "1:50: an epsilon above 1000 is not supported",
 		dp + "(epsilon=6)" + n:                                            "a price of ε = 6 is above the policy's maximum",
 		dp + "(epsilon=0)" + n:                                            "1:50: an epsilon is a number above 0",
 		dp + "(epsilon=-1)" + n:                                           "1:50: an epsilon is a number above 0",
@@ -114,7 +114,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		dp + "(delta=1.5)" + n:                                            "1:48: a delta is a number from 0 to 1",
 		dp + "(max_groups_contributed=0)" + n:                             "1:65: max_groups_contributed is a whole number",
 		dp + "(max_groups_contributed=1.5)" + n:                           "1:65: max_groups_contributed is a whole number",
-		dp + "(max_groups_contributed=NULL) COUNT(*) FROM visits":         "1:65: without a bound on its groups one person could change every group",
+		dp + "(max_groups_contributed=NULL) COUNT(*) FROM visits":         "1:65: without a bound on groups, one person could change every group",
 		dp + "(max_groups_contributed=1, max_rows_contributed=1)" + n:     "1:68: max_groups_contributed and max_rows_contributed exclude each other",
 		dp + "(privacy_unit_column=age)" + n:                              "1:62: in table \"people\" each row is one unit",
 		dp + "(privacy_unit_column=x.person) COUNT(*) FROM visits":        "1:62: there is no table \"x\" in this question",
@@ -122,9 +122,9 @@ func TestOptionsAreRefused(t *testing.T) {
 		dp + "(privacy_unit_column=days) COUNT(*) FROM visits":            "1:62: the unit of table \"visits\" is \"person\"",
 		dp + "(privacy_unit_column='person') COUNT(*) FROM visits":        "1:62: privacy_unit_column is a column's name",
 		dp + "(group_selection_strategy=NONE)" + n:                        "1:67: group_selection_strategy is LAPLACE_THRESHOLD or PUBLIC_GROUPS",
-		dp + "(group_selection_epsilon=0.1)" + n:                          "1:42: a share for selecting groups cannot be set",
+		dp + "(group_selection_epsilon=0.1)" + n:                          "1:42: the share of the price for selecting groups cannot be set",
 
-		dp + "(min_privacy_units_per_group=5) race, COUNT(*) FROM people GROUP BY race": "a least number of units is for groups that are not known",
+		dp + "(min_privacy_units_per_group=5) race, COUNT(*) FROM people GROUP BY race": "a least number of units applies to unknown keys",
 		dp + "(target_relative_error=0)" + n:                                            "1:64: a relative error is a number above 0",
 		dp + "(epsilon=1, target_relative_error=0.1)" + n:                               "1:53: epsilon and target_relative_error exclude each other",
 		"SELECT WITH ANONYMIZATION OPTIONS(k_threshold=10)" + n:                         "1:35: a threshold cannot be set as a number",
@@ -132,7 +132,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		dp + "(epsilon=1) note, COUNT(*) FROM people GROUP BY note":                     "the possible values of this GROUP BY expression are not known",
 		dp + "(epsilon=1) DISTINCT age FROM people":                                     "SELECT DISTINCT is not supported",
 		dp + "(epsilon=1) COUNT(*) OVER () FROM people":                                 "window functions",
-		dp + "(epsilon=1) SUM(DISTINCT age) FROM people":                                "DISTINCT goes with COUNT alone",
+		dp + "(epsilon=1) SUM(DISTINCT age) FROM people":                                "only COUNT takes DISTINCT",
 	} {
 		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: sql})
 		text := fmt.Sprint(err)
@@ -150,7 +150,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	request.SQL = dp + "(epsilon=1) COUNT(*) FROM people"
-	if _, err := plan.Build(townPolicy(t, "add-remove"), request); err == nil || !strings.Contains(err.Error(), "is not the price that it is asked at") {
+	if _, err := plan.Build(townPolicy(t, "add-remove"), request); err == nil || !strings.Contains(err.Error(), "differs from the price given beside the question") {
 		t.Error(err)
 	}
 }
@@ -224,39 +224,39 @@ func TestArgumentsAreRefused(t *testing.T) {
 		"SELECT COUNT(*, weight => auto) FROM people":                                                  "1:17: a weight is a number above 0",
 		"SELECT COUNT(*, weight => 2, epsilon => 1) FROM people":                                       "1:30: an aggregate has a weight or an epsilon",
 		"SELECT COUNT(*, weight => 2), COUNT(*, weight => 3) FROM people":                              "1:40: the same aggregate has two weights",
-		"SELECT COUNT(*, epsilon => 1), SUM(age) FROM people":                                          "1:17: nothing of the price is left",
+		"SELECT COUNT(*, epsilon => 1), SUM(age) FROM people":                                          "1:17: no part of the price is left",
 		"SELECT COUNT(*, epsilon => 2), SUM(age) FROM people":                                          "1:17: the aggregates' own epsilons cost ε = 2, more than the question's price, ε = 1",
 		"SELECT COUNT(*, epsilon => 4), SUM(age, epsilon => 4) FROM people":                            "a price of ε = 8 is above the policy's maximum",
 		"SELECT COUNT(*, epsilon => 1e20) FROM people":                                                 "1:28: an epsilon above 1000",
 		dp + "(epsilon=1) COUNT(*, epsilon => .7), SUM(age, epsilon => .7) FROM people":                "the aggregates' own epsilons cost ε = 1.4, more",
 		"SELECT COUNT(*, wait => 2) FROM people":                                                       "1:17: there is no argument wait",
-		"SELECT SUM(age, report_format => \"JSON\") FROM people":                                       "1:17: report_format is not supported: a report is no number",
+		"SELECT SUM(age, report_format => \"JSON\") FROM people":                                       "1:17: report_format is not supported: an aggregate returns one number",
 		"SELECT COUNT(age, contribution_bounding_strategy => X) FROM people":                           "1:19: contribution_bounding_strategy is not supported",
 		"SELECT SUM(age, bounds => (5, 1)) FROM people":                                                "1:17: the lower bound is above the upper one",
 		"SELECT SUM(age, bounds => 5) FROM people":                                                     "1:17: bounds are two constant numbers",
 		"SELECT SUM(age, bounds => (0, 5, 7)) FROM people":                                             "1:17: bounds are two constant numbers",
 		"SELECT SUM(age, bounds => (0, NULL)) FROM people":                                             "1:17: bounds are two constant numbers",
 		"SELECT SUM(age, bounds => (0, 5.5)) FROM people":                                              "1:17: the bounds of an integer are integers",
-		"SELECT SUM(age, bounds => (200, 500)) FROM people":                                            "1:17: the bounds leave nothing: the values lie between 0 and 115",
-		"SELECT SUM(age, bounds => (0, 5), contribution_bounds_per_row => (0, 5)) FROM people":         "1:35: bounds and contribution_bounds_per_row say the same",
-		"SELECT COUNT(age, bounds => (0, 5)) FROM people":                                              "1:19: count has no one value that could have bounds",
-		"SELECT CORR(age, height, bounds => (0, 5)) FROM people":                                       "1:26: corr has no one value",
+		"SELECT SUM(age, bounds => (200, 500)) FROM people":                                            "1:17: the bounds exclude all values: these lie between 0 and 115",
+		"SELECT SUM(age, bounds => (0, 5), contribution_bounds_per_row => (0, 5)) FROM people":         "1:35: bounds and contribution_bounds_per_row set the same bounds",
+		"SELECT COUNT(age, bounds => (0, 5)) FROM people":                                              "1:19: count has no single value to bound",
+		"SELECT CORR(age, height, bounds => (0, 5)) FROM people":                                       "1:26: corr has no single value",
 		"SELECT VAR_POP(age, bounds => auto) FROM people":                                              "1:21: bounds are found for SUM and AVG only",
-		"SELECT SUM(serial, bounds => auto) FROM people":                                               "1:8: bounds are found within bounds that are known beforehand",
-		"SELECT SUM(weight, bounds => auto) FROM people":                                               "1:8: bounds are found within bounds that are known beforehand",
+		"SELECT SUM(serial, bounds => auto) FROM people":                                               "1:8: bounds => auto searches within outer bounds",
+		"SELECT SUM(weight, bounds => auto) FROM people":                                               "1:8: bounds => auto searches within outer bounds",
 		"SELECT COUNT(*, contribution_bounds_per_group => (2, 3)) FROM people":                         "1:17: each row is a unit here",
-		"SELECT AVG(cost, contribution_bounds_per_group => (0, 5)) FROM visits":                        "1:18: avg has no bounds per group",
-		"SELECT COUNT(DISTINCT days, contribution_bounds_per_group => (0, 1)) FROM visits":             "1:29: COUNT(DISTINCT …) has no bounds per group",
+		"SELECT AVG(cost, contribution_bounds_per_group => (0, 5)) FROM visits":                        "1:18: avg takes no bounds per group",
+		"SELECT COUNT(DISTINCT days, contribution_bounds_per_group => (0, 1)) FROM visits":             "1:29: COUNT(DISTINCT …) takes no bounds per group",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5)), AVG(days) FROM visits":             "1:8: an average and bounds per group exclude each other",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5)), COUNT(DISTINCT cost) FROM visits":  "1:8: COUNT(DISTINCT …) of values and bounds per group exclude each other",
-		"SELECT SUM(days, contribution_bounds_per_group => (1000, 5000)) FROM visits":                  "1:18: the bounds leave nothing: within the policy one person adds -24 to 360",
-		"SELECT SUM(days, contribution_bounds_per_group => (0, 5), bounds => auto) FROM visits":        "1:18: bounds => auto finds bounds of rows",
+		"SELECT SUM(days, contribution_bounds_per_group => (1000, 5000)) FROM visits":                  "1:18: the bounds exclude all possible amounts: under the policy, one person adds -24 to 360",
+		"SELECT SUM(days, contribution_bounds_per_group => (0, 5), bounds => auto) FROM visits":        "1:18: bounds => auto finds bounds per row",
 		dp + "(max_rows_contributed=3) SUM(days, contribution_bounds_per_group => (0, 5)) FROM visits": "max_rows_contributed and bounds per group exclude",
-		"SELECT SUM(ABS(age, weight => 2)) FROM people":                                                "1:21: named arguments are for aggregates, and abs is none",
-		"SELECT ROUND(COUNT(*), digits => 2) FROM people":                                              "1:24: named arguments are for aggregates, and round is none",
+		"SELECT SUM(ABS(age, weight => 2)) FROM people":                                                "1:21: only aggregates take named arguments, and abs is not one",
+		"SELECT ROUND(COUNT(*), digits => 2) FROM people":                                              "1:24: only aggregates take named arguments, and round is not one",
 		"SELECT SUM(age, bounds => auto, contribution_bounds_per_row => auto) FROM people":             "1:33: bounds are two constant numbers",
-		"SELECT SUM(age, bounds => auto, contribution_bounds_per_row => (500, 600)) FROM people":       "1:33: the bounds leave nothing",
-		"SELECT CLIPPED(serial) FROM people":                                                           "1:8: this has no bounds that could move it",
+		"SELECT SUM(age, bounds => auto, contribution_bounds_per_row => (500, 600)) FROM people":       "1:33: the bounds exclude all values",
+		"SELECT CLIPPED(serial) FROM people":                                                           "1:8: CLIPPED needs bounds, and this expression has none",
 		"SELECT CLIPPED(note) FROM people":                                                             "1:8: a number is needed here",
 		"SELECT CLIPPED(age, bounds => auto) FROM people":                                              "1:21: bounds are found for SUM and AVG only",
 		"SELECT COUNT(*) FROM people WHERE ANON_SUM(age) > 1":                                          "1:35: the aggregate anon_sum is not allowed here",
@@ -318,10 +318,10 @@ func TestBoundsGiven(t *testing.T) {
 		}
 	}
 	for sql, want := range map[string]string{
-		dp + "(epsilon=1, delta=1e-9) race, COUNT(*) FROM people GROUP BY race":    "Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.",
-		dp + "(epsilon=1) AVG(days) FROM visits":                                   "AVG is over rows, whoever's they are; GoogleSQL's is over what each person has on average.",
-		"SELECT SUM(age, bounds => (-5, 50)) FROM people":                          "The bounds of SUM reach beyond what its argument can be, 0 to 115 as declared: those are taken.",
-		"SELECT SUM(days, contribution_bounds_per_group => (0, 5000)) FROM visits": "The bounds per group reach beyond what 12 rows of one person can add, -24 to 360: those are taken.",
+		dp + "(epsilon=1, delta=1e-9) race, COUNT(*) FROM people GROUP BY race":    "All keys are known: every group is shown without a selection, and no delta is spent.",
+		dp + "(epsilon=1) AVG(days) FROM visits":                                   "AVG is the average over all rows. GoogleSQL averages the rows of each person first.",
+		"SELECT SUM(age, bounds => (-5, 50)) FROM people":                          "The bounds of SUM reach beyond the declared range of its argument, 0 to 115, and are clamped to it.",
+		"SELECT SUM(days, contribution_bounds_per_group => (0, 5000)) FROM visits": "The bounds per group reach beyond the amounts that 12 rows of one person can add, -24 to 360, and are clamped to them.",
 	} {
 		if got := build(t, "add-remove", sql).Notes; len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %q", sql, got)

@@ -114,16 +114,16 @@ func TestPublicGroups(t *testing.T) {
 func TestPublicGroupsRefusals(t *testing.T) {
 	p := publicGroupsOf(t)
 	for _, c := range []struct{ sql, want, hint string }{
-		{publicOptions + "w.bed, COUNT(*) FROM visits v RIGHT JOIN (SELECT DISTINCT bed FROM wards) w ON v.home = w.bed GROUP BY w.bed", "nothing declares that the groups of home are the values of wards.bed", "the owner can declare, for column home of table visits: values_from: wards.bed"},
-		{publicOptions + "old, COUNT(*) FROM visits v RIGHT JOIN (SELECT DISTINCT old FROM wards) w USING (old) GROUP BY old", "nothing declares that the groups of old are the values of wards.old", "the owner can declare, for column old of table visits: values_from: wards.old, in place of what it declares now"},
-		{publicOptions + "w.home, COUNT(*) FROM visits v RIGHT JOIN (SELECT DISTINCT home FROM wards) w ON v.old = w.home GROUP BY w.home", "nothing declares that the groups of old are the values of wards.home", "the owner can declare, for column old of table visits: values_from: wards.home, in place of what it declares now"},
-		{"SELECT ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward) GROUP BY ward", "this join would make rows of nobody", "write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the groups that are there"},
-		{publicOptions + "ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward) GROUP BY visits.ward", "under PUBLIC_GROUPS everything in GROUP BY is the public table's column", "write GROUP BY ward"},
-		{publicOptions + "COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) w USING (ward) GROUP BY GROUPING SETS (())", "a join for PUBLIC_GROUPS says nothing of a question that is not grouped by its column", "write GROUP BY ward"},
-		{publicOptions + "w.ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) w USING (ward) WHERE cost > 3 GROUP BY w.ward", "under PUBLIC_GROUPS nothing stands between the join and GROUP BY: WHERE would drop groups in which nobody is", "say it in a subquery: FROM (SELECT * FROM … WHERE …) AS t"},
-		{"SELECT COUNT(*) FROM (SELECT DISTINCT ward, cost FROM visits) v", "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows", "write SELECT visits.person, ward, cost … GROUP BY visits.person, ward, cost: each person's own are then there once"},
-		{"SELECT COUNT(*) FROM (SELECT DISTINCT person, ward FROM visits) v", "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows", "write SELECT person, ward … GROUP BY person, ward: each person's own are then there once"},
-		{"SELECT COUNT(*) FROM visits v JOIN (SELECT DISTINCT ward FROM wards) w ON v.ward = w.ward", "SELECT DISTINCT of public rows only says which groups there are", "leave DISTINCT out, where the owner declares rows_per_value of what is joined by; or, for its values as groups, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)"},
+		{publicOptions + "w.bed, COUNT(*) FROM visits v RIGHT JOIN (SELECT DISTINCT bed FROM wards) w ON v.home = w.bed GROUP BY w.bed", "the policy does not declare that the groups of home are the values of wards.bed", "the owner can declare, for column home of table visits: values_from: wards.bed"},
+		{publicOptions + "old, COUNT(*) FROM visits v RIGHT JOIN (SELECT DISTINCT old FROM wards) w USING (old) GROUP BY old", "the policy does not declare that the groups of old are the values of wards.old", "the owner can declare, for column old of table visits: values_from: wards.old, in place of what it declares now"},
+		{publicOptions + "w.home, COUNT(*) FROM visits v RIGHT JOIN (SELECT DISTINCT home FROM wards) w ON v.old = w.home GROUP BY w.home", "the policy does not declare that the groups of old are the values of wards.home", "the owner can declare, for column old of table visits: values_from: wards.home, in place of what it declares now"},
+		{"SELECT ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward) GROUP BY ward", "this join would add rows that belong to nobody", "write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the public table's groups"},
+		{publicOptions + "ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward) GROUP BY visits.ward", "under PUBLIC_GROUPS, GROUP BY takes only the public table's column", "write GROUP BY ward"},
+		{publicOptions + "COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) w USING (ward) GROUP BY GROUPING SETS (())", "a join for PUBLIC_GROUPS needs a GROUP BY of its column", "write GROUP BY ward"},
+		{publicOptions + "w.ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) w USING (ward) WHERE cost > 3 GROUP BY w.ward", "PUBLIC_GROUPS takes no WHERE: it would drop empty groups", "put the condition into a subquery: FROM (SELECT * FROM … WHERE …) AS t"},
+		{"SELECT COUNT(*) FROM (SELECT DISTINCT ward, cost FROM visits) v", "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows", "write SELECT visits.person, ward, cost … GROUP BY visits.person, ward, cost: each person's values then occur once"},
+		{"SELECT COUNT(*) FROM (SELECT DISTINCT person, ward FROM visits) v", "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows", "write SELECT person, ward … GROUP BY person, ward: each person's values then occur once"},
+		{"SELECT COUNT(*) FROM visits v JOIN (SELECT DISTINCT ward FROM wards) w ON v.ward = w.ward", "SELECT DISTINCT of public rows can only list the groups of PUBLIC_GROUPS", "leave DISTINCT out, if the owner declares rows_per_value for the join's column; or, to group by its values, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)"},
 	} {
 		refusedWith(t, p, c.sql, c.want, c.hint)
 	}
@@ -138,7 +138,7 @@ func TestPublicGroupsRefusals(t *testing.T) {
 	}
 	// neither are they groups of what has none
 	for _, build := range []func(*policy.Policy, plan.Request) (*plan.Target, error){plan.BuildRows, plan.BuildOrder, plan.BuildScores} {
-		if _, err := build(p, plan.Request{SQL: publicOptions + "cost FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward)"}); err == nil || !strings.Contains(err.Error(), "says nothing of a question") {
+		if _, err := build(p, plan.Request{SQL: publicOptions + "cost FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward)"}); err == nil || !strings.Contains(err.Error(), "needs a GROUP BY of its column") {
 			t.Error(err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestPublicGroupsRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refusedWith(t, p, publicOptions+"ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward) GROUP BY ward", `the values of column "ward" are those of wards.ward, and they are not known here`, "the owner can seal it: dither seal wards")
+	refusedWith(t, p, publicOptions+"ward, COUNT(*) FROM visits RIGHT JOIN (SELECT DISTINCT ward FROM wards) USING (ward) GROUP BY ward", `column "ward" takes its values from wards.ward, and they are not known here`, "the owner can seal it: dither seal wards")
 }
 
 // refusedWith checks a refusal and its hint.

@@ -72,13 +72,13 @@ func (b *measuring) quantileMeasure(x query.Expr, name string) (*bounded.Measure
 	}
 	switch {
 	case bind.IsUntypedNull(e):
-		return nil, bind.Refuse(x.Pos(), "", "an aggregate of NULL says nothing")
+		return nil, bind.Refuse(x.Pos(), "", "NULL cannot be aggregated")
 	case e.Type == value.Date:
 		return integerSum(e, false, x.Pos())
 	case !bind.IsNumber(e.Type):
 		return nil, bind.Refuse(
 			x.Pos(),
-			"MODE() WITHIN GROUP (ORDER BY x) tells the most frequent value",
+			"write MODE() WITHIN GROUP (ORDER BY x) for the most frequent value",
 			"%s needs a number or a date, and this is of type %s",
 			name,
 			e.Type,
@@ -181,7 +181,7 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 	}
 	t := q.rankError(BracketAlpha / 2)
 	if !(t < maxOffset-2) {
-		return fmt.Errorf("at so small a price %s could be anywhere", q)
+		return fmt.Errorf("the price is too small: %s could be anywhere", q)
 	}
 	q.Offset = exact.CeilRat(new(big.Rat).SetFloat64(t)).Int64() + 1
 	return nil

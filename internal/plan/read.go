@@ -85,7 +85,7 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 	if !p.Price.Minimum.Within(asked) {
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
-			Hint:    "ask for a larger one, as the policy's default",
+			Hint:    "ask at a higher price, such as the policy's default",
 		}
 	}
 	if !asked.Within(p.Price.Maximum) {

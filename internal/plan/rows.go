@@ -81,7 +81,7 @@ func measureItems(k *keyed) (*measured, error) {
 		}
 	}
 	if b.present != nil && b.present.Weight() > bounded.MaxWeight {
-		return nil, bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
+		return nil, bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large when they are expanded")
 	}
 	return b.measured, nil
 }

@@ -188,7 +188,7 @@ func (b *measuring) grouping(x *query.Call) (*Post, error) {
 	for _, arg := range x.Args {
 		key, ok := b.postKey(resolveAlias(b.Scope, b.tree, arg))
 		if !ok {
-			return nil, bind.Refuse(arg.Pos(), "", "GROUPING takes expressions that stand in GROUP BY, and this one does not")
+			return nil, bind.Refuse(arg.Pos(), "", "GROUPING takes GROUP BY expressions, and this is not one")
 		}
 		out.Args = append(out.Args, key)
 	}

@@ -110,7 +110,7 @@ func product(a, b [][]int, at query.Pos) ([][]int, error) {
 func tooManySets(at query.Pos) error {
 	return bind.Refuse(
 		at,
-		"write the sets that are needed, with GROUPING SETS",
+		"list only the sets that you need, with GROUPING SETS",
 		"these are more than %d grouping sets",
 		MaxSets,
 	)
@@ -148,7 +148,7 @@ func (b *keying) groupSets() error {
 		return bind.Refuse(
 			b.setsAt,
 			"ask for fewer sets, or group by fewer expressions",
-			"so many sets of so many expressions are too much to be fitted together",
+			"these grouping sets are too large to be fitted together",
 		)
 	}
 	for _, keys := range of {

@@ -58,7 +58,7 @@ func (b *noising) chooseSetOrders() error {
 		return bind.Refuse(
 			b.setsAt,
 			"ask for fewer sets, or for fewer quantiles and modes",
-			"quantiles and modes of so many sets would take %d looks at the rows, and at most %d are taken",
+			"quantiles and modes of these grouping sets would need %d accesses to the rows, more than the limit of %d",
 			n,
 			maxOrderLooks,
 		)

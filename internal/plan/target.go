@@ -73,8 +73,8 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 		if len(tree.Items) != 1 || len(tree.GroupBy) > 0 {
 			return bind.Refuse(
 				tree.Items[0].Expr.Pos(),
-				"ask as in: SELECT age FROM people",
-				"rows are put in the order of one value, without groups",
+				"write a question such as SELECT age FROM people",
+				"ordered rows need one selected value and no GROUP BY",
 			)
 		}
 		return nil
@@ -97,23 +97,23 @@ func (b *keying) plainly() error {
 		return bind.Refuse(
 			b.setsAt,
 			"group by one list of expressions",
-			"ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers",
+			"this kind of question takes no ROLLUP, CUBE or GROUPING SETS",
 		)
 	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
-		return bind.Refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
+		return bind.Refuse(query.Pos{}, "leave them out", "this kind of question takes no HAVING, ORDER BY or LIMIT")
 	case b.request.MaxRows > 0, b.request.AutoRows, b.request.TargetError != nil:
 		return bind.Refuse(
 			query.Pos{},
 			"leave them out",
-			"max_rows_contributed and target_relative_error are for tables of noisy numbers",
+			"this kind of question takes no max_rows_contributed or target_relative_error",
 		)
 	case b.request.MaxGroups > 0:
-		return bind.Refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
+		return bind.Refuse(query.Pos{}, "leave it out", "this kind of question takes no max_groups")
 	case b.request.Unknown.Other, b.request.Unknown.MinUnits > 1:
 		return bind.Refuse(
 			query.Pos{},
 			"leave them out",
-			"a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are",
+			"a least number of units and a group of others apply to unknown keys, and all keys here are known",
 		)
 	}
 	return nil
@@ -145,7 +145,7 @@ func measureScore(k *keyed) (*measured, error) {
 			return nil, bind.Refuse(
 				b.tree.GroupBy[i].Pos(),
 				"select it too",
-				"what is chosen is told by its columns, and this is not among them",
+				"the result shows the selected columns of the chosen group, and this GROUP BY expression is not selected",
 			)
 		}
 	}
@@ -164,14 +164,14 @@ func measureScore(k *keyed) (*measured, error) {
 func (b *measuring) plainScore() error {
 	for _, c := range b.claims {
 		if c.terms != (terms{}) {
-			return bind.Refuse(c.terms.at, "leave it out", "a score has the whole price")
+			return bind.Refuse(c.terms.at, "leave it out", "a score always gets the whole price")
 		}
 	}
 	if len(b.searches) > 0 || b.cellsClamped() {
 		return bind.Refuse(
 			b.first(),
 			"write bounds => (low, high)",
-			"a score has bounds of rows, that are known",
+			"a score takes constant bounds per row",
 		)
 	}
 	return nil

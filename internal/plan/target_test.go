@@ -97,7 +97,7 @@ func TestTargets(t *testing.T) {
 		{relation: "add-remove", sql: "SELECT voted FROM people", order: true, refused: "number"},
 		{relation: "add-remove", sql: "SELECT serial FROM people", order: true, refused: "bounds"},
 		{relation: "add-remove", sql: "SELECT COUNT(*) FROM people", order: true, refused: "aggregate"},
-		{relation: "add-remove", sql: "SELECT age, age FROM people", order: true, refused: "one value"},
+		{relation: "add-remove", sql: "SELECT age, age FROM people", order: true, refused: "one selected value"},
 		{relation: "add-remove", sql: "SELECT age FROM people ORDER BY age", order: true, refused: "ORDER BY"},
 	} {
 		t.Run(c.relation+" "+c.sql, func(t *testing.T) {

@@ -18,8 +18,8 @@ func (b *measuring) together() error {
 	if b.open() && ordered {
 		return bind.Refuse(
 			at,
-			"ask for counts and sums of such groups; or group by what has declared values",
-			"quantiles and modes are for groups whose values are known beforehand",
+			"ask for counts and sums of these groups; or group by an expression with declared values",
+			"quantiles and modes need known keys, and this GROUP BY has unknown keys",
 		)
 	}
 	if b.sets == nil {
@@ -29,13 +29,13 @@ func (b *measuring) together() error {
 		return bind.Refuse(
 			b.setsAt,
 			b.setBySet(),
-			"grouping sets are over groups whose values are known beforehand, and those of %s are not: what is selected in one set need not be in another, and would add up to no total",
+			"grouping sets need known keys, and those of %s are unknown: a group selected in one set may be missing in another, so the totals would not add up",
 			b.openKeys(),
 		)
 	}
 	if b.cellsClamped() {
 		b.notes.add(
-			"Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.",
+			"Bounds per group apply to the groups of all keys together. A unit adds to a total the sum of its clamped amounts in these groups.",
 		)
 	}
 	return nil
@@ -63,10 +63,10 @@ func (b *measuring) setBySet() string {
 			break
 		}
 	}
-	return "ask a question for each grouping: " + strings.Join(
+	return "ask one question for each grouping: " + strings.Join(
 		each,
 		"; ",
-	) + ". Beside unknown groups, --other has the rows of those that are not selected"
+	) + ". With unknown keys, --other adds a row for all groups that are not selected"
 }
 
 // mostHinted is the largest number of questions that a hint writes out.
@@ -96,15 +96,15 @@ func (b *measuring) severalRows() error {
 	case b.open():
 		return bind.Refuse(
 			at,
-			"group by what has declared values; or join columns with rows_per_value: 1",
-			"a row is a unit here, and the relation makes up to %d of it: groups that are not known beforehand would be selected by rows, not by units",
+			"group by an expression with declared values; or join columns with rows_per_value: 1",
+			"each row is a unit here, and FROM makes up to %d rows of it: unknown keys would be selected by rows, not by units",
 			unit.RowsPerUnit,
 		)
 	case bounded(b.request.MaxGroups), bounded(b.request.MaxRows):
 		return bind.Refuse(
 			at,
 			"leave it out",
-			"a row is a unit here, and the relation makes up to %d of it: a question cannot bound these",
+			"each row is a unit here, and FROM makes up to %d rows of it: a question cannot bound their number",
 			unit.RowsPerUnit,
 		)
 	}
@@ -117,14 +117,14 @@ func (b *measuring) plainArguments(at query.Pos) error {
 	case b.given.auto:
 		return bind.Refuse(
 			at,
-			"leave it out, or give them",
-			"a quantile needs no bounds that are found: the rows decide where it lies",
+			"leave it out, or give constant bounds",
+			"bounds => auto is not for quantiles, which need no search for bounds",
 		)
 	case b.given.cells != nil:
 		return bind.Refuse(
 			b.given.cells.at,
 			"write contribution_bounds_per_row => (low, high)",
-			"a quantile is one of rows: it has no bounds per group",
+			"a quantile takes bounds per row, not per group",
 		)
 	}
 	return nil

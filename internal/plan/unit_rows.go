@@ -110,14 +110,14 @@ func (b *bounding) rowsWanted() error {
 	own := slices.ContainsFunc(b.claims, func(c claim) bool { return !c.terms.epsilon.IsZero() })
 	switch {
 	case unit.IsRow():
-		return bind.Refuse(at, "leave it out", "each row is a unit here, so that how many rows a unit has is no question")
+		return bind.Refuse(at, "leave it out", "each row is a unit here, so there is no number of rows to find")
 	case unit.RowsPerUnit == 1:
-		return bind.Refuse(at, "leave it out", "one row of one %s counts: there is no less to be found", unit.Column)
+		return bind.Refuse(at, "leave it out", "only one row of each %s counts, so there is no smaller bound to find", unit.Column)
 	case own:
 		return bind.Refuse(
 			at,
 			"write weight => 2 instead; or max_rows_contributed=3",
-			"the bound on rows is found at a share of the price, and an aggregate has an epsilon of its own beside it",
+			"the search for a bound on rows takes a share of the price, so no aggregate may have its own epsilon",
 		)
 	}
 	s := &unpricedRows{most: unit.RowsPerUnit, rank: b.request.RowsRank, found: b.found}
@@ -175,7 +175,7 @@ func (p *Plan) describeRows(w io.Writer) {
 func (r *Request) rowsOption(o query.Option) error {
 	if c, ok := o.Value.(*query.Column); ok && c.Name == "auto" && c.Table == "" {
 		if r.MaxRows > 0 {
-			return bind.Refuse(o.At, "leave one out", "the question's %s is not the --max-rows that it is asked with", o.Name)
+			return bind.Refuse(o.At, "leave one out", "the question's %s differs from --max-rows", o.Name)
 		}
 		r.AutoRows, r.rowsAt = true, o.At
 		return nil
@@ -185,7 +185,7 @@ func (r *Request) rowsOption(o query.Option) error {
 		return err
 	}
 	if r.AutoRows || r.MaxRows > 0 && r.MaxRows != n {
-		return bind.Refuse(o.At, "leave one out", "the question's %s is not the --max-rows that it is asked with", o.Name)
+		return bind.Refuse(o.At, "leave one out", "the question's %s differs from --max-rows", o.Name)
 	}
 	r.MaxRows = n
 	return nil
@@ -198,7 +198,7 @@ func (r *Request) rowsQuantile(o query.Option) error {
 		err = bind.Refuse(
 			o.Value.Pos(),
 			"write max_rows_quantile=0.9",
-			"a bound on rows that no unit's are below leaves out all but one row of each",
+			"max_rows_quantile must be above 0: quantile 0 keeps only one row of each unit",
 		)
 	}
 	if err != nil {
@@ -208,7 +208,7 @@ func (r *Request) rowsQuantile(o query.Option) error {
 		return bind.Refuse(
 			o.At,
 			"write max_rows_contributed=auto beside it",
-			"max_rows_quantile is of the bound that is to be found",
+			"max_rows_quantile applies only to max_rows_contributed=auto",
 		)
 	}
 	r.RowsRank = q

@@ -146,7 +146,7 @@ func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error
 		if k.Size < 1 || k.Norm != bounded.NormL1 && k.Norm != bounded.NormL2 || k.Bound != nil && k.Bound.Sign() <= 0 {
 			return nil, b.wrong(
 				`a block has at least one coordinate, the norm "l1" or "l2", and a bound above 0 or none`,
-				"block %d is none",
+				"block %d is invalid",
 				i+1,
 			)
 		}
@@ -179,7 +179,7 @@ func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error
 		case bind.IsUntypedNull(e):
 			return nil, bind.Refuse(at, "", "a number is needed here")
 		case e.Type == value.Boolean:
-			return nil, bind.Refuse(at, "CAST(… AS INTEGER) makes 1 and 0 of it", "a coordinate is a number, not a boolean")
+			return nil, bind.Refuse(at, "write CAST(… AS INTEGER), which is 1 or 0", "a coordinate is a number, not a boolean")
 		}
 		if err := bind.Numeric(e, at); err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error
 			return nil, bind.BoundsNeeded(e, at)
 		}
 		if weight += e.Weight(); weight > 4*bounded.MaxWeight {
-			return nil, bind.Refuse(at, "simplify them", "the coordinates are too large once they are written out")
+			return nil, bind.Refuse(at, "simplify them", "the coordinates are too large when they are expanded")
 		}
 		out = append(out, e)
 	}
@@ -218,7 +218,7 @@ func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bound
 			return nil, bind.Refuse(
 				at,
 				"a bound lies between 2^-110 and 2^110",
-				"the bound of block %d cannot be taken",
+				"the bound of block %d is out of range",
 				len(b.measures)+1,
 			)
 		}
@@ -232,7 +232,7 @@ func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bound
 		return nil, bind.Refuse(
 			at,
 			"narrow the coordinates, or give a larger bound",
-			"the bound is too small beside the coordinates' ranges",
+			"the bound is too small for the coordinates' ranges",
 		)
 	}
 	var out []*unpricedMeasure
@@ -301,7 +301,7 @@ func sumsOf(r VectorRequest) (out []*bounded.VectorSum, err error) {
 		return nil, &Error{Message: fmt.Sprintf(format, args...), Hint: hint}
 	}
 	if len(r.Sums) == 0 {
-		return wrong("ask for a count, the sum of a block, or products", "nothing is to be added up")
+		return wrong("ask for a count, the sum of a block, or products", "the sum has nothing to add up")
 	}
 	for _, s := range r.Sums {
 		sum := &bounded.VectorSum{Kind: s.Kind, I: s.I, J: s.J}
@@ -334,7 +334,7 @@ func (b *measuring) centres(of [][]float64) error {
 	case len(of) > MaxCentres:
 		return b.wrong("ask for fewer", "more than %d centres", MaxCentres)
 	case len(b.keys) > 0:
-		return b.wrong("leave one out", "a row's cell is its nearest centre, or its group: not both")
+		return b.wrong("leave one out", "a question takes either centres or GROUP BY, not both")
 	}
 	first := v.Blocks[0]
 	for i, c := range of {

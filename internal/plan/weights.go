@@ -85,7 +85,7 @@ func (b *sharing) divide() error {
 	if named != nil && !own.Within(b.whole) && (weights > 0 || !b.request.Price.IsZero()) {
 		return bind.Refuse(
 			named.terms.at,
-			"ask at a larger price, or give them less",
+			"ask at a higher price, or lower these epsilons",
 			"the aggregates' own epsilons cost %s, more than the question's price, %s",
 			own,
 			b.whole,
@@ -109,8 +109,8 @@ func (b *sharing) divide() error {
 	if weights > 0 && rest.IsZero() {
 		return bind.Refuse(
 			named.terms.at,
-			"ask at a larger price, or give it less",
-			"nothing of the price is left for the other aggregates",
+			"ask at a higher price, or lower this epsilon",
+			"no part of the price is left for the other aggregates",
 		)
 	}
 	known := shares{}
