@@ -1,6 +1,6 @@
 // Package audit checks promises of differential privacy by running mechanisms: dither's own and any others.
 //
-// There are four kinds of checks:
+// There are three kinds of checks, and an interpretation of what they check:
 //
 //   - An interpretation (package interpret) states what a promise means if it is kept.
 //   - Exact checks (package channel) prove or refute the promise of a finite mechanism.

@@ -134,7 +134,8 @@ func single(text string) form {
 	return f
 }
 
-// exactly returns the form of a known value: a number or a word.
+// exactly returns the form of a value that the attacker knows exactly: an interval with equal ends if the text is a
+// number, and otherwise the word itself. It interprets no notation for sets of values, so "*" is the word *.
 func exactly(text string) form {
 	if !plain.MatchString(text) {
 		return form{text: text}

@@ -144,7 +144,7 @@ func (l *lattice) weigh(f family) []*big.Rat {
 	return out
 }
 
-// cells returns the number of cells of a table over these keys.
+// cells returns the number of cells of a table over the keys in set, which has one bit for each key.
 func (l *lattice) cells(set uint64) *big.Int {
 	out := big.NewInt(1)
 	for ; set != 0; set &= set - 1 {

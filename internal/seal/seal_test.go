@@ -147,7 +147,7 @@ func TestSealRefuses(t *testing.T) {
 		{"gzip damaged", z.String()[:1000] + strings.Repeat("\xff", 1000) + z.String()[2000:], zipped, "source \"people.csv\""},
 		{"gzip and more", z.String() + "more data than a header", zipped, "gzip"},
 		{"gzip as text", z.String(), nil, "table \"people\": source \"people.csv\""},
-		{"dialect", threeRows, func(t *policy.Table) { t.Source.Dialect.Quote = ',' }, "same character"},
+		{"dialect", threeRows, func(t *policy.Table) { t.Source.Dialect.Quote = ',' }, "must be different characters"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

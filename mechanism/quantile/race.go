@@ -24,8 +24,9 @@ func rateOf(e privacy.Epsilon, delta *big.Rat) *big.Rat {
 	return twice.Quo(e.Rat(), twice)
 }
 
-// cut draws one value in each section. The first pass over the data counts the sections' rows. The second pass runs
-// a race in each section.
+// cut draws one value in each section of the domain, by the exponential mechanism that [stage] describes. The first
+// pass over the data counts the rows of each section. The second pass enters the values of each section in a race
+// ([runs]), whose winner is the drawn value.
 func (st stage) cut(src *entropy.Source, data mechanism.Ordered) ([]int64, error) {
 	totals := make([]int64, len(st.sections))
 	rows, err := each(data, st.domain,

@@ -298,8 +298,9 @@ func simulated(
 	return out
 }
 
-// productSymmetric returns a function that reports whether a product sum of the question is the product of a block
-// with itself.
+// productSymmetric returns a function that reports whether one of v's sums of products ([curator.Product]) multiplies a
+// block of coordinates by itself, so that its matrix is symmetric. The argument of the function is the index of the sum
+// among v's sums of products.
 func productSymmetric(v curator.Vectors) func(int) bool {
 	var is []bool
 	for _, s := range v.Sums {

@@ -53,8 +53,8 @@ func runGoodnessOfFit(s *console.Console, o *testOptions) error {
 	return fitted(s, o, g, nil, nil)
 }
 
-// tryFit returns a function that tries the test on made-up counts. cells is the number of cells, one of which may
-// be for NULL.
+// tryFit returns a function that tries the test on made-up counts, so that an impossible test fails before anything is
+// paid. The argument of the function is the number of cells (groups), one of which may be for NULL.
 func tryFit(g hypothesis.GoodnessOfFit) func(int) error {
 	return func(cells int) error {
 		k := max(cells, 2)

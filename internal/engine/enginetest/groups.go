@@ -27,10 +27,10 @@ func relabelled(b *bounded.Statement, keys []value.Value) []value.Value {
 	return b.CellKeys(b.Cells() - 1)
 }
 
-// Opened is PolicyText with a budget in ρ, under which unknown groups can be selected.
+// Opened returns PolicyText with a budget in ρ, under which questions can select unknown keys.
 func Opened(neighbours string) []byte { return opened(PolicyText(neighbours)) }
 
-// OpenedByGroups is ByGroups with a budget in ρ, under which unknown groups can be selected.
+// OpenedByGroups returns ByGroups with a budget in ρ, under which questions can select unknown keys.
 func OpenedByGroups(neighbours string) []byte { return opened(ByGroups(neighbours)) }
 
 func opened(policy []byte) []byte {
