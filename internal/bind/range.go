@@ -17,7 +17,8 @@ func RangeFloats(r bounded.Range, t value.Type) (lo, hi float64) {
 	return r.Lo, r.Hi
 }
 
-// Limits on the ranges of arithmetic. They leave room for the doubling and centring of measures.
+// Limits on the results of arithmetic: the largest magnitude of an integer, and the largest and the smallest binary
+// exponent of a real number. They leave room for later arithmetic on these results in 64-bit integers and floats.
 const (
 	maxInteger  = 1 << 62
 	maxExponent = 900

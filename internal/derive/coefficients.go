@@ -7,9 +7,11 @@ import (
 	"dither/internal/exact"
 )
 
-// coefficients returns the absolute values of the coefficients in lattice.law, rounded up: those of the i-th
-// grouping's cells in the fitted table over s. keys are the keys that both groupings have. Bit j of an index a
-// stands for keys[j]. The a-th coefficient is that of the cells that agree in the keys whose bits are 1 in a.
+// coefficients returns how strongly each noisy cell of the i-th grouping enters one cell of the fitted table over the
+// keys in s. The fitted cell is a linear combination of all noisy cells (see lattice.law), and the result has the
+// absolute values of its coefficients, rounded up. keys are the keys that both s and the i-th grouping have. A
+// coefficient depends only on the keys in which the noisy cell has the same values as the fitted cell: the a-th result
+// is for the noisy cells that agree with the fitted cell in exactly the keys keys[j] for which bit j of a is 1.
 //
 // The sum over the sets T of keys in lattice.law is computed key by key, once with the key in T and once without it. It
 // is exact: it uses integers over one denominator, because rationals would be reduced at each step. It uses 64-bit

@@ -48,8 +48,8 @@ func (s slot) text() []byte {
 	return []byte(line + strings.Repeat(" ", slotText-1-len(line)) + "\n")
 }
 
-// parseSlot parses the output of text. For any other text, ok is false. For a slot of a newer version it returns
-// ErrNewer.
+// parseSlot parses what the method slot.text wrote. For any other bytes, ok is false. For a slot of a newer version it
+// returns ErrNewer.
 func parseSlot(text []byte) (s slot, ok bool, err error) {
 	rest, ours := bytes.CutPrefix(text, []byte(slotMagic))
 	if version, _, _ := bytes.Cut(rest, []byte(" ")); ours && len(version) < 4 && string(version) > slotVersion {

@@ -73,7 +73,9 @@ func massBetween(a, b tails) mass {
 	return m
 }
 
-// sweep describes a family without atoms to s. The function at returns the family's tails at a loss.
+// sweep passes a privacy loss distribution without atoms to the sink s: the mass of each cell between two edges of s, and
+// the masses beyond the outermost edges. It computes them from the function at, which returns the distribution's tails at
+// a loss.
 func sweep(s sink, at func(loss bound) tails) {
 	zero := tails{}
 	one := tails{p: tail{right: true}, q: tail{right: true}}

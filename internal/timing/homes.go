@@ -1,7 +1,8 @@
 // Package timing measures what the time of an answer reveals about one unit. It makes up homes that differ in one
 // unit's rows. It asks both homes the same questions in turns, through the library and through the program, and
-// compares how long the answers take. It also measures the factor of a policy's answer_delay. All data are made up:
-// the package reads no real home and spends no real budget.
+// compares how long the answers take. It also measures the values of a policy's answer_delay for this machine:
+// floor, and factor, which is the time allowed for each step of a question's cost. All data are made up: the package reads
+// no real home and spends no real budget.
 package timing
 
 import (

@@ -80,9 +80,10 @@ func (r *result) bestCentres(
 	return all[taken]
 }
 
-// silhouettes returns the silhouette of each point, or 0 for a cell that can contain no row. within is the variance
-// of rows within a cell. It is added to both squared distances, because otherwise one centre for each cell would be
-// best.
+// silhouettes returns the simplified silhouette of each point: 1 − a/b, where a and b are the distances to the nearest
+// and to the second nearest centre. A point stands for the rows of one cell of a grid. within is the variance of these
+// rows about the point. It is added to a² and b², because otherwise a centre at every point would get the best score.
+// The silhouette of an absent cell, which can contain no row, is 0.
 func silhouettes(points [][]float64, absent []bool, within float64, centres [][]float64) []float64 {
 	out := make([]float64, len(points))
 	for i, p := range points {

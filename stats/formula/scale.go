@@ -57,7 +57,8 @@ func (d *designer) scale(out *Design) {
 	}
 }
 
-// scaled returns the scaled column of a raw column, and the affine forms of its numbers.
+// scaled returns the scaled column of a raw column. It also returns, for each numeric variable that is a factor of the
+// column, the centre and the half-width by which the variable is scaled.
 func (d *designer) scaled(c *rawColumn) (Column, []affine) {
 	column := Column{Name: d.name(c), Most: big.NewRat(1, 1), Width: 1}
 	var centred []int

@@ -57,8 +57,9 @@ func (p *Picture) Draw(c plot.Chart) error {
 	return ReplaceFile(p.File, func(w io.Writer) error { return plot.Write(w, format, c) })
 }
 
-// DrawFile writes a picture with plot.Write, plot.WriteLines or plot.WritePlaces. The text paid names the recorded
-// result in the error, such as "the answer is", or is "".
+// DrawFile writes a picture with plot.Write, plot.WriteLines or plot.WritePlaces. If writing fails and paid is not "",
+// the error adds that the result was recorded and can be asked for again, free. paid is the beginning of that sentence,
+// such as "the answer is".
 func DrawFile[T any](file string, write func(io.Writer, plot.Format, T) error, picture T, paid string) error {
 	format, _ := PlotFormat(file)
 	err := ReplaceFile(file, func(w io.Writer) error { return write(w, format, picture) })
