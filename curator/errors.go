@@ -44,6 +44,10 @@ const (
 	CodeUnavailable Code = "unavailable"
 )
 
+// ErrPriceLimits is wrapped by the *Error of a request whose price is below the policy's minimum, or above its maximum,
+// for one question.
+var ErrPriceLimits = errors.New("the policy does not allow this price for one question")
+
 // Error is the only error type that the kernel's users see. An analyst may read all of it: it depends on the
 // question, the policy and the ledger, never on rows. The exception is CodeSource, which only [Owner.Seal] and
 // [Owner.AcceptPolicy] return, to the owner.
@@ -214,6 +218,9 @@ func worded(err error) *Error {
 			cause:   err,
 		}
 	case errors.As(err, &refusal):
+		if refusal.Price {
+			err = fmt.Errorf("%w: %w", ErrPriceLimits, err)
+		}
 		return &Error{
 			Code:    CodePolicy,
 			Message: refusal.Message,

@@ -12,6 +12,7 @@ type Error struct {
 	Pos     query.Pos // zero if no single position is to blame
 	Message string
 	Hint    string
+	Price   bool // the refusal is of a price outside the policy's limits for one question
 }
 
 func (e *Error) Error() string {

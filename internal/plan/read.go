@@ -86,12 +86,14 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
 			Hint:    "ask at a higher price, such as the policy's default",
+			Price:   true,
 		}
 	}
 	if !asked.Within(p.Price.Maximum) {
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
 			Hint:    "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
+			Price:   true,
 		}
 	}
 	return asked, nil

@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -135,7 +136,8 @@ func TestLinearNormalisesWithinThePolicy(t *testing.T) {
 	}
 	for _, share := range []string{"0.003", "0.997"} {
 		q.Normalise = share
-		if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "a price of ") {
+		if _, err := FitLinear(t.Context(), c, q); !errors.Is(err, curator.ErrPriceLimits) ||
+			!strings.Contains(err.Error(), "several accesses") {
 			t.Errorf("%s: %v", share, err)
 		}
 	}

@@ -95,7 +95,7 @@ func (a *audited) breached(
 		}
 	}
 	wrong := q
-	if strings.Contains(name, "internal/plan/") {
+	if !strings.Contains(name, "internal/engine/") { // the error is in planning, so the question is planned again
 		var err error
 		if wrong, err = q.again(p.Policy); err != nil {
 			return false, err

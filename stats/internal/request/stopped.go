@@ -27,7 +27,7 @@ func Stopped(err error, releases ...string) error {
 // access's part of the price that the user gave.
 func Partly(err error) error {
 	var e *curator.Error
-	if !errors.As(err, &e) || e.Code != curator.CodePolicy || !strings.HasPrefix(e.Message, "a price of ") {
+	if !errors.As(err, &e) || !errors.Is(err, curator.ErrPriceLimits) {
 		return err
 	}
 	told := *e

@@ -2,6 +2,7 @@ package request
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,15 +20,14 @@ func TestStopped(t *testing.T) {
 	if cause.Hint != "ask for less" {
 		t.Errorf("the error itself was changed: %s", cause.Hint)
 	}
-	low := &curator.Error{
-		Code: curator.CodePolicy, Message: "a price of ε = 0.01 is below the policy's minimum",
-		Hint: "ask for a larger one",
-	}
-	if err := Partly(low); !errors.As(err, &e) || e.Message != low.Message ||
-		!strings.Contains(e.Hint, "several accesses") || low.Hint != "ask for a larger one" {
+	low := fmt.Errorf("%w: %w", curator.ErrPriceLimits, &curator.Error{
+		Code: curator.CodePolicy, Message: "ε = 0.01 is below the policy's minimum", Hint: "ask for a larger one",
+	})
+	if err := Partly(low); !errors.As(err, &e) || !strings.HasPrefix(e.Message, "ε = 0.01 is below") ||
+		!strings.Contains(e.Hint, "several accesses") {
 		t.Error(err)
 	}
-	for _, err := range []error{nil, errors.New("other"), cause} {
+	for _, err := range []error{nil, errors.New("other"), cause, &curator.Error{Code: curator.CodePolicy, Message: "a price of"}} {
 		if got := Partly(err); !errors.Is(got, err) {
 			t.Error(got)
 		}
