@@ -23,7 +23,7 @@ func (k *Key) NullGroup() bool {
 	return k.Null || len(k.Values) > 0 && k.Values[len(k.Values)-1].Null
 }
 
-// Index returns the index of v among the key's values, or -1.
+// Index returns the index of v among the key's values, or -1 if v is not one of them.
 func (k *Key) Index(v value.Value) int {
 	i, ok := slices.BinarySearchFunc(k.Values, v, value.Compare)
 	if !ok {
@@ -32,7 +32,7 @@ func (k *Key) Index(v value.Value) int {
 	return i
 }
 
-// SortGroups sorts groups by the values of their keys, in the order of the keys.
+// SortGroups sorts groups by the values of their keys: first by the first key, then by the second, and so on.
 func SortGroups(groups [][]value.Value) {
 	slices.SortFunc(groups, func(x, y []value.Value) int { return slices.CompareFunc(x, y, value.Compare) })
 }

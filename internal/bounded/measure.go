@@ -27,7 +27,8 @@ const (
 	UnitRows Kind = "rows of units"
 )
 
-// Measure is one bounded linear query, evaluated in every cell (group): a vector of integer sums, in units of 2^Grid.
+// Measure is a count or a sum in which one unit's contribution is bounded, evaluated in every cell (group). The result
+// is a vector of integers, in units of 2^Grid.
 //
 // Each row contributes an integer that is a pure function of that row. It is 1 for a count, and clamp(rint(X /
 // 2^Grid) − Centre, Lo, Hi) for a sum. All other arithmetic is integer addition, so neither the order of rows nor

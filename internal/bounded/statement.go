@@ -81,8 +81,8 @@ func (b *Statement) ReadingToo(more []*Expr) Statement {
 	return out
 }
 
-// Weigh computes the weights of all expressions of b. Later calls of [Expr.Weight] then only read, so they are safe
-// for concurrent use.
+// Weigh computes the weights of all expressions of b: their numbers of nodes ([Expr.Weight]). Later calls of
+// [Expr.Weight] then only read, so they are safe for concurrent use.
 func (b *Statement) Weigh() {
 	if b.Where != nil {
 		b.Where.Weight()
@@ -144,8 +144,8 @@ func Constants(b *Statement) (out []value.Value) {
 }
 
 // Cells returns the number of cells (groups) of the answer. If all keys are known, it is the product of their numbers
-// of values. If some are unknown, it is the number of released groups. With centres of vectors, it is the number of
-// centres.
+// of values. If some are unknown, it is the number of released groups. If rows are assigned to centres
+// (Vectors.Centres), it is the number of centres.
 func (b *Statement) Cells() int {
 	if b.Open() {
 		return b.chosenCells()
@@ -160,8 +160,8 @@ func (b *Statement) Cells() int {
 	return n
 }
 
-// CellKeys returns the key values of the i-th cell (group). The last key changes fastest. With centres of vectors, the
-// only key value is i.
+// CellKeys returns the key values of the i-th cell (group). The last key changes fastest. If rows are assigned to
+// centres (Vectors.Centres), the only key value is i.
 func (b *Statement) CellKeys(i int) []value.Value {
 	if b.Open() {
 		return b.chosenKeys(i)

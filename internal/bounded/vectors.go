@@ -5,18 +5,23 @@ import (
 	"math/big"
 )
 
-// Vectors asks for sums of vectors in place of sums of measures. The entries of a vector are a row's coordinates or
-// products of two coordinates.
+// Vectors asks for sums of vectors in place of sums of measures. The coordinates of a row come from the question: each
+// item of its SELECT list is a measure, and each measure is one coordinate. The summed vector of a row is the number 1,
+// its coordinates in one block, or products of two coordinates ([SumKind]).
 //
-// Its meaning: rows with a NULL coordinate are dropped, and Caps.Rows bounds each unit's rows. Each measure of a
-// row, clamped to its bounds, is a coordinate: an integer in grid units of its block. If a block has a Scale and
-// the norm of its coordinates exceeds it, the coordinates are multiplied by Scale over that norm, and rounded. A
-// row that is then longer than Most would be dropped, but none is: see [Block]. If there are Centres, the row's
-// cell is the centre that is nearest to the first block. The numbers of a cell are the sums of the Terms.
+// Its meaning: rows with a NULL coordinate are dropped, and Caps.Rows bounds each unit's rows. The value of each
+// measure in a row, clamped to the measure's bounds, is a coordinate: an integer in grid units of its block. If a block
+// has a Scale and the norm of its coordinates exceeds it, the coordinates are multiplied by Scale over that norm, and
+// rounded. A row that is then longer than Most would be dropped, but none is: see [Block]. If there are Centres, the
+// row's cell is the centre that is nearest to the point of the first block's coordinates. The numbers of a cell are the
+// sums of the Terms.
 type Vectors struct {
 	Blocks []Block
 	Sums   []*VectorSum
-	// points in the coordinates of the first block, in its grid units; nil if rows are not assigned to centres
+	// Centres are the points to which rows are assigned: a row counts in the cell of the centre nearest to it. Each
+	// centre has as many numbers as the first block has coordinates, in that block's grid units. The caller of the
+	// planner gives the centres as public numbers, perhaps from earlier releases (plan.VectorRequest). Centres is nil
+	// if rows are not assigned to centres.
 	Centres [][]int64
 }
 

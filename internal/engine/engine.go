@@ -124,7 +124,7 @@ var ErrUnavailable = errors.New("the table's server is not available")
 type Cells struct {
 	b     *bounded.Statement
 	sums  [][]*big.Int
-	place map[string]int // by the text of the key values: the index of their cell, for unknown keys
+	place map[string]int // for unknown keys: the index of a cell, by the text of its key values
 }
 
 // NewCells returns Cells with a 0 for every cell and measure of b.

@@ -9,7 +9,7 @@ import (
 	"dither/mechanism"
 )
 
-// Unchosen returns a copy of b as it was before groups were selected: without Chosen and Other.
+// Unchosen returns a copy of b as it was before private key selection: without Chosen and Other.
 func Unchosen(b *bounded.Statement) *bounded.Statement {
 	out := *b
 	out.Chosen, out.Other = nil, false

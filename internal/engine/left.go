@@ -6,9 +6,9 @@ import (
 	"dither/internal/bounded"
 )
 
-// AllRowsAreLeft reports whether no row can be dropped by WHERE, by a key, by a part or by a NULL coordinate. The
-// map complete states which columns have a value in every row. If the result were true by mistake, too few rows of
-// a unit would be kept, never too many.
+// AllRowsAreLeft reports whether no row can be dropped by WHERE, by a key, by a restriction to parts or by a NULL
+// coordinate. The map complete states which columns have a value in every row. If the result were true by mistake, too
+// few rows of a unit would be kept, never too many.
 func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	for _, k := range b.Keys {
 		if !k.NullGroup() && !neverNull(b, k.Expr, complete) {

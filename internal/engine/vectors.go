@@ -22,9 +22,9 @@ type Dialect struct {
 	Factor, Total string
 }
 
-// VectorSums returns the statement for the sums of the vectors of b. Its result has the keys k0, k1, … or the index
-// of the nearest centre, and then one column for each term. The rows have the coordinates v0, v1, …, none of which
-// is NULL, and each unit's rows are already capped.
+// VectorSums returns the statement for the sums of the vectors of b: of its rows' coordinates and of their products.
+// Its result has the keys k0, k1, … or the index of the nearest centre, and then one column for each term. The rows
+// have the coordinates v0, v1, …, none of which is NULL, and each unit's rows are already capped.
 //
 // The stages, from the inside out, of which unneeded ones are omitted: clamp the coordinates (a0, a1, …); scale the
 // blocks that may be too long, and drop rows that are still too long; find the nearest centre; add up. Each
@@ -75,7 +75,7 @@ func (w *vectors) stage(of []string, from, where string) string {
 	return "SELECT " + w.list(of) + " FROM (" + from + ") AS r" + where + w.d.Fence
 }
 
-// factors casts the coordinates to d.Factor, which can hold all of them: see [bounded.Block].
+// factors casts the coordinates to the integer type d.Factor, which can hold all of them: see [bounded.Block].
 func (w *vectors) factors(rows string) string {
 	var out []string
 	for _, a := range w.all() {

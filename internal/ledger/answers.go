@@ -51,7 +51,8 @@ func rhoOf(l privacy.Loss) float64 {
 	return size
 }
 
-// about returns the subject of a reservation. Reservations with equal subjects get the same pointer.
+// about returns the subject of a reservation: its policy, its tables, and the marks of its question. Reservations with
+// equal subjects get the same pointer.
 func (h *history) about(r Reservation) *About {
 	out := &About{Policy: r.Policy, Sources: r.Sources, Subject: r.Subject}
 	var b strings.Builder

@@ -186,7 +186,7 @@ func newer(line []byte) bool {
 	return json.Unmarshal(line, &probe) == nil && probe.V > FormatVersion
 }
 
-// The shapes of a line and of each kind of body.
+// The shapes of a line and of each kind of body: the keys and nesting that its JSON must have.
 var (
 	frameShape       = shapeOf(reflect.TypeFor[frame]())
 	genesisShape     = shapeOf(reflect.TypeFor[Genesis]())

@@ -92,9 +92,9 @@ func lockIndex(fsys fileSystem, dir string) (file, error) {
 	return lock, nil
 }
 
-// writeSegments writes the segments of the places in missing to the index file at the given offset, after the segments
-// that known describes, and syncs the file. It returns an error if the file no longer contains the last of those
-// earlier segments.
+// writeSegments writes the index segments that end at the places in missing (see cadence) to the index file at the
+// given offset, after the segments that known describes, and syncs the file. It returns an error if the file no longer
+// contains the last of those earlier segments.
 func writeSegments(fsys fileSystem, dir string, known *past, offset int64, missing []*place) error {
 	f, err := fsys.Open(filepath.Join(dir, indexName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -84,20 +84,22 @@ type span struct {
 	To   time.Time `json:"to"`
 }
 
-// issue records in issued that the grant of the current period was given.
+// issue adds the current period to h.issued: the periods whose grants were given since the last correction of the
+// clock.
 func (h *history) issue() {
 	h.issued = mergeSpans(append(h.issued, span{h.period, h.terms.Grant.next(h.period)}))
 }
 
 // isClosed reports whether the period that begins at the time start overlaps a period whose grant was given before the
-// newest correction.
+// owner last corrected the clock (see [Correction]). If so, enter and correct give this period no grant.
 func (h *history) isClosed(start time.Time) bool {
 	end := h.terms.Grant.after(start)
 	return slices.ContainsFunc(h.closed, func(s span) bool { return s.From.Before(end) && start.Before(s.To) })
 }
 
 // nextGrant returns the time of the next grant after the period that began at the time `start`. It skips periods that
-// overlap one whose grant was given before a correction. The result follows the calendar, and is at most lastTime.
+// overlap one whose grant was given before a correction of the clock. The result follows the calendar, and is at most
+// lastTime.
 func (h *history) nextGrant(start time.Time) time.Time {
 	g := h.terms.Grant
 	next := g.next(start)

@@ -24,7 +24,7 @@ type fileSystem interface {
 	Rename(from, to string) error
 	Remove(name string) error
 	SyncDir(dir string) error
-	// Same reports whether name is still the file that f has open.
+	// Same reports whether the path name still leads to the open file f. It does not if the file was removed or replaced.
 	Same(name string, f file) (bool, error)
 }
 

@@ -68,8 +68,8 @@ type history struct {
 	inPeriod *account  // charges since the current period's grant began, if there are grants
 	period   time.Time // start of the current period
 	clock    time.Time // latest date of any entry since the last correction of the clock
-	issued   []span    // periods whose grants were given since the last correction
-	closed   []span    // periods whose grants were given before the last correction
+	issued   []span    // periods whose grants were given since the last correction of the clock
+	closed   []span    // periods whose grants were given before the last correction of the clock
 	analysts map[string]*tally
 	origins  map[string]bool // ids of other ledgers whose spending was charged here
 	impure   bool            // whether some loss has no pure ε
@@ -156,8 +156,9 @@ func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.
 	return after.room(r, at)
 }
 
-// division returns the division and the parts to which a reservation is confined. Both are zero if it is not
-// confined. It returns ErrParts if the table is not divided, or if the reservation reads other tables too.
+// division returns the division (one sealed version of a table under one Parting) and the parts to which a reservation
+// is confined. Both are zero if it is not confined. It returns ErrParts if the table is not divided, or if the
+// reservation reads other tables too.
 func (h *history) division(c *Confined, from []Source) (d division, parts []string, err error) {
 	if c == nil {
 		return d, nil, nil
@@ -186,14 +187,14 @@ func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
 func (h *history) spent() privacy.Loss { return h.spentIn(h.by()) }
 
 // charge adds a loss to the charges that count for every unit. If the list parts is not empty, it adds the loss to the
-// charges of these parts of the division d instead.
+// charges of these parts of the division d (see the type division) instead.
 func (h *history) charge(l privacy.Loss, d division, parts []string) {
 	h.impure = h.impure || l.Accountant() != privacy.Pure
 	h.charges.charge(l, d, parts)
 	h.inPeriod.charge(l, d, parts)
 }
 
-// filter returns a filter for the budget that already counts all charges.
+// filter returns a filter that admits prices up to the budget, and that already counts all charges.
 func (h *history) filter() *privacy.Filter {
 	f := privacy.NewFilter(h.budget())
 	f.Record(h.spent())

@@ -112,7 +112,7 @@ func (h *history) checkAdoption(a Adoption) error {
 	return nil
 }
 
-// group is Loss.Group, except that it returns l itself for a group of one.
+// group returns the loss l for a group of k units, as Loss.Group does. For a group of one it returns l itself.
 func group(l privacy.Loss, k int64) (privacy.Loss, error) {
 	if k == 1 {
 		return l, nil

@@ -119,8 +119,8 @@ type bound struct {
 	exact bool
 }
 
-// reading holds the parameters on which W_d depends, apart from the charges: the neighbouring relation and the
-// accountant.
+// reading holds the parameters on which W_d (see account) depends, apart from the charges: the neighbouring relation
+// and the accountant.
 type reading struct {
 	n  privacy.Neighbours
 	by privacy.Accountant
@@ -252,7 +252,7 @@ func (p Parting) most(n privacy.Neighbours) int64 {
 	return p.Most
 }
 
-// worst returns W_d: the most that the charges to parts of d can cost one unit, as account defines it.
+// worst returns W_d: the most that the charges to parts of the division d can cost one unit, as account defines it.
 func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
 	if b := in.known[reading{n, by}]; b.exact {
 		return b.loss

@@ -178,10 +178,10 @@ func (f *fragment) recordedBy(e Entry) bool {
 
 // hold checks the log against the head file, and decides whether a fragment at its end is free.
 //
-// A fragment is free if three conditions hold: the head file is sure, its newest slot does not say "charged", and
-// its entry stands before the fragment. docs/design/0002-ledger.md proves that no entry in such a fragment was
-// acknowledged. Complete lines in a free fragment belong to the same write. A fragment that is not free counts as
-// spent, and complete lines in it are corruption.
+// A fragment is free if three conditions hold. The head file is sure: its newest slot is the last one that was written
+// durably. That slot does not say "charged". The slot's entry stands before the fragment. docs/design/0002-ledger.md
+// proves that no entry in such a fragment was acknowledged. Complete lines in a free fragment belong to the same write.
+// A fragment that is not free counts as spent, and complete lines in it are corruption.
 func (l *log) hold(h *heads) error {
 	want := h.head()
 	if f := l.fragment; f != nil {

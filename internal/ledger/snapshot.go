@@ -268,7 +268,7 @@ func historyOf(text []byte, every cadence) (*history, *snapshot, error) {
 	return h, &s, h.wait(&s)
 }
 
-// wait restores the open reservations, and the total loss of reservations without an answer.
+// wait restores from a snapshot the open reservations, and the total loss of reservations without an answer.
 func (h *history) wait(s *snapshot) error {
 	for _, w := range s.Waiting {
 		by := privacy.Pure

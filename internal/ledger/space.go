@@ -74,7 +74,8 @@ func (l *Ledger) MakeRoom(reservation uint64) error {
 	})
 }
 
-// note updates the space for an entry that was written. A reservation keeps its space until its release or failure.
+// note updates the reserved disk space for an entry that was written. A reservation keeps its space until its release
+// or failure.
 func (s *space) note(m *member, written int64) {
 	switch b := m.body.(type) {
 	case Reservation:

@@ -245,7 +245,8 @@ func (l *Ledger) takeBack(p *pending, cause error) error {
 	return notWritten(cause)
 }
 
-// settle updates memory after a batch was made durable: the history, the end of the log, and the reserved space.
+// settle updates memory after a batch of entries was made durable: the history, the end of the log, and the reserved
+// space.
 func (l *Ledger) settle(p *pending) {
 	l.apply(p)
 	end, last := p.from+int64(len(p.data)), p.entries[len(p.entries)-1]

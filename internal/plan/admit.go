@@ -74,7 +74,7 @@ func (n *noisy) plan() *Plan {
 	return p
 }
 
-// allNotes returns the notes for the analyst from all phases.
+// allNotes returns the notes for the analyst from all phases of planning: sentences on how dither read the question.
 func (n *noisy) allNotes() []string {
 	return slices.Concat(n.keyed.notes, n.measured.notes, n.capped.notes) //nolint:staticcheck // each phase by its name
 }

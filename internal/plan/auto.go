@@ -36,7 +36,7 @@ type Search struct {
 // answer less accurate, and never less private.
 const falsePositive = 1e-6
 
-// Outer returns the one measure of the search's access: X within the bounds that it has without a search.
+// Outer returns the one measure of the search's access: X, clamped to the bounds that it has without a search.
 func (s *Search) Outer() *bounded.Measure { return s.Look.Measures[0] }
 
 // String returns the search's canonical text, without its share of the price.

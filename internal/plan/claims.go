@@ -40,7 +40,7 @@ func (q *unpricedQuantile) share(s *partShares) *privacy.Loss { return &s.quanti
 func (m *unpricedMode) share(s *partShares) *privacy.Loss     { return &s.modes[m.index] }
 func (selectionPart) share(s *partShares) *privacy.Loss       { return &s.selection }
 
-// claimed adds the claim of an aggregate whose value is p.
+// claimed adds the claim of an aggregate whose value is p: its right to a share of the price.
 func (b *measuring) claimed(p *Post) {
 	var c claim
 	p.Walk(func(q *Post) {

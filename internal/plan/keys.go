@@ -52,8 +52,8 @@ func bindKeys(q *question) (*keyed, error) {
 	return b.keyed, nil
 }
 
-// bindPlainKeys does the same for a question whose answer is no table of noisy numbers, such as a selection. It
-// refuses clauses that only such tables have. Then it calls suits, which may refuse the question.
+// bindPlainKeys is bindKeys for a question whose answer is no table of noisy numbers, such as a selection. It refuses
+// clauses that only such tables have. Then it calls suits, which may refuse the question.
 func bindPlainKeys(q *question, suits func(*query.Select) error) (*keyed, error) {
 	b := newKeying(q)
 	suited := func() error { return suits(b.tree) }

@@ -116,7 +116,7 @@ func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, err
 	return m, nil
 }
 
-// moves sets the measure's sensitivities.
+// moves sets the measure's sensitivities: how far one unit can move the measure's cells.
 func (m *Measure) moves(by sensitivity.Bound) { m.L1, m.L2Squared = by.L1, by.L2Squared }
 
 // String returns the measure's canonical text, without its share of the price.

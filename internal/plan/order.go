@@ -85,7 +85,7 @@ func (b *measuring) orderArguments(x *query.Call) (*query.Call, error) {
 	return &out, nil
 }
 
-// orderForms maps the name of each such aggregate to a hint on how to write it.
+// orderForms maps the name of each quantile or mode function to a hint on how to write it.
 var orderForms = map[string]string{
 	"median": "write MEDIAN(x)", "mode": "write MODE() WITHIN GROUP (ORDER BY x)",
 	"percentile_cont":  "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)",

@@ -46,7 +46,8 @@ func (b *noising) chooseOrders() error {
 	return b.chooseQuantiles(&b.draws, cells)
 }
 
-// capOrders sets the caps for the quantiles and modes of a grouping with the given number of cells (groups).
+// capOrders sets the caps on a unit's rows and groups for the quantiles and modes of a grouping with the given number
+// of cells (groups).
 func (b *noising) capOrders(of *draws, cells int) error {
 	of.rowCaps, of.orderCaps = b.rowsOnly(), b.orderedCaps(cells)
 	for _, m := range of.modes {

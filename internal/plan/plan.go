@@ -93,7 +93,8 @@ func (p *Plan) Sensitivity() *big.Rat {
 	return inUnits(p.Vectors(), 1, func(m *Measure) *big.Int { return m.L1 })
 }
 
-// L2Squared returns the squared L2 sensitivity of the same vector, in squared units.
+// L2Squared returns the squared L2 sensitivity of the vector of all measures of the answer, in the squares of the
+// measures' own units.
 func (p *Plan) L2Squared() *big.Rat {
 	return inUnits(p.Vectors(), 2, func(m *Measure) *big.Int { return m.L2Squared })
 }

@@ -58,7 +58,8 @@ func allKeys(n int) []int {
 	return out
 }
 
-// Vectors returns all noisy vectors of an answer: the measures of every grouping.
+// Vectors returns all noisy vectors of an answer: the measures of every grouping, where each measure is the vector of
+// its cells.
 func (p *Plan) Vectors() []*Measure {
 	if p.Sets == nil {
 		return p.Measures

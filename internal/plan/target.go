@@ -227,7 +227,7 @@ func (b *bounding) rowCaps() error {
 	return nil
 }
 
-// targetOf returns a target with the fields that all targets have.
+// targetOf returns a target with the fields that all targets have, whatever the mechanism.
 func targetOf(c *capped) *Target {
 	return &Target{Statement: c.statement(), Neighbours: c.neighbours(), Price: c.price, digest: c.policy.Digest()}
 }

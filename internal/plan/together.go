@@ -8,7 +8,7 @@ import (
 	"dither/internal/query"
 )
 
-// together refuses combinations of features that have a proof each, but none together.
+// together refuses combinations of features for which no proof exists, although each feature alone has a proof.
 func (b *measuring) together() error {
 	if err := b.severalRows(); err != nil {
 		return err

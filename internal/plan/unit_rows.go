@@ -55,7 +55,7 @@ const rowsShare = 10
 // defaultRowsRank returns the default rank: the fraction of the units for which all rows count.
 func defaultRowsRank() *big.Rat { return big.NewRat(99, 100) }
 
-// Draw returns the ε of the draw.
+// Draw returns the ε of the search's one draw from the exponential mechanism.
 func (s *RowSearch) Draw() privacy.Epsilon { return drawOf(s.Loss) }
 
 // drawOf returns the ε of one draw of the exponential mechanism, for a share of the price. Under zCDP, a draw costs

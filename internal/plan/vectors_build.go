@@ -195,8 +195,8 @@ func (b *measuring) coordinates(r VectorRequest) (out []*bounded.Expr, err error
 	return out, nil
 }
 
-// block puts coordinates on one grid. The grid is fine enough for the requested bound, and for the norm that the
-// coordinates' ranges allow.
+// block makes a measure of each coordinate of a block, all on one grid. The grid is fine enough for the requested
+// bound, and for the norm that the coordinates' ranges allow.
 func (b *measuring) block(k *bounded.Block, r BlockRequest, coordinates []*bounded.Expr) ([]*unpricedMeasure, error) {
 	at := b.tree.Items[k.First].Expr.Pos()
 	most := 0.0 // about the largest norm that the ranges allow
@@ -325,7 +325,7 @@ func sumsOf(r VectorRequest) (out []*bounded.VectorSum, err error) {
 	return out, nil
 }
 
-// centres puts the centres on the grid of the first block.
+// centres converts the question's centres to grid units of the first block of coordinates.
 func (b *measuring) centres(of [][]float64) error {
 	v := b.vectors
 	switch {

@@ -107,7 +107,8 @@ func (c *Column) Known() ([]value.Value, bool) {
 	return out, true
 }
 
-// parting returns the ledger's description of the table's part. ok is false if the table has none.
+// parting returns the description that the ledger keeps of how the table's units are divided into parts. ok is false if
+// they are not divided.
 func (t *Table) parting() (p Parting, ok bool) {
 	if t.Part == nil {
 		return p, false

@@ -149,7 +149,8 @@ func (r *reader) resolve(tables []*Table) {
 	}
 }
 
-// bound reports whether cleaning may map several values of a column to one.
+// bound reports whether the column has bounds or declared values, so that cleaning may map several of its values to
+// one.
 func bound(c *Column) bool { return c.Lower != nil || c.Values != nil || c.ValuesFrom != nil }
 
 type place struct {

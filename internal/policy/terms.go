@@ -136,7 +136,7 @@ type unit struct {
 
 const columnUnit = "column"
 
-// parseUnit parses the output of unitTerm.
+// parseUnit parses an entry of Terms.Units, which unitTerm writes, such as "person_id integer≤12".
 func parseUnit(term string) (unit, error) {
 	if term == rowUnit || term == publicUnit {
 		return unit{kind: term}, nil

@@ -181,7 +181,7 @@ func watched[T any](
 // handedOver is called when run has ended. Tests replace it to wait for that.
 var handedOver = func() {}
 
-// result is the result of the function run in watched.
+// result is the result of the function that watched runs.
 type result[T any] struct {
 	given T
 	err   error

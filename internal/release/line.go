@@ -25,7 +25,7 @@ type Line struct {
 	silent      bool // intervals were requested, but would have no finite ends
 }
 
-// Draw returns a copy of the mechanism with its public parameters.
+// Draw returns a copy of the mechanism of the line, with its public parameters.
 func (f *Line) Draw() learning.TheilSen {
 	out := f.draw
 	for _, r := range []**big.Rat{&out.X.Low, &out.X.High, &out.Y.Low, &out.Y.High} {
@@ -34,13 +34,13 @@ func (f *Line) Draw() learning.TheilSen {
 	return out
 }
 
-// Shares returns the losses of the draws, in the order of LineDraws.
+// Shares returns the losses of the line's random choices (draws), in the order of LineDraws.
 func (f *Line) Shares() []privacy.Loss { return slices.Clone(f.shares) }
 
 // Silent reports whether intervals were requested, but are not released because they would have no finite ends.
 func (f *Line) Silent() bool { return f.silent }
 
-// LineDraws are the names of a line's draws.
+// LineDraws are the names of a line's draws, the numbers that the exponential mechanism chooses.
 var LineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
 
 // linePasses is about the number of passes over the rows for a line, which bisects up to 62 bits.
@@ -134,7 +134,7 @@ func (f *Line) divide(withoutIntervals bool) {
 	}
 }
 
-// epsilons returns pointers to the ε of each draw.
+// epsilons returns pointers to the ε of each draw, in the order of LineDraws.
 func (f *Line) epsilons() []*privacy.Epsilon {
 	return []*privacy.Epsilon{&f.draw.Slope, &f.draw.Middle, &f.draw.SlopeWidth, &f.draw.MiddleWidth}[:len(f.shares)]
 }

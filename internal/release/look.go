@@ -29,15 +29,15 @@ type Look struct {
 	fresh      bool     // pay again and draw new noise, even if it was released before
 	everybody  bool     // charge everybody, even if the statement is confined to parts (subsets of the units)
 	passes     int64    // the approximate number of passes over the rows; 0 is one
-	recalled   Recalled // the facts by which later questions find the answer
+	recalled   Recalled // the data by which later questions find the answer
 	shape      [2]int   // the number of rows and of columns of the released numbers
 	bytes      int64    // an estimate of the size of the values that are recorded after the reservation
 	// for a stream or a training, the largest number of steps that are recorded before its release; else 0
 	steps int64
 }
 
-// Recalled holds the facts that the ledger records with a question so that later questions can find its answer.
-// Nothing that is released depends on them.
+// Recalled holds the data that the ledger records with a question so that later questions can find its answer. Nothing
+// that is released depends on them.
 type Recalled struct {
 	Caps    *ledger.Caps                         // limits that the question names in addition to its text; nil for none
 	Subject func(versions []int) *ledger.Subject // nil if no later question can follow from the answer

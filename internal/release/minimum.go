@@ -132,7 +132,7 @@ func fitting(loss learning.LossFunction, y *bounded.Measure) error {
 	return nil
 }
 
-// share divides the price among the parts.
+// share divides the price among the parts: the coefficients, and the two sums for the curvature.
 func (m *Minimum) share(curvature Portion) error {
 	rest := m.Price
 	l1, l2 := m.solver.L1(), m.solver.L2Squared()

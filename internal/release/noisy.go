@@ -25,7 +25,7 @@ func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.In
 	return out, nil
 }
 
-// column returns the j-th measure of every cell (group).
+// column returns the exact value of the j-th measure in every cell (group).
 func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
 	out := make([]mechanism.Exact, len(cells))
 	for i := range cells {

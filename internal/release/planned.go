@@ -70,7 +70,7 @@ func costsAsPlanned(got, planned privacy.Loss) error {
 	return nil
 }
 
-// addsUp returns an error if the measures and other releases of a plan together cost more than its price.
+// addsUp returns an error if the measures and other releases of a plan together cost more than the price of the plan.
 func addsUp(p *plan.Plan) error {
 	// `times` counts consecutive measures with the loss `last`
 	total, last, times := privacy.Loss{}, privacy.Loss{}, int64(0)

@@ -31,7 +31,7 @@ func takeOrders(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big
 	return nil
 }
 
-// takeOrder is takeOrders for one grouping.
+// takeOrder is takeOrders for one grouping (the cells over one grouping set).
 func takeOrder(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
 	drawn := map[*plan.Quantile][][]int64{}
 	for _, v := range p.OrderedValues() {

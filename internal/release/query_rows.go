@@ -46,8 +46,8 @@ func (l *Look) searchingRows(p *plan.Plan) {
 	}
 }
 
-// rowsMechanism describes the draw of the bound for the ledger. The recorded scale is the divisor of a score in the
-// exponent of a probability.
+// rowsMechanism describes, for the ledger, the mechanism that chooses the bound on a unit's rows. The recorded scale is
+// the divisor of a score in the exponent of a probability.
 func rowsMechanism(s *plan.RowSearch) ledger.Mechanism {
 	scale := new(big.Rat).Quo(s.Sensitivity, s.Draw().Rat())
 	return ledger.Mechanism{
@@ -62,7 +62,7 @@ func rowsMechanism(s *plan.RowSearch) ledger.Mechanism {
 	}
 }
 
-// drawRows draws the bound on rows.
+// drawRows chooses the bound on a unit's rows by the exponential mechanism.
 func drawRows(ctx context.Context, p *plan.Plan, from reader) (int64, error) {
 	ctx, done := context.WithCancel(ctx)
 	defer done() // an engine may keep its query open until ctx ends

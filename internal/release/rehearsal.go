@@ -85,7 +85,8 @@ func (q *turns) enter(analyst string) (*turn, error) {
 	return t, nil
 }
 
-// grant starts every waiting task that the limits allow to run. The caller holds the lock.
+// grant gives a turn to every waiting task that the limits allow to run: the task then starts. The caller holds the
+// lock.
 func (q *turns) grant() {
 	q.waiting = slices.DeleteFunc(q.waiting, func(t *turn) bool {
 		if q.all >= rehearsalsAtOnce || q.running[t.analyst] >= RehearsalsOfOne {

@@ -32,8 +32,7 @@ func (k *Kernel) reservation(l *Look) ledger.Reservation {
 	return r
 }
 
-// recorded returns the ledger entry that charges an access, with the facts by which later questions find its
-// answer.
+// recorded returns the ledger entry that charges an access, with the data by which later questions find its answer.
 func (k *Kernel) recorded(l *Look) ledger.Reservation {
 	r := k.reservation(l)
 	r.Caps = l.recalled.Caps

@@ -98,8 +98,8 @@ func (k *Kernel) Search(
 	return m, nil
 }
 
-// tries returns the largest number of passes over the rows in one trial, over all candidates. So the order of the
-// candidates does not affect the release time of the answer.
+// tries returns the largest number of passes over the rows that one trial can take, whichever candidate it tries. So
+// the order of the candidates does not affect the release time of the answer.
 func (m *Search) tries() (most int64) {
 	for _, s := range m.solvers {
 		most = max(most, s.Tries())
@@ -131,7 +131,8 @@ func (m *Search) scored() privacy.Epsilon {
 	return e
 }
 
-// describe returns the public parameters that the release depends on, as text for the replay key.
+// describe returns the public parameters that the release depends on, as text for the replay key (a digest that
+// identifies the release).
 func (m *Search) describe() string {
 	text := fmt.Sprintf("the best of about %s trials of %s", m.again.Gamma().RatString(), m.trial)
 	for i, s := range m.solvers {

@@ -65,7 +65,7 @@ func (k *Kernel) hold(ctx context.Context, tables []seal.Version) (release func(
 	return release, nil
 }
 
-// reader returns a reader for the tables of an access.
+// reader returns a reader, an engine with the sealed versions, for the tables of an access.
 func (k *Kernel) reader(l *Look) reader {
 	return reader{engine: k.engine, sealed: k.from(l), dir: filepath.Join(k.home, "tmp")}
 }

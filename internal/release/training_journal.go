@@ -112,10 +112,10 @@ func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j 
 	return &journal{file: f, cells: cells, last: digest(entry)}, nil
 }
 
-// match reads the records, and compares them with the digests in the ledger. The journal may have one record more:
-// it was durable, but never returned. match keeps it, so that the caller can record it, unless the training has
-// ended. With more than that, an older copy of the ledger was restored after steps were returned. Then match
-// returns ErrJournal, and no new noise is drawn. match truncates anything after the last whole record, because it
+// match reads the journal's records, and compares them with the digests of steps in the ledger. The journal may have
+// one record more: it was durable, but never returned. match keeps it, so that the caller can record it, unless the
+// training has ended. With more than that, an older copy of the ledger was restored after steps were returned. Then
+// match returns ErrJournal, and no new noise is drawn. match truncates anything after the last whole record, because it
 // is an incomplete write.
 func (j *journal) match(known []string, ended bool) error {
 	end, err := j.scan()

@@ -48,7 +48,7 @@ func (p *PaidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 
 var errAllRead = errors.New("all is read")
 
-// follow reads the new steps of the given trainings from the ledger, in one pass for all of them.
+// follow reads from the ledger the steps of the given trainings that it has not read yet, in one pass for all of them.
 func (p *PaidTrainings) follow(l *ledger.Ledger, ids ...uint64) error {
 	open, next := map[uint64]*paidTraining{}, uint64(math.MaxUint64)
 	for _, id := range ids {

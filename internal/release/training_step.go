@@ -78,7 +78,7 @@ func (t *Training) unrecorded(err error) error {
 	return afterwards(err)
 }
 
-// takes refuses a step beyond the last, and parameters that do not fit the model.
+// takes refuses a step beyond the training's last, and parameters that do not fit the model.
 func (t *Training) takes(theta []float64) error {
 	refused := func(how Ending, message, hint string) error {
 		return &EndedError{How: how, Message: message, Hint: hint}
@@ -194,7 +194,7 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 	return nil, k.lost(ctx, at, t.id, err)
 }
 
-// drawn holds a step, and the rows that it was drawn from. Later steps use the same rows.
+// drawn holds the noisy numbers of a step, and the rows that they were computed from. Later steps use the same rows.
 type drawn struct {
 	rows  *mechanism.Rows
 	noisy mechanism.Measurement

@@ -75,8 +75,8 @@ func PinnedIn(home string, s ledger.State) ([]UnfinishedTraining, error) {
 	return pinned(l, new(PaidTrainings), s)
 }
 
-// PinnedOn returns the pinned trainings that depend on a table's newest version: they read the table, or one of
-// their columns may take its values from it.
+// PinnedOn returns the pinned trainings (unfinished ones that can continue now) that depend on a table's newest
+// version: they read the table, or one of their columns may take its values from it.
 func (k *Kernel) PinnedOn(table string) ([]UnfinishedTraining, error) {
 	s, err := k.ledger.State()
 	if err != nil {

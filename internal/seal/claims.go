@@ -212,7 +212,8 @@ func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64,
 	return nil
 }
 
-// load returns the holders of a subject's claim. It returns none for a missing or damaged claim.
+// load returns the holders of a subject's claim: the homes that sealed this path, table or content. It returns none for
+// a missing or damaged claim.
 func (c *claims) load(s claimJSON) []holder {
 	text, err := os.ReadFile(c.file(s))
 	var found claimJSON
@@ -250,7 +251,7 @@ func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
 	return kept, forbids
 }
 
-// tell adds to the report what the owner should know about the other holders.
+// tell adds to the report what the owner should know about other homes that have a claim to the same source.
 func (c *claims) tell(loaded, kept []holder) {
 	for _, h := range kept {
 		if h.LedgerID == c.self.LedgerID {

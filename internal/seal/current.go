@@ -118,7 +118,7 @@ func likeness(a, b Version) Likeness {
 	return Apart
 }
 
-// contents returns the digests of the files, or of the server's rows, from which the version was made.
+// contents returns the digests of the files, or of the server table's rows, from which the version was made.
 func (v Version) contents() []string {
 	if len(v.SourceFiles) > 0 {
 		return v.SourceFiles

@@ -151,7 +151,7 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	return v, report, err
 }
 
-// looked reads a live source, and also copies it if the options say so.
+// looked inspects a live source by reading it, and also copies it on its server if the options say so.
 func looked(ctx context.Context, home string, t *policy.Table, server Server, opt Options, number int) (Found, error) {
 	if opt.Copy == "" {
 		return server.Look(ctx, t, opt.Values...)

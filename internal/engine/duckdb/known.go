@@ -6,8 +6,8 @@ import (
 	"dither/internal/seal"
 )
 
-// Known returns the sealed version v with the facts recorded at its sealing. t is its table in the current policy,
-// or nil if the policy no longer has the table.
+// Known returns the sealed version v with the facts that sealing recorded about it, such as the most rows of one unit.
+// t is its table in the current policy, or nil if the policy no longer has the table.
 func Known(v seal.Version, t *policy.Table) engine.Sealed {
 	out := engine.Sealed{
 		Table:      v.Table,

@@ -17,7 +17,8 @@ type sealedFiles struct {
 	known      map[string]engine.Sealed // all facts
 }
 
-// single reports whether no unit has more than one row in s, by construction or by the recorded facts.
+// single reports whether no unit has more than one row in s, by the form of the relation or by the facts that sealing
+// recorded.
 func (f sealedFiles) single(s *bounded.Source) bool {
 	switch {
 	case s.Single:

@@ -30,8 +30,8 @@ type aim struct {
 // are sealed.
 const firstAim = 60_000
 
-// aimed runs all aims. It returns an error if a question's results are equal in both databases, unless the question
-// is of the kind "stored".
+// aimed runs all aims: it asks their questions of their databases. It returns an error if a question's results are
+// equal in both databases, unless the question is of the kind "stored".
 func (a *audited) aimed() error {
 	for i, of := range aims() {
 		for way := range a.Ways {

@@ -43,7 +43,7 @@ func pairOfCoordinates(sql string) question {
 	}}
 }
 
-// aims returns all aims.
+// aims returns all aims: databases and questions that reach a bound of the plan or of an engine.
 func aims() []aim {
 	return append(append(append(aimsAtSums(), aimsAtRelations()...), aimsAtOrders()...), aimsAtStored()...)
 }

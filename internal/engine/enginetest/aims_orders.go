@@ -2,7 +2,7 @@ package enginetest
 
 import "dither/internal/plan"
 
-// aimsAtOrders returns aims at the bounds on scores and on ordered rows.
+// aimsAtOrders returns aims (databases and questions that reach a bound) at the bounds on scores and on ordered rows.
 func aimsAtOrders() []aim {
 	return []aim{
 		{

@@ -6,7 +6,8 @@ import (
 	"dither/internal/plan"
 )
 
-// aimsAtRelations returns aims at the bounds on rows of relations over several tables.
+// aimsAtRelations returns aims (databases and questions that reach a bound) at the bounds on rows of relations over
+// several tables.
 func aimsAtRelations() []aim {
 	return []aim{
 		{

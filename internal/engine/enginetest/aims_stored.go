@@ -1,7 +1,7 @@
 package enginetest
 
-// aimsAtStored returns aims at the number of rows of a unit that are stored, and at everything that depends on this
-// number.
+// aimsAtStored returns aims (databases and questions that reach a bound) at the number of rows of a unit that are
+// stored, and at everything that depends on this number.
 func aimsAtStored() []aim {
 	stored := []question{asking("stored", storedRows)}
 	further := []string{

@@ -2,7 +2,7 @@ package enginetest
 
 import "dither/internal/plan"
 
-// aimsAtSums returns aims at the bounds on sums over one table.
+// aimsAtSums returns aims (databases and questions that reach a bound) at the bounds on sums over one table.
 func aimsAtSums() []aim {
 	return []aim{
 		{

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Audit is the replay audit of an engine. It asks the same questions of two neighbouring databases, which are
-// sealed separately. The exact results may differ by at most the planned sensitivity. A result moves if it differs
+// Audit is the replay audit of an engine. It asks the same questions of two neighbouring databases, which are sealed
+// separately. It checks that the exact results differ by at most the planned sensitivity. A result moves if it differs
 // at all. Worlds, rows and questions are the same in every run.
 type Audit struct {
 	// the number of worlds (policies with two neighbouring databases), and of questions in each world
@@ -31,7 +31,8 @@ type Audit struct {
 	Seal func(world int, w World, tables Tables, name string) (Sealed, error)
 }
 
-// MovedShare is the least percentage of results that must move. A result that cannot move proves nothing.
+// MovedShare is the least percentage of results that must move, that is, differ between the two databases. A result
+// that cannot move proves nothing.
 const MovedShare = 60
 
 // audited is the state of an audit.
@@ -59,8 +60,8 @@ type pair struct {
 	of [2]Tables
 }
 
-// Run runs the audit. The test fails if a result moves by more than planned, if too few results move, or if a
-// construct is missing.
+// Run runs the audit. The test fails if a result differs between the neighbouring databases by more than planned, if
+// too few results differ, or if a construct is missing.
 func (a Audit) Run(t *testing.T) {
 	t.Helper()
 	of := audited{Audit: a}
@@ -179,8 +180,9 @@ func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Mov
 	return moves, a.catch(p.pair, p.number, q, p.databases, func() func(int) int { same := draws; return same.Below })
 }
 
-// question draws some questions and returns one whose results move in the reference. If there are several, it
-// returns the one with the construct that moved most rarely so far.
+// question draws some questions and returns one whose results differ between the databases on the reference engine. If
+// there are several, it returns the one with the construct (a part of the SQL dialect) that has most rarely made
+// results differ so far.
 func (a *audited) question(w World, references [2]Database, chance *splitmix.Stream) (best *audience) {
 	least, kind := 1<<30, "plan"
 	if turn := a.questions % 14; turn < len(kindsOfLooks) {

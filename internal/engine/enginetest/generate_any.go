@@ -46,8 +46,8 @@ func Worlds() (out []World, err error) {
 	return out, nil
 }
 
-// Anything draws a question of any kind. It calls one of the other generators, in some cases wraps the result in a
-// subquery, and replaces functions by similar ones. In a world of single tables it returns the question's table,
+// Anything makes a random question of any kind. It calls one of the other generators, in some cases wraps the result in
+// a subquery, and replaces functions by similar ones. In a world of single tables it returns the question's table,
 // otherwise "". ofRows reports whether each row is a unit.
 func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows bool) {
 	g := generator{t}

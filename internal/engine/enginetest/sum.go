@@ -1,6 +1,8 @@
 // Package enginetest contains the reference engine: the plainest implementation of bounded statements, over rows in
-// memory. It replaces a database in tests of the planner, and tests compare the results of the real engines with
-// it. The package also has the conformance tests, the replay audit, and generators of questions and rows.
+// memory. It replaces a database in tests of the planner, and tests compare the results of the real engines with it.
+// The package also has the conformance tests, the replay audit, and generators of questions and rows. The replay audit
+// asks an engine the same questions about two neighbouring databases, and checks that no exact result differs by more
+// than the sensitivity that the planner computed.
 package enginetest
 
 import (

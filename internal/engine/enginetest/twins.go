@@ -115,7 +115,7 @@ func (w *Twins) Check() (moves []Move, err error) {
 	return moves, nil
 }
 
-// found returns q with bounds that its searches might find.
+// found returns the plan q with bounds that its private searches for bounds might find.
 func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
 	if len(q.Searches) == 0 {
 		return q, nil
@@ -300,7 +300,7 @@ func allOf(b *bounded.Statement) (out []int) {
 	return out
 }
 
-// differences returns, for each cell (group), the sums in the first database minus those in the second.
+// differences returns, for each cell (group) of b, the exact sums in the first database minus those in the second.
 func (w *Twins) differences(b *bounded.Statement) (*moved, error) {
 	out := &moved{width: b.Width()}
 	for sign, of := range w.Of {

@@ -31,7 +31,8 @@ func rowsOfUnits(b *bounded.Statement, rows []piece) (out []piece) {
 	return out
 }
 
-// FoundRows returns p with a row cap that its search could find, or p itself if it has no search.
+// FoundRows returns the plan p with a cap on a unit's rows that p's private search for it could find, or p itself if it
+// has no such search.
 func FoundRows(t *rapid.T, p *plan.Plan) *plan.Plan {
 	if p.Rows == nil {
 		return p

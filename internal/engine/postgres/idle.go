@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// linger is how long the connection of a rehearsal waits for its question.
+// linger is how long the connection of a rehearsal is kept for the question that was rehearsed.
 const linger = 5 * time.Second
 
 // most is the largest number of waiting connections. Questions that are refused after their rehearsal leave their
@@ -30,7 +30,8 @@ type waiting struct {
 	timer *time.Timer
 }
 
-// put keeps a connection, on which no transaction is open, for the time linger. The text `at` identifies its server.
+// put keeps a connection, on which no transaction is open, for a later question, for the time linger. The text `at`
+// identifies its server.
 func (i *idle) put(at string, s *session) {
 	i.busy.Lock()
 	defer i.busy.Unlock()

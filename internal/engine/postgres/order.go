@@ -33,9 +33,9 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 }
 
 // cappedCells returns the rows that count under the caps of an ordered statement. In each cell (group) of a unit, it
-// keeps the first Caps.RowsPerGroup rows by their places, the numbers of the unit's rows. Among a unit's cells, it
-// keeps the first Caps.Groups in the order of their first rows. Both choices depend on that unit's own rows alone: see
-// render.
+// keeps the first Caps.RowsPerGroup rows by their places. A place numbers the rows of one unit. Among a unit's cells,
+// it keeps the first Caps.Groups in the order of their first rows. Both choices depend on that unit's own rows alone:
+// see render.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf(

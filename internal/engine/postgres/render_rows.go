@@ -24,7 +24,8 @@ func rowsAreAddedUp(b *bounded.Statement) bool {
 // group. Cleaning is a function of the value read, so all rows of a group have one cleaned key. Sums are exact in
 // any order.
 //
-// A stage is a fence only if the next stage names one of its expressions several times.
+// A stage (one SELECT of the statement) ends with a fence, OFFSET 0, only if the next stage names one of its
+// expressions several times.
 func sumOfRows(b *bounded.Statement, in *rows) string {
 	var stored, found, keys, values, contributed, sums, cleanKeys []string
 	fence, again := "", false
@@ -86,8 +87,8 @@ func isOne(m *bounded.Measure) bool {
 	return (m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
 }
 
-// clampIsIdle reports whether clamping cannot change a gridded value of m. This is so for a count. It is also so
-// for a column whose cleaned range lies within the measure's bounds.
+// clampIsIdle reports whether clamping cannot change a gridded value of m: a row's value in grid units. This is so for
+// a count. It is also so for a column whose cleaned range lies within the measure's bounds.
 //
 // Claim: if it returns true, coalesce(v, 0) equals the clamped value in every row, so a row adds no more than the
 // sensitivity assumes. Proof. A NULL adds 0 in both. The only other value of a count is 1, which is between Lo and

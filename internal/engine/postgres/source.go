@@ -70,7 +70,7 @@ const hashJoins = "SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = o
 	"SET LOCAL enable_mergejoin = off; " +
 	"SET LOCAL join_collapse_limit = 1; SET LOCAL from_collapse_limit = 1"
 
-// anyJoins undoes hashJoins.
+// anyJoins undoes the settings of hashJoins.
 const anyJoins = "RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin; " +
 	"RESET join_collapse_limit; RESET from_collapse_limit"
 

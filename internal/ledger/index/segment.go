@@ -20,7 +20,7 @@ type Segment struct {
 	entries int64
 	answers int64
 	keys    int64
-	kinds   int64 // length of the kinds in bytes
+	kinds   int64 // length in bytes of the kinds, the list of distinct subjects
 	filter  []byte
 	digests []byte
 }
@@ -130,8 +130,8 @@ func (s *Segment) Entries(from, to uint64) ([]Entry, error) {
 	return out, nil
 }
 
-// answer returns the answer with a number, without its Key and About. kind is the offset of its subject among the
-// kinds.
+// answer returns the answer with a number, without its Key and About. kind is the offset of its subject in the list of
+// all subjects.
 func (s *Segment) answer(number int64) (a Answer, kind int64, err error) {
 	if number < 0 || number >= s.answers {
 		return a, 0, ErrDamaged
