@@ -60,7 +60,7 @@ func VectorSums(b *bounded.Statement, rows string, d Dialect) string {
 	return "SELECT " + w.list(sums) + " FROM (" + rows + ") AS r" + GroupBy(w.keys)
 }
 
-// vectors writes the statement of VectorSums, stage by stage.
+// vectors writes the statement of VectorSums, stage by stage: each stage is a SELECT that reads the one before.
 type vectors struct {
 	*bounded.Statement
 	d    Dialect

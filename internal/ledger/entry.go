@@ -76,7 +76,7 @@ type Terms struct {
 	Analysts map[string]privacy.Loss `json:"analysts,omitempty"`
 }
 
-// Adoption records that the owner adopted terms.
+// Adoption records that the owner adopted the terms of a policy, which are in force from then on.
 type Adoption struct {
 	Terms Terms `json:"terms"`
 	// ≥ 1: every earlier loss counts from now on as its loss for a group of this many units

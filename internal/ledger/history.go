@@ -171,7 +171,7 @@ func (h *history) division(c *Confined, from []Source) (d division, parts []stri
 	return division{from[0], parting}, c.Parts, nil
 }
 
-// by returns the accountant of the terms' budget.
+// by returns the accountant (pure ε or zCDP) in which the terms state the budget.
 func (h *history) by() privacy.Accountant { return h.budget().Accountant() }
 
 // spentIn returns the total loss of all charges under an accountant.

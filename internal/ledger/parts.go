@@ -21,7 +21,7 @@ type Confined struct {
 	Parts []string `json:"parts"` // sorted, distinct
 }
 
-// tally is a sum of losses, kept for both accountants.
+// tally is a sum of losses, kept both as pure ε and as zCDP.
 type tally struct {
 	pure privacy.Loss // sum of the pure losses
 	// sum of all losses, each converted to zCDP: the conversion (Σε)²/2 of the pure sum would exceed Σε²/2

@@ -269,7 +269,7 @@ func (h *history) forget(to uint64, has *past) {
 	}
 }
 
-// forgetIndexed forgets the entries that checkpoints cover and that are in the index file.
+// forgetIndexed drops from memory the entries that checkpoints cover and that are in the index file.
 func (h *history) forgetIndexed(fsys fileSystem, dir string) {
 	if len(h.covered) == 0 || h.unindexed {
 		return

@@ -117,7 +117,7 @@ func chain(before Hash, next part) Hash {
 	return sha256.Sum256(append(before[:len(before):len(before)], next.Root[:]...))
 }
 
-// body returns the checkpoint entry for the place.
+// body returns the entry of kind "checkpoint" for the place p in the log.
 func (p *place) body() Checkpoint {
 	p.settle()
 	return Checkpoint{Entries: p.entries, State: p.digest, Index: p.chained}
@@ -146,7 +146,7 @@ func (h *history) pass(at ref) {
 	}
 }
 
-// passed is the newest place, or the beginning of the log.
+// passed is the newest place that this reader passed (see cadence), or the beginning of the log.
 type passed struct {
 	entries uint64
 	end     int64

@@ -73,7 +73,8 @@ func (l *Ledger) prepare() error {
 	return torn.err
 }
 
-// commit admits the members of a batch, writes the admitted ones, and sets the index or the error of each.
+// commit checks the members of a batch (the entries that one write may contain), writes those that the history admits,
+// and sets the index or the error of each.
 func (l *Ledger) commit(batch []*member) {
 	p := l.admit(batch)
 	if len(p.entries) == 0 {

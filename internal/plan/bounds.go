@@ -19,7 +19,8 @@ type capped struct {
 	notes   notes
 }
 
-// unpricedRows is a RowSearch before it has a share of the price.
+// unpricedRows is a [RowSearch], the search for a bound on a unit's rows, before dividePrice gives it a share of the
+// price.
 type unpricedRows struct {
 	most, found       int64
 	rank, sensitivity *big.Rat
@@ -37,7 +38,7 @@ func boundUnits(m *measured) (*capped, error) {
 	return boundBy(m, (*bounding).rowsWanted, (*bounding).chooseCaps)
 }
 
-// boundBy runs the given steps, which decide how much of one unit counts.
+// boundBy runs the given steps in order. Together they decide how many rows and groups of one unit count.
 func boundBy(m *measured, steps ...func(*bounding) error) (*capped, error) {
 	b := &bounding{capped: &capped{measured: m, maxRows: m.request.MaxRows}, Scope: m.scope.Clone()}
 	for _, step := range steps {

@@ -90,7 +90,7 @@ func (m *measured) cellsClamped() bool {
 // The types below describe releases that have no share of the price yet. The phase chooseNoise converts each to the
 // type whose name lacks "unpriced", which has a share, a sensitivity and noise.
 
-// unpricedMeasure is a Measure before it has a share of the price.
+// unpricedMeasure is a [Measure] before dividePrice gives it a share of the price.
 type unpricedMeasure struct {
 	bounded.Measure
 	rounding *big.Int        // the largest error of a cell of a table that rounding to the grid causes, in grid units
@@ -108,7 +108,7 @@ func (m *unpricedMeasure) String() string {
 	return measureText(&m.Measure, m.search != nil, m.centred)
 }
 
-// unpricedSearch is a Search before it has a share of the price.
+// unpricedSearch is a [Search] before dividePrice gives it a share of the price.
 type unpricedSearch struct {
 	x     *bounded.Expr
 	outer *bounded.Measure // x, within x's own bounds
@@ -118,7 +118,7 @@ type unpricedSearch struct {
 // String returns the search's canonical text.
 func (s *unpricedSearch) String() string { return searchText(s.outer) }
 
-// unpricedQuantile is a Quantile before it has a share of the price.
+// unpricedQuantile is a [Quantile] before dividePrice gives it a share of the price.
 type unpricedQuantile struct {
 	value *bounded.Measure
 	rank  *big.Rat
@@ -129,7 +129,7 @@ type unpricedQuantile struct {
 // String returns the quantile's canonical text.
 func (q *unpricedQuantile) String() string { return quantileText(q.rank, q.of) }
 
-// unpricedMode is a Mode before it has a share of the price.
+// unpricedMode is a [Mode] before dividePrice gives it a share of the price.
 type unpricedMode struct {
 	of    bounded.Key
 	text  string
@@ -139,7 +139,8 @@ type unpricedMode struct {
 // String returns the mode's canonical text.
 func (m *unpricedMode) String() string { return m.text }
 
-// unpricedAggregate is an Aggregate whose measures, quantile or mode have no share of the price yet.
+// unpricedAggregate is an [Aggregate] before dividePrice gives its measures, quantile or mode their shares of the
+// price.
 type unpricedAggregate struct {
 	of         Func
 	sum, count *unpricedMeasure

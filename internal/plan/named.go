@@ -13,7 +13,7 @@ import (
 	"dither/internal/value"
 )
 
-// given has the named arguments of an aggregate.
+// given has the named arguments of one call of an aggregate, such as bounds => (0, 10).
 type given struct {
 	terms
 	auto    bool      // bounds => auto

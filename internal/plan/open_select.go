@@ -89,7 +89,7 @@ func (b *noising) chooseSelection() error {
 	return nil
 }
 
-// choose sets the strategy that releases groups with 95 % probability from a smaller number of units on.
+// choose sets the strategy under which fewer units in a group suffice for its release with probability 95 %.
 func (s *Selection) choose(n privacy.Neighbours) error {
 	rho, delta := s.Loss.ZCDP()
 	differ := s.Groups

@@ -5,7 +5,7 @@ import (
 	"dither/internal/bounded"
 )
 
-// draws are the quantiles and modes of one grouping, with their noise.
+// draws are the quantiles and modes of one grouping, with their noise: their values are random choices.
 type draws struct {
 	quantiles []*Quantile // in canonical order
 	modes     []*Mode     // in canonical order
@@ -64,7 +64,8 @@ func (b *noising) capOrders(of *draws, cells int) error {
 	return nil
 }
 
-// chooseQuantiles sets the sensitivities and offsets of the quantiles, which depend on the caps.
+// chooseQuantiles sets the sensitivities of the quantiles, and the offsets of their intervals' ends ([Quantile]). Both
+// depend on the caps on a unit's rows and groups.
 func (b *noising) chooseQuantiles(of *draws, cells int) error {
 	for _, q := range of.quantiles {
 		if err := q.choose(b.neighbours(), of.orderCaps.MostRows(), cells); err != nil {

@@ -96,7 +96,8 @@ func (b *measuring) quantileMeasure(x query.Expr, name string) (*bounded.Measure
 	return m, nil
 }
 
-// quantileAt returns the released value of a quantile that is an aggregate of its own, with a claim.
+// quantileAt returns the released value of a quantile that is an aggregate of its own, and so has a claim to a share of
+// the price.
 func (b *measuring) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post, error) {
 	q, p, err := b.quantile(x, name, rank)
 	if err == nil {
@@ -245,7 +246,8 @@ func worstOf(quantiles []*Quantile) *Quantile {
 	return out
 }
 
-// Siblings returns all quantiles of the value that q is a quantile of, including q, by increasing rank.
+// Siblings returns all quantiles of the value that q is a quantile of, including q, from the lowest rank to the
+// highest.
 func (p *Plan) Siblings(q *Quantile) []*Quantile { return p.orderOf(q.Value).quantiles }
 
 // RankError returns a bound on the rank error of a quantile in one group, in rows, which fails with probability at most

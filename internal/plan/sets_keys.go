@@ -171,7 +171,8 @@ const (
 	maxPairs   = 50_000
 )
 
-// fittable reports whether fitting the sets together stays within the limits on time and memory.
+// fittable reports whether the noisy tables of all grouping sets can be fitted to each other within the limits on time
+// and memory.
 func fittable(keys []bounded.Key, sets [][]int) bool {
 	if len(keys) > maxSetKeys {
 		return false

@@ -124,7 +124,8 @@ func (b *sharing) divide() error {
 	return nil
 }
 
-// shares keeps computed shares, because most of hundreds of aggregates have the same.
+// shares keeps computed shares of the price, because a question may have hundreds of aggregates, most of them with
+// equal shares.
 type shares map[shareOf]privacy.Loss
 
 type shareOf struct {

@@ -43,7 +43,7 @@ func histograms(p *plan.Plan) (out []*plan.Measure) {
 	return out
 }
 
-// searchOne runs one search, and returns the bounds that it found.
+// searchOne runs one private search for bounds ([plan.Search]), and returns the bounds that it found.
 func searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from reader) (quantile.Domain, error) {
 	ctx, done := context.WithCancel(ctx)
 	defer done() // an engine may keep its query open until ctx ends

@@ -79,7 +79,7 @@ func (m *Selection) Shortfall(beta float64) (float64, error) {
 	return m.within(m.target.Cells(), beta)
 }
 
-// told is what a mechanism reports about itself after it ran.
+// told is what a mechanism reports about itself after it ran: its loss and its noise scale.
 type told struct {
 	loss  privacy.Loss
 	least privacy.Loss // the loss under zCDP, if that is less than the ρ that the pure loss implies; else zero

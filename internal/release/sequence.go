@@ -87,7 +87,7 @@ func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 	return &Released{ID: id, Values: found.values}, nil
 }
 
-// found holds the values of an access, and their recorded form.
+// found holds the values that an access releases, and the text of them that the ledger records.
 type found struct {
 	values Values
 	text   json.RawMessage

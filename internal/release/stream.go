@@ -187,7 +187,7 @@ func (s *Stream) Ask(
 	return s.verdict(numbers[0]), nil
 }
 
-// admits refuses questions that the stream's price does not cover.
+// admits returns a refusal for a question that the stream's price does not cover, and otherwise nil.
 func (s *Stream) admits(t *plan.Target) error {
 	refused := func(message, hint string) error {
 		return &EndedError{How: Unsupported, Message: message, Hint: hint}

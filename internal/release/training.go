@@ -44,7 +44,7 @@ type Training struct {
 // ID returns the number of the training's reservation in the ledger. It is set when the training has begun.
 func (t *Training) ID() uint64 { return t.id }
 
-// Terms returns the training's terms: its steps, and their price.
+// Terms returns the training's terms: the mechanism of its steps, their number and their price.
 func (t *Training) Terms() *TrainingTerms { return t.terms.copied() }
 
 // Grid returns the exponent of the numbers' unit: they are multiples of 2^Grid.

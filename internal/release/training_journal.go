@@ -41,7 +41,7 @@ type digest [sha256.Size]byte
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// place is the position of a record in the file, with the digest of the step's parameters.
+// place is the position of a record in the journal's file, with the digest of the step's parameters.
 type place struct {
 	at     int64 // the offset of its body
 	size   int

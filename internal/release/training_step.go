@@ -120,7 +120,7 @@ func (t *Training) Close() error {
 	return t.give()
 }
 
-// draw reads the rows, and draws the noise of a step.
+// draw reads the rows, computes the gradient of a step, and adds noise.
 func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*big.Int, error) {
 	k := t.kernel
 	if k.ledger.ReadOnly() { // the step could be neither recorded nor counted as cancelled

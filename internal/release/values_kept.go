@@ -42,7 +42,8 @@ func keptFile(v seal.Version, column string) string {
 	return strings.TrimSuffix(v.File, filepath.Ext(v.File)) + ".values-" + hex.EncodeToString(sum[:6]) + ".json"
 }
 
-// kept returns the values in the file, and whether the file exists and fits.
+// kept returns the values in the file (see keptValues), and whether the file exists and fits the version and the
+// column.
 func kept(v seal.Version, c *policy.Column) ([]value.Value, bool) {
 	if v.Live || v.File == "" { // for a live table, these values are not used
 		return nil, false

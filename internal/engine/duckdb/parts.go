@@ -7,7 +7,8 @@ import (
 	"dither/internal/engine"
 )
 
-// partColumn is the column that holds a row's part while owned finds the own parts of each unit.
+// partColumn is the column that holds a row's part while owned finds the parts in which each unit counts
+// ([bounded.Part]).
 const partColumn = "__dither_part"
 
 // owned returns the rows of scan that are in their unit's own parts: see [bounded.Part]. These are the first PerUnit

@@ -39,7 +39,7 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	return addedUp(b, rows)
 }
 
-// addedUp returns the outermost stage of the statement, over the rows that count.
+// addedUp returns the outermost SELECT of the statement, which adds up the contributions of the rows that count.
 func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:

@@ -54,7 +54,7 @@ type audited struct {
 	told     map[string]bool
 }
 
-// pair is a world with the rows of two neighbouring databases.
+// pair is a world (a policy for which questions are made) with the rows of two neighbouring databases.
 type pair struct {
 	World
 	of [2]Tables
@@ -96,7 +96,7 @@ func (a Audit) Run(t *testing.T) {
 	t.Logf("%d of %d constructs moved; not: %q", len(Constructs)-len(missing), len(Constructs), missing)
 }
 
-// world draws one world with two neighbouring databases, and asks its questions.
+// world makes one random world, a policy with two neighbouring databases, and asks its questions.
 func (a *audited) world(number int) error {
 	drawn := rapid.Custom(func(t *rapid.T) (p pair) {
 		p.World = RandomWorld(t, a.Parts(number))
@@ -166,7 +166,8 @@ func (a *audited) sealed(drawn pair, number int) (out sealedPair, err error) {
 	return out, nil
 }
 
-// ask asks one question of a pair of databases. In Catch, it then asks again with each planted error.
+// ask asks one question of a pair of databases. In Catch, it then asks again with each planted error, a deliberate
+// error in the code.
 func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Move, error) {
 	again, err := q.again(p.other)
 	if err != nil || again.text != q.text {

@@ -28,7 +28,8 @@ type question struct {
 // kindsOfLooks are the special kinds of questions, which an audit asks in turn.
 var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts", "units", "stored"}
 
-// audience draws and plans a question of a kind. It returns nil if the planner refuses the question.
+// audience makes and plans a random question of a kind, one of kindsOfLooks. It returns nil if the planner refuses the
+// question.
 func (w World) audience(kind string, seed int) *audience {
 	return rapid.Custom(func(t *rapid.T) *audience {
 		q, ok := w.drawn(t, kind)
@@ -43,7 +44,7 @@ func (w World) audience(kind string, seed int) *audience {
 	}).Example(seed)
 }
 
-// drawn draws a question of a kind. It returns false if this world has no such question.
+// drawn makes a random question of a kind, one of kindsOfLooks. It returns false if this world has no such question.
 func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 	g := generator{t}
 	table := g.pick("t", "p", "p", "p")

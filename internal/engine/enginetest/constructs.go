@@ -53,7 +53,7 @@ func (m Met) Add(q *plan.Plan, sql string) {
 	}
 }
 
-// In returns the names of the constructs of a question, given its plan and its SQL.
+// In returns the names of the constructs (see [Construct]) that a question contains, given its plan and its SQL.
 func In(q *plan.Plan, sql string) (out []string) {
 	sql = strings.ToUpper(sql)
 	for _, c := range Constructs {

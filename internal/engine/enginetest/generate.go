@@ -85,7 +85,7 @@ func days(ns ...int64) (out []value.Value) {
 	return out
 }
 
-// Rows draws at most `most` rows of a table, with hostile values.
+// Rows makes at most `most` random rows of a table, with hostile values: values that would break careless arithmetic.
 func Rows(t *rapid.T, table *policy.Table, most int) []Row {
 	n := rapid.IntRange(0, most).Draw(t, "rows")
 	out := make([]Row, n)

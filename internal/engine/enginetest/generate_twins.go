@@ -10,11 +10,11 @@ import (
 )
 
 // RandomTwins draws the rows of two neighbouring databases of a world. In the second, one person is missing or
-// replaced, with all its rows in all tables. One row of table t, whose rows are units, is missing or replaced too;
-// no question reads both t and persons. The person is drawn to matter: it often has more rows than count, in one
-// group or in many, at the ends of the bounds. It may be the only person with several rows, or with a NULL, so that
-// sealing records different facts about the two databases. The order of each table's rows is random. Public tables
-// are equal in both.
+// replaced, with all its rows in all tables. One row of table t, whose rows are units, is missing or replaced too; no
+// question reads both t and persons. The person is chosen to matter: it often has more rows than count, in one group or
+// in many, at the ends of the bounds. It may be the only person with several rows, or with a NULL, so that sealing
+// records different facts about the two databases. The order of each table's rows is random. Public tables are equal in
+// both.
 func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 	d := drawer{generator{t}, w, generator{t}.chance(3), map[string][]value.Value{}}
 	before = Tables{}
@@ -63,7 +63,7 @@ func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 
 const victim = 1
 
-// drawer draws rows for the tables of a world.
+// drawer makes random rows for the tables of a world.
 type drawer struct {
 	generator
 	w     World
@@ -71,7 +71,7 @@ type drawer struct {
 	known map[string][]value.Value
 }
 
-// others draws the rows of all other persons, and rows without a person.
+// others makes the rows of all persons but the one that heavy makes rows of, and rows without a person.
 func (d drawer) others(table *policy.Table) (out []Row) {
 	for i := range rapid.SampledFrom([]int{0, 1, 4, 9, 9}).Draw(d.t, "others") {
 		r := d.row(table)
@@ -165,7 +165,7 @@ func (d drawer) row(table *policy.Table) Row {
 	return out
 }
 
-// dense draws a row with few NULLs, even if d.light is set.
+// dense makes a random row with few NULLs, even if d.light is set.
 func (d drawer) dense(table *policy.Table) Row {
 	d.light = false
 	out := d.row(table)

@@ -78,7 +78,8 @@ func Recorded(t *policy.Table, rows []Row) (mostRows, mostPerKey int64) {
 // that rows of different tables often match.
 var few = map[string]int{"person": 4, "who": 4, "id": 5, "ref": 5, "parent": 6, "line": 5, "up": 6}
 
-// RelationRows draws at most `most` rows of every table, with hostile values.
+// RelationRows makes at most `most` random rows of every table, with hostile values: values that would break careless
+// arithmetic.
 func RelationRows(t *rapid.T, p *policy.Policy, most int) Tables {
 	out := Tables{}
 	for _, table := range p.Tables {
@@ -127,7 +128,8 @@ func cloned(rows Tables) Tables {
 	return out
 }
 
-// withoutPerson is RelationNeighbour for a given person. draw returns the rows of the replacement.
+// withoutPerson is RelationNeighbour for a given person: it returns the tables without that person's rows. If replace
+// is set, the function draw makes the rows of the replacement.
 func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw func(table string) []Row) Tables {
 	out, victim := cloned(rows), value.OfInt(person)
 	drop := func(table string, gone func(Row) bool) { out[table] = slices.DeleteFunc(out[table], gone) }
@@ -170,7 +172,7 @@ func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw fun
 
 const somebodyNew = 1000
 
-// RowsOf draws exactly n rows of a table.
+// RowsOf makes exactly n random rows of a table.
 func RowsOf(t *rapid.T, table *policy.Table, n int) []Row {
 	for {
 		if rows := relationRows(t, table, n); len(rows) == n {
@@ -236,7 +238,7 @@ func (g generator) where(r columnsOf) string {
 	return g.pick(n+" > 1", n+" <= "+g.pick(r.numbers...), n+" IS NULL", "NOT ("+n+" = 0)", n+" BETWEEN 0 AND 5")
 }
 
-// relation draws the content of a FROM clause.
+// relation makes a random FROM clause, without the word FROM.
 func (g generator) relation(depth int) columnsOf {
 	pColumns := columnsOf{
 		numbers: []string{"a.i", "a.k", "a.x"}, keys: []string{"a.s", "a.k", "a.b", "a.i % 3"},

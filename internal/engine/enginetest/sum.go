@@ -89,7 +89,8 @@ func contributions(b *bounded.Statement, rows []Row) []piece {
 	return counted(b, pieces)
 }
 
-// counted applies the caps to pieces, and returns the pieces that count.
+// counted applies the caps of b to pieces (contributions of rows, or of units in cells), and returns the pieces that
+// count.
 func counted(b *bounded.Statement, pieces []piece) []piece {
 	if b.CountsRows() {
 		return rowsOfUnits(b, pieces)
@@ -236,7 +237,7 @@ func contribution(b *bounded.Statement, p piece) []*big.Int {
 	return out
 }
 
-// capped keeps the first n pieces of each unit.
+// capped keeps the first n pieces of each unit, in the order of their places.
 func capped(pieces []piece, n int64) []piece {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(value.Compare(a.unit, b.unit), cmp.Compare(a.place, b.place))

@@ -131,7 +131,8 @@ func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
 	return q.Found(lower, upper)
 }
 
-// sums compares the differences of the measures with their sensitivities, for each grouping set.
+// sums compares the differences of the measures between the two databases with the planned sensitivities, for each
+// grouping set.
 func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
 	all, err := w.differences(&q.Statement)
 	if err != nil {
@@ -177,7 +178,8 @@ func (w *Twins) within(of []*plan.Measure, l1, l2squared []*big.Int, note func(M
 	return nil
 }
 
-// orders compares what the quantiles and modes of one grouping set read.
+// orders compares, between the two databases, the ordered rows and counts that the quantiles and modes of one grouping
+// set read.
 func (w *Twins) orders(q *plan.Plan, note func(Move)) error {
 	one := int64(1)
 	if q.Neighbours == privacy.AddRemove {

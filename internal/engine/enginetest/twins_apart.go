@@ -52,7 +52,8 @@ func (m *moved) over(keys []int) (l1, l2squared []*big.Int) {
 	return l1, l2squared
 }
 
-// cells returns the differences, added over the cells (groups) that have equal values of the given keys.
+// cells returns the differences between the two databases, added over the cells (groups) that have equal values of the
+// given keys.
 func (m *moved) cells(keys []int) map[string][]*big.Int {
 	cells := map[string][]*big.Int{}
 	for i, sums := range m.sums {

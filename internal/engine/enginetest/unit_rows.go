@@ -15,7 +15,7 @@ import (
 	"dither/internal/value"
 )
 
-// rowsOfUnits returns one piece for each unit: the unit's number of rows, clamped.
+// rowsOfUnits returns one piece for each unit, with the unit's number of rows, clamped to the measure's bounds.
 func rowsOfUnits(b *bounded.Statement, rows []piece) (out []piece) {
 	of := map[string]int64{}
 	units := map[string]value.Value{}

@@ -62,7 +62,7 @@ var dialect = engine.Dialect{
 	Fence: " OFFSET 0",
 }
 
-// addedUp returns the outermost stage of the statement, over the rows that count.
+// addedUp returns the outermost SELECT of the statement, which adds up the contributions of the rows that count.
 func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:

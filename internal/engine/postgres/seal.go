@@ -89,7 +89,7 @@ func unquoted(err error) error {
 	return fmt.Errorf("one of its rows cannot be read (SQLSTATE %s): a view fails on that row", raised.Code)
 }
 
-// look is the inspection of one table, with its connection.
+// look is the inspection of one table for sealing, with its connection to the server.
 type look struct {
 	*session
 	*rows
