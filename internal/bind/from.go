@@ -23,7 +23,7 @@ type Relation struct {
 	Keyed    *PublicJoin
 }
 
-// Name is a name in a relation, with the facts that are known about its expression.
+// Name is a name in a relation, with what is known about its expression.
 type Name struct {
 	table, name string
 	e           *bounded.Expr
@@ -130,7 +130,7 @@ func (f from) table(r *query.Table) (*Relation, error) {
 	return f.whole(t, alias)
 }
 
-// whole returns the relation of all rows of a table, under an alias.
+// whole returns the relation that FROM table AS alias selects from: all rows of the table.
 func (f from) whole(t *policy.Table, alias string) (*Relation, error) {
 	out := &Relation{
 		Scope:  Scope{Table: t, alias: alias, Resolved: map[*policy.Column]bool{}},
@@ -195,8 +195,8 @@ func (r *Relation) scan() *bounded.Source {
 	return out
 }
 
-// over makes s the relation's source. The columns of s are the relation's names, in order. There is no condition
-// left.
+// over makes s the relation's source, from which its rows come. The columns of s are the relation's names, in order.
+// There is no condition left.
 func (r *Relation) over(s *bounded.Source) {
 	r.Scope = Scope{Names: r.Names, Source: s, Columns: s.Columns}
 	r.Where = nil
@@ -216,7 +216,7 @@ func (r *Relation) materialize() *bounded.Source {
 	return base
 }
 
-// base returns the source of the columns that names refer to.
+// base returns the source (bounded.Source) of the columns that the relation's names refer to.
 func (r *Relation) base() *bounded.Source {
 	if r.Source == nil {
 		return r.scan()
@@ -343,7 +343,8 @@ func (r *Relation) star(x *query.Star) ([]Name, error) {
 	return out, nil
 }
 
-// item translates one item of a SELECT list other than a star. A column keeps its known facts.
+// item translates one item of a SELECT list other than a star. A name that stands for a column keeps what is known
+// about the column, such as rows_per_value.
 func (r *Relation) item(item query.Item) (Name, error) {
 	e, err := r.Row(item.Expr)
 	if err != nil {

@@ -311,7 +311,8 @@ func shifted(e *bounded.Expr, n int, side *bounded.Source) *bounded.Expr {
 	return &out
 }
 
-// keep restricts a materialized relation to the rows in which e is true. Columns keep their indices.
+// keep restricts a relation that has been materialized (its names are the columns of its source) to the rows in which e
+// is true. Columns keep their indices.
 func (r *Relation) keep(e *bounded.Expr) {
 	out := &bounded.Source{
 		Op:      bounded.Select,
@@ -385,7 +386,7 @@ func copies(names []Name, columns []int) int64 {
 	return max(least, 1)
 }
 
-// bound sets how many rows of r a row of l may meet, and returns the bounds of a unit in the join.
+// bound sets how many rows of r a row of l may join, and returns the bounds on the rows of one unit in the join.
 func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 	s.partners = max(s.l.unit.RowsPerUnit, 1)
 	switch {

@@ -26,14 +26,14 @@ import (
 // their meaning. Both statements hold only if every row is grouped by the column itself, because otherwise a
 // dropped row would be in some group. The planner refuses other groupings.
 
-// PublicJoin says what a question with such a join must group by.
+// PublicJoin says what a question must group by if a join with a public table makes its groups public.
 type PublicJoin struct {
 	At   query.Pos
 	Hint string // a hint on how to group by the column
 }
 
-// keepsPublic returns the side of an outer join whose rows all stay, if that side is a SELECT DISTINCT, and the
-// other side. Otherwise both results are nil.
+// keepsPublic returns the two sides of an outer join: the side whose rows all stay, if that side is a SELECT DISTINCT,
+// and the other side. Otherwise both results are nil.
 func keepsPublic(j *query.Join) (public *query.Subquery, persons query.Relation) {
 	kept, other := j.R, j.L
 	if j.Kind == query.LeftJoin {
@@ -45,7 +45,8 @@ func keepsPublic(j *query.Join) (public *query.Subquery, persons query.Relation)
 	return nil, nil
 }
 
-// publicJoin binds a FROM clause that is such a join. It returns nil for any other FROM clause.
+// publicJoin binds a FROM clause that is a join with a public table which makes groups public. It returns nil for any
+// other FROM clause.
 func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	j, ok := tree.From.Relation.(*query.Join)
 	if !ok {

@@ -68,7 +68,7 @@ func columnNames(t *policy.Table) []string {
 	return names
 }
 
-// Row translates an expression over the values of one row into a typed expression.
+// Row translates an expression of the question, over the values of one row, into a typed expression.
 func (l *Scope) Row(x query.Expr) (*bounded.Expr, error) {
 	if l.inside != nil {
 		if e, ok := l.inside.key(x); ok {

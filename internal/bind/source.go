@@ -32,14 +32,15 @@ func Conjunction(a, b *bounded.Expr) *bounded.Expr {
 	return Logical(bounded.OpAnd, a, b)
 }
 
-// times returns the bounds of a unit after each of its rows becomes at most n rows. It refuses bounds that are too
-// large.
+// times returns the bounds on a unit's rows after each of the rows becomes at most n rows, as in a join. It refuses
+// bounds that are too large.
 func times(u policy.Unit, n int64, at query.Pos) (policy.Unit, error) {
 	u.RowsPerUnit, u.MaxGroups, u.RowsPerGroup = u.RowsPerUnit*n, u.MaxGroups*n, u.RowsPerGroup*n
 	return u, fits(u, at)
 }
 
-// plus returns the bounds of a unit that has the rows of u and the rows of v. It refuses bounds that are too large.
+// plus returns the bounds on a unit's rows if the unit has the rows of u and the rows of v, as in a union. It refuses
+// bounds that are too large.
 func plus(u, v policy.Unit, at query.Pos) (policy.Unit, error) {
 	u.RowsPerUnit += v.RowsPerUnit
 	u.MaxGroups += v.MaxGroups

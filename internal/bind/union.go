@@ -8,7 +8,7 @@ import (
 	"dither/internal/value"
 )
 
-// unionAll returns the UNION ALL of two relations. The bounds of a unit add up.
+// unionAll returns the UNION ALL of two relations. The bounds on the rows of one unit add up.
 func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 	switch {
 	case a.public != b.public:
@@ -60,7 +60,7 @@ func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 	return out, nil
 }
 
-// hull returns a column that can hold the values of either column.
+// hull returns a column whose range contains the values of both columns, for their UNION ALL.
 func hull(a, b bounded.Column) bounded.Column {
 	c := *a.Column
 	c.Lower, c.Upper, c.ValuesFrom = nil, nil, nil

@@ -14,13 +14,13 @@ import (
 // Cost bounds the work that the rows of one unit can cause in a question. It depends on the statement and the
 // policy alone, never on rows.
 //
-// Caps apply last, so WHERE and every expression run on all stored rows of a unit. Without a further bound, the
-// time of a question over the rows of one person, or a time limit that it exceeds, could reveal what noise hides.
-// The bound adds up, over the places of the statement, the number of rows that one unit can have there times the
-// steps of what is computed for each row. Rows are counted before any cap: at most policy.Table.Stored in a table,
-// multiplied in joins, and added in unions. Operations that read texts count the longest possible text.
-// docs/design/0007-cost.md has the proof. A step is at most about a nanosecond on one core, in the slower engine.
-// docs/reference/benchmarks.md compares steps with measured times.
+// Caps apply last, so WHERE and every expression run on all stored rows of a unit. Without a further bound, the time of
+// a question over the rows of one person, or a time limit that it exceeds, could reveal what noise hides. The bound
+// adds up over the places of the statement, which are its operations. For each it takes the number of rows that one
+// unit can have there, times the steps of what is computed for each row. Rows are counted before any cap: at most
+// policy.Table.Stored in a table, multiplied in joins, and added in unions. Operations that read texts count the
+// longest possible text. docs/design/0007-cost.md has the proof. A step is at most about a nanosecond on one core, in
+// the slower engine. docs/reference/benchmarks.md compares steps with measured times.
 type Cost struct {
 	Steps int64 // math.MaxInt64 if the bound is that or more
 	Rows  int64 // the largest number of rows of one unit at one place of the statement

@@ -201,7 +201,8 @@ func copied(width int64) int64 { return width / textPerStep }
 // decompresses one for each comparison.
 func opened(width int64) int64 { return width / textPerStep }
 
-// met returns the steps of finding a unit's name of width bytes in a join or a group: it is hashed and compared.
+// met returns the steps of finding a unit's name, a text of width bytes, in a join or a group: the name is hashed and
+// compared.
 func met(width int64) int64 { return sum(copied(width), 2*opened(width)) }
 
 // sorted returns the steps for each of n rows in a sort by texts of width bytes.

@@ -27,7 +27,7 @@ type fitted struct {
 	later func() ([]*big.Int, *big.Int)
 }
 
-// settle computes the values if that has not been done.
+// settle computes the fields values and denominator if that has not been done.
 func (f *fitted) settle() {
 	if f.later != nil {
 		f.values, f.denominator = f.later()

@@ -54,7 +54,7 @@ type released struct {
 	quantiles map[float64]*big.Int
 }
 
-// released prepares a measure. Measures with the same noise share its quantiles.
+// released prepares a measure for estimates. Measures with the same noise share its quantiles.
 func (n *noises) released(m *plan.Measure) (*released, error) {
 	of, err := n.of(m)
 	if err != nil {
@@ -113,7 +113,8 @@ func (n *noises) number(m *plan.Measure) int {
 	return i
 }
 
-// Ahead computes, in parallel, all quantiles of noises that intervals at level alpha need.
+// Ahead computes, in parallel and before they are needed, all quantiles of noise distributions for intervals at level
+// alpha.
 func (a *Answer) Ahead(alpha float64) {
 	all := a.noises.all
 	found := make([]*big.Int, len(all))

@@ -22,7 +22,8 @@ type cell struct {
 	place int // the row's cell in grid
 }
 
-// estimated identifies an aggregate at a level. Each is computed once in a cell.
+// estimated identifies the estimate of an aggregate whose interval fails with probability at most alpha. Each is
+// computed once in a row.
 type estimated struct {
 	aggregate int
 	alpha     float64

@@ -125,7 +125,8 @@ func (l *lattice) within(t uint64) (f family) {
 	return f
 }
 
-// weigh returns the weight of each grouping in f. It returns nil for groupings that are not in f.
+// weigh returns the weight of each grouping in f in the fit (see lattice). It returns nil for groupings that are not in
+// f.
 func (l *lattice) weigh(f family) []*big.Rat {
 	out := make([]*big.Rat, len(l.sets))
 	total := new(big.Rat)
@@ -282,7 +283,7 @@ type component struct {
 	denominator *big.Int
 }
 
-// margins returns all sums of each grouping's table, by grouping and keys.
+// margins returns, for each grouping, its table summed to every subset of its keys, by the remaining keys.
 func (l *lattice) margins(noisy [][]*big.Int) []map[uint64]table {
 	out := make([]map[uint64]table, len(l.sets))
 	for i, s := range l.sets {

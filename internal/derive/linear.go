@@ -28,7 +28,7 @@ func (a *Answer) stdDevOf(m *plan.Measure) float64 { return a.measures[m].stdDev
 
 func newForm() form { return form{constant: new(big.Rat), slope: map[*plan.Measure]*big.Rat{}} }
 
-// formOf returns what form returns, and computes it once for each p.
+// formOf returns p as a linear form of measures, as form does, and computes it once for each p.
 func (a *Answer) formOf(p *plan.Post) (form, bool) {
 	known, ok := a.forms[p]
 	if !ok {

@@ -92,9 +92,9 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// told returns the estimated table over the keys of f. law is the distribution of the error of each cell, and values
-// computes the table. If the parameter `alone` is negative, the table is fitted to all numbers of the measure.
-// Otherwise it is a sum of the numbers of the grouping whose index is alone.
+// told returns the table over the keys of f, as the earlier release e estimates it. law is the distribution of the
+// error of each cell, and values computes the table. If the parameter `alone` is negative, the table is fitted to all
+// numbers of the measure. Otherwise it is a sum of the numbers of the grouping whose index is alone.
 func (e *Earlier) told(
 	f reuse.Following,
 	noises []noise.Distribution,
@@ -188,8 +188,8 @@ func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, fro
 	return out, from
 }
 
-// tables returns a release's estimates of one measure over several groupings, or nil if the laws of their errors
-// are not known.
+// tables returns a release's estimates of one measure over several groupings, or nil if the distributions (laws) of
+// their errors are not known.
 //
 // If numbers of several groupings are fitted together, the errors of the fitted cells are dependent. Each error has
 // a known law, but a sum of several has none. If such sums are needed, all tables come from one grouping alone,
@@ -220,8 +220,8 @@ func sums(f reuse.Following) bool {
 	return slices.ContainsFunc(f.Cells, func(cells []int) bool { return len(cells) > 1 })
 }
 
-// finest returns the grouping that has the keys of all followings and gives their tables the least variance. It
-// returns −1 if there is none.
+// finest returns the grouping of the earlier release that has the keys of all entries of follows, and gives their
+// tables the least variance. It returns −1 if there is none.
 func (e *Earlier) finest(follows []reuse.Following, noises []noise.Distribution) int {
 	best, least := -1, math.Inf(1)
 	for i, g := range e.Plan.Groupings() {
@@ -265,7 +265,7 @@ func (e *Earlier) table(f reuse.Following, noises []noise.Distribution, alone in
 	return out
 }
 
-// leastBy returns the index of the first entry with the least number.
+// leastBy returns the index of the first entry of the list `of` for which the function number returns the least value.
 func leastBy(of [][]*fitted, number func([]*fitted) float64) int {
 	best := 0
 	for i := range of {
@@ -308,8 +308,8 @@ func averaged(of [][]*fitted) []*fitted {
 	return out
 }
 
-// averageLaws returns the laws of the average of one grouping's tables. Cells with the same laws in all tables
-// share a result.
+// averageLaws returns the laws (the distributions of the errors) of the average of one grouping's tables. Cells with
+// the same laws in all tables share a result.
 func averageLaws(of [][]*fitted, g int, shares []float64) []*noise.Combination {
 	type step struct{ sum, law *noise.Combination }
 	sums := make([]*noise.Combination, len(of[0][g].laws))
@@ -348,5 +348,5 @@ func weighted(of [][]*fitted, g int, weights []int64, total *big.Int) ([]*big.In
 	return values, denominator.Mul(denominator, total)
 }
 
-// Forget undoes From.
+// Forget drops the estimates that From took from earlier releases, so that the answer uses its own numbers again.
 func (a *Answer) Forget() { a.given = nil }

@@ -25,7 +25,7 @@ type shape struct {
 	same    []int    // for each grouping, the index of the first grouping whose errors have the same distribution
 }
 
-// of returns the shape of the j-th measure's tables.
+// of returns the shape (see [Shapes]) of the j-th measure's tables.
 func (s *Shapes) of(p *plan.Plan, j int) *shape {
 	variance := variances(p, j)
 	one, first := big.NewRat(1, 1), variance[0]
@@ -85,7 +85,7 @@ func newShape(l *lattice) *shape {
 	return out
 }
 
-// laws returns, for each grouping, the distribution of the noise in its fitted cells.
+// laws returns, for each grouping, the distribution of the noise in the cells of its fitted table.
 func (s *shape) laws(noises []noise.Distribution) []*noise.Combination {
 	var out []*noise.Combination
 	for i, like := range s.same {

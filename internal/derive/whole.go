@@ -64,7 +64,7 @@ func (a *Answer) chain() bool {
 	return true
 }
 
-// partsOf lists, for each cell of the coarser grouping, the cells of the finer one that add up to it.
+// partsOf lists, for each cell (group) of the coarser grouping, the cells of the finer one that add up to it.
 func (a *Answer) partsOf(fine, coarse plan.Grouping) [][]int {
 	var sizes []int64
 	for _, k := range a.plan.Keys {

@@ -79,7 +79,8 @@ func (r *Reader) conjunction(e *bounded.Expr) *expressions {
 	return out
 }
 
-// at returns the index of the expression that is the Same as e, whose hash is h, or −1 if there is none.
+// at returns the index of the expression that is the same as e ([bounded.Expr.Same]), or −1 if there is none. h is the
+// hash of e.
 func (s *expressions) at(h uint64, e *bounded.Expr) int {
 	for _, i := range s.hashed[h] {
 		if s.all[i].Same(e) {
@@ -152,7 +153,7 @@ func (c *comparison) measure(m *plan.Measure) int {
 	return -1
 }
 
-// hash returns a hash that is equal for measures that are the Same.
+// hash returns a hash of m. It is equal for measures that are the same ([bounded.Measure.Same]).
 func (c *comparison) hash(m *plan.Measure) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.reader.seed)
@@ -171,8 +172,8 @@ func (c *comparison) rows() bool {
 	return c.same
 }
 
-// cells returns, for each cell of g, the cells of q's table that add up to it. It returns nil if the cells of g do
-// not follow from q.
+// cells returns, for each cell of the grouping g, the cells of the earlier plan q's table that add up to it. It returns
+// nil if the cells of g do not follow from q.
 func (c *comparison) cells(g plan.Grouping) *Following {
 	i := slices.IndexFunc(c.tables, func(t overKeys) bool { return slices.Equal(t.keys, g.Keys) })
 	if i < 0 {

@@ -70,7 +70,8 @@ func (r *Reader) Follow(m *plan.Measure, g plan.Grouping, q *plan.Plan) (Followi
 	return out, true
 }
 
-// Tells reports whether some measure of the reader's plan follows from a release of the plan q, in all groupings.
+// Tells reports whether some measure of the reader's plan follows (see [Following]) from a release of the plan q, in
+// all groupings.
 func (r *Reader) Tells(q *plan.Plan) bool {
 	return slices.ContainsFunc(r.asked.Measures, func(m *plan.Measure) bool {
 		return !slices.ContainsFunc(r.asked.Groupings(), func(g plan.Grouping) bool {

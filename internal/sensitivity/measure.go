@@ -22,10 +22,11 @@ type Bound struct {
 //
 // Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //
-// Proof. Let c be the contribution of one unit to the vector. Contributions of other units do not depend on the
-// unit, because a unit's own rows alone decide which of its rows and cells count. Each counting row adds an integer
-// in [Lo, Hi] to one cell. Engines enforce both: they clamp each value, and they choose the counting rows by ranks
-// within the unit (docs/design/engines.md, rules 1 and 3); the replay audits test it. Let M = max(|Lo|, |Hi|).
+// Proof. Let c be the contribution of one unit to the vector. Contributions of other units do not depend on the unit,
+// because a unit's own rows alone decide which of its rows and cells count. Each counting row adds an integer in [Lo,
+// Hi] to one cell. Engines enforce both: they clamp each value, and they choose the counting rows by ranks within the
+// unit (docs/design/engines.md, rules 1 and 3). The replay audits, which compare results on neighbouring databases,
+// test both. Let M = max(|Lo|, |Hi|).
 //   - If rows are capped, c is a sum of at most Rows rows. So ‖c‖₂ ≤ ‖c‖₁ ≤ R := Rows·M. Equality holds in both if
 //     all rows are in one cell and have magnitude M. Let Q := R².
 //   - If groups are capped, c has at most Groups nonzero cells. Each lies within CellBounds, so its magnitude is at
@@ -47,9 +48,9 @@ type Bound struct {
 // one cell, c and c′ both lie between the least and the largest sum of the counting rows, which include 0, so they
 // differ by at most the length of that interval.
 //
-// An engine may write a statement in several forms, depending on facts recorded about the file (engine.Sealed). All
-// forms give one answer, so the choice of a form changes no contribution. Both sensitivities are at least 1, so a
-// sum that is 0 by its bounds gets noise too. ∎
+// An engine may write a statement in several forms, depending on facts that sealing recorded about the file
+// (engine.Sealed). All forms give one answer, so the choice of a form changes no contribution. Both sensitivities are
+// at least 1, so a sum that is 0 by its bounds gets noise too. ∎
 func OfMeasure(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grouped bool) (out Bound) {
 	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what one row adds to its cell
 	cells := int64(1)
