@@ -95,6 +95,9 @@ func (l *Scope) in(x *query.In) (*bounded.Expr, error) {
 const maxPatternBytes = 256
 
 func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {
+	if x.AnyCase {
+		return nil, Refuse(x.At, "write LIKE, which is case-sensitive", "ILIKE is not supported")
+	}
 	e, err := l.Row(x.X)
 	if err != nil {
 		return nil, err

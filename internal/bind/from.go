@@ -279,6 +279,9 @@ func (f from) subquery(q *query.Subquery) (*Relation, error) {
 
 // selected binds one SELECT in FROM.
 func (f from) selected(s *query.Select) (*Relation, error) {
+	if err := unordered(s); err != nil {
+		return nil, err
+	}
 	r, where, err := f.selects(s)
 	if err != nil {
 		return nil, err

@@ -43,10 +43,16 @@ func scalarNames() []string {
 }
 
 func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
+	if err := unwindowed(x); err != nil {
+		return nil, err
+	}
 	if l.inside != nil && (IsAggregate(Renamed(x).Name) || innerFunctions[x.Name] != "") {
 		return l.innerCall(x)
 	}
-	if IsAggregate(Renamed(x).Name) {
+	switch {
+	case x.Name == "min" || x.Name == "max":
+		return nil, Extremum(x)
+	case IsAggregate(Renamed(x).Name):
 		return nil, Refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
 			"the aggregate %s is not allowed here", x.Name)
 	}

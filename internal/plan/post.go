@@ -100,6 +100,8 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 			"column %q stands outside any aggregate",
 			x.Name,
 		)
+	case *query.Star:
+		return nil, bind.Starred(x)
 	case *query.Call:
 		return b.postCall(x)
 	case *query.Unary:
@@ -164,11 +166,17 @@ func (b *measuring) posts(xs ...query.Expr) ([]*Post, error) {
 
 func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	x = bind.Renamed(x)
+	if x.Over != nil {
+		return nil, bind.Refuse(x.Over.At, "use GROUP BY", "window functions (OVER) are not supported")
+	}
 	if bind.IsAggregate(x.Name) {
 		return b.aggregate(x)
 	}
-	if x.Name == "grouping" {
+	switch x.Name {
+	case "grouping":
 		return b.grouping(x)
+	case "min", "max":
+		return nil, bind.Extremum(x)
 	}
 	if err := bind.Unnamed(x); err != nil {
 		return nil, err

@@ -38,6 +38,13 @@ func read(j job) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tree.Distinct {
+		return nil, bind.Refuse(
+			tree.DistinctAt,
+			"write SELECT x, COUNT(*) … GROUP BY x, which returns one row for each known value of x",
+			"SELECT DISTINCT is not supported",
+		)
+	}
 	rows, err := bind.RelationOf(p, tree)
 	if err != nil {
 		return nil, err

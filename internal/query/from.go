@@ -18,12 +18,23 @@ type sources struct {
 	after  int              // the offset after the SELECT that was converted last
 	tables int              // the number of tables that are read, counting each mention
 	nested int
+	over   bool // whether the outermost SELECT reads one subquery alone
 }
 
 // named is the definition of a name from WITH.
 type named struct {
 	branches []*Select
 	tables   int
+}
+
+// readsSubquery reports whether FROM of a SELECT is a single subquery, or a single name from WITH.
+func (l *lowering) readsSubquery(s *pg.SelectStmt) bool {
+	if len(s.GetFromClause()) != 1 {
+		return false
+	}
+	n := s.GetFromClause()[0]
+	_, named := l.sources.named[n.GetRangeVar().GetRelname()]
+	return n.GetRangeSubselect() != nil || named
 }
 
 // from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation.

@@ -14,7 +14,8 @@ type lowering struct {
 	places   places
 	tokens   []*pg.ScanToken // all tokens except comments
 	maxDepth int
-	stars    map[int]bool // the offsets of the asterisks in COUNT(*, name => value)
+	stars    map[int]bool             // the offsets of the asterisks in COUNT(*, name => value)
+	windows  map[string]*pg.WindowDef // the windows that the WINDOW clause of the current SELECT defines
 	sources  sources
 }
 
@@ -34,7 +35,11 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 		return nil, err
 	}
 	l.sources.after = max(l.sources.after, l.find(pg.Token_SELECT)+1)
-	return l.selected(s, l.items)
+	items := l.items
+	if l.sources.over = l.readsSubquery(s); l.sources.over {
+		items = l.subItems
+	}
+	return l.selected(s, items)
 }
 
 // selected converts a SELECT. The function items converts its list.
@@ -43,6 +48,9 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 	if err := l.refuseClauses(s); err != nil {
 		return nil, err
 	}
+	outer := l.windows
+	l.windows = defined(s)
+	defer func() { l.windows = outer }()
 	out := &Select{}
 	if out.Distinct = len(s.GetDistinctClause()) > 0; out.Distinct {
 		out.DistinctAt = l.text.pos(l.find(pg.Token_DISTINCT))

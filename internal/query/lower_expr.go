@@ -100,7 +100,7 @@ func (l *lowering) column(c *pg.ColumnRef, at Pos) (Expr, error) {
 
 // binaryOps maps the names of operators to those of the tree. The scanner has already replaced "!=" by "<>".
 var binaryOps = map[string]BinaryOp{
-	"+": Add, "-": Sub, "*": Mul, "/": Div, "%": Mod, "=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
+	"+": Add, "-": Sub, "*": Mul, "/": Div, "%": Mod, "||": Concat, "=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
 }
 
 // operation converts PostgreSQL's A_Expr: an operator, or one of many other forms that its grammar treats as
@@ -115,6 +115,8 @@ func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 		return l.in(x, name == "<>", at, depth)
 	case pg.A_Expr_Kind_AEXPR_LIKE:
 		return l.like(x, name == "!~~", at, depth)
+	case pg.A_Expr_Kind_AEXPR_ILIKE:
+		return l.like(x, name == "!~~*", at, depth)
 	case pg.A_Expr_Kind_AEXPR_BETWEEN:
 		return l.between(x, false, at, depth)
 	case pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
@@ -123,8 +125,6 @@ func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 		return l.form("nullif", []*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth)
 	case pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		return no("BETWEEN SYMMETRIC is not supported", "write BETWEEN with the smaller bound first")
-	case pg.A_Expr_Kind_AEXPR_ILIKE:
-		return no("ILIKE is not supported", "write LIKE, which is case-sensitive")
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
 		return no("SIMILAR TO is not supported", "write LIKE")
 	case pg.A_Expr_Kind_AEXPR_DISTINCT:
@@ -201,7 +201,8 @@ func (l *lowering) like(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, er
 	if err != nil {
 		return nil, err
 	}
-	return &Like{At: at, X: both[0], Pattern: both[1], Not: negated}, nil
+	anyCase := x.GetKind() == pg.A_Expr_Kind_AEXPR_ILIKE
+	return &Like{At: at, X: both[0], Pattern: both[1], Not: negated, AnyCase: anyCase}, nil
 }
 
 func (l *lowering) between(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {

@@ -129,10 +129,14 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 		return nil, err
 	}
 	star = star || f.GetAggStar()
-	return &Call{
+	out := &Call{
 		At: at, Name: name, Args: args, Star: star, Distinct: f.GetAggDistinct(), Filter: filter,
 		Within: within, Named: named,
-	}, nil
+	}
+	if f.GetOver() != nil {
+		out.Over, err = l.over(f.GetOver(), at, depth+1)
+	}
+	return out, err
 }
 
 // refuseCall refuses calls that the tree cannot represent.
@@ -148,15 +152,10 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 		return no("a function's name cannot have a schema here", "write "+quote(name)+"(…)")
 	case forms[name]:
 		return no(strings.ToUpper(name)+" must not be in quotes here", "write "+strings.ToUpper(name)+"(…)")
-	case f.GetOver() != nil:
-		return &Error{
-			Pos: l.pos(f.GetOver().GetLocation(), at), Message: "window functions (OVER) are not supported",
-			Hint: noWindow,
-		}
 	case f.GetFuncVariadic():
 		return no("VARIADIC is not supported", "give the values one by one")
 	}
-	return refuseOrdered(f, name, at, l.sources.nested > 0)
+	return refuseOrdered(f, name, at)
 }
 
 // qualified reports whether a call has a name of the form schema.name. PostgreSQL's grammar represents its own

@@ -14,6 +14,7 @@ const (
 	bindIs
 	bindCompare
 	bindRange // the precedence of BETWEEN, IN and LIKE
+	bindOther // the precedence of || and of other operators
 	bindAdd
 	bindMul
 	bindNegate
@@ -22,7 +23,7 @@ const (
 
 var binaryBinds = map[BinaryOp]int{
 	Or: bindOr, And: bindAnd, Eq: bindCompare, Ne: bindCompare, Lt: bindCompare, Le: bindCompare, Gt: bindCompare,
-	Ge: bindCompare, Add: bindAdd, Sub: bindAdd, Mul: bindMul, Div: bindMul, Mod: bindMul,
+	Ge: bindCompare, Concat: bindOther, Add: bindAdd, Sub: bindAdd, Mul: bindMul, Div: bindMul, Mod: bindMul,
 }
 
 // binds returns the precedence of an expression in the form in which Print writes it.
@@ -166,7 +167,11 @@ func (p *printer) expr(e Expr, least int) {
 		p.list(x.List)
 	case *Like:
 		p.expr(x.X, bindRange+1)
-		p.word(x.Not, "LIKE ")
+		word := "LIKE "
+		if x.AnyCase {
+			word = "ILIKE "
+		}
+		p.word(x.Not, word)
 		p.expr(x.Pattern, bindRange+1)
 	case *Is:
 		p.expr(x.X, bindIs+1)
@@ -296,5 +301,8 @@ func (p *printer) call(x *Call) {
 		p.write(" FILTER (WHERE ")
 		p.expr(x.Filter, 0)
 		p.write(")")
+	}
+	if x.Over != nil {
+		p.over(x.Over)
 	}
 }

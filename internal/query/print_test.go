@@ -209,7 +209,7 @@ func genExpr(t *rapid.T, depth int) Expr {
 	case 8:
 		return &In{X: sub(), List: genExprs(t, 1, 3, depth-1), Not: not}
 	case 9:
-		return &Like{X: sub(), Pattern: sub(), Not: not}
+		return &Like{X: sub(), Pattern: sub(), Not: not, AnyCase: rapid.Bool().Draw(t, "any case")}
 	case 10:
 		return &Is{X: sub(), What: IsWhat(rapid.IntRange(int(IsNull), int(IsUnknown)).Draw(t, "what")), Not: not}
 	case 11:
@@ -247,8 +247,30 @@ func genCall(t *rapid.T, depth int) Expr {
 		}
 		return &Call{Name: name, Args: genExprs(t, 1, 1, depth-1), Distinct: true}
 	default:
-		return &Call{Name: name, Args: genExprs(t, 0, 3, depth-1)}
+		return &Call{Name: name, Args: genExprs(t, 0, 3, depth-1), Over: genWindow(t, depth-1)}
 	}
+}
+
+func genWindow(t *rapid.T, depth int) *Window {
+	if rapid.Bool().Draw(t, "plain") {
+		return nil
+	}
+	w := &Window{Partition: genExprs(t, 0, 2, depth)}
+	for _, e := range genExprs(t, 0, 2, depth) {
+		w.Order = append(w.Order, Order{Expr: e, Desc: rapid.Bool().Draw(t, "desc")})
+	}
+	if rapid.Bool().Draw(t, "frame") {
+		end := func(least, most FrameEndKind) FrameEnd {
+			out := FrameEnd{Kind: FrameEndKind(rapid.IntRange(int(least), int(most)).Draw(t, "end"))}
+			if out.Kind == Preceding || out.Kind == Following {
+				out.Offset = rapid.Int64Range(0, 9).Draw(t, "offset")
+			}
+			return out
+		}
+		start := end(UnboundedPreceding, Following)
+		w.Frame = &Frame{Start: start, End: end(max(start.Kind, Preceding), UnboundedFollowing)}
+	}
+	return w
 }
 
 func genLeaf(t *rapid.T) Expr {

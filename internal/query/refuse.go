@@ -8,7 +8,6 @@ import (
 const (
 	oneTable   = "name a table, a join, or a subquery"
 	noSubquery = "join its rows on the person, or ask it first and use its answer as a constant"
-	noWindow   = "use GROUP BY"
 	useConst   = "write the value itself"
 )
 
@@ -29,15 +28,13 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 	case distinctOn(s):
 		return no(pg.Token_DISTINCT, "write GROUP BY",
 			"SELECT DISTINCT ON is not supported: the first row of a group would be one person's")
-	case len(s.GetDistinctClause()) > 0 && l.sources.nested == 0:
+	case len(s.GetDistinctClause()) > 0 && l.sources.nested == 0 && !l.sources.over:
 		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x, which returns one row for each known value of x",
 			"SELECT DISTINCT is not supported")
 	case s.GetIntoClause() != nil:
 		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
 	case s.GetGroupDistinct():
 		return no(pg.Token_GROUP_P, "write GROUP BY alone", "GROUP BY DISTINCT is not supported")
-	case len(s.GetWindowClause()) > 0:
-		return no(pg.Token_WINDOW, noWindow, "window functions are not supported")
 	case len(s.GetLockingClause()) > 0:
 		return no(pg.Token_FOR, "leave it out: a question changes nothing",
 			"row locks (FOR UPDATE, FOR SHARE) are not supported")
@@ -126,11 +123,9 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 var (
 	operatorHints = map[string]string{
 		"^":  "write x * x, or exp(y * ln(x))",
-		"~~": "write LIKE", "!~~": "write NOT LIKE", "~~*": "write LIKE", "!~~*": "write NOT LIKE",
+		"~~": "write LIKE", "!~~": "write NOT LIKE", "~~*": "write ILIKE", "!~~*": "write NOT ILIKE",
 		"~": "write LIKE", "~*": "write LIKE", "!~": "write NOT LIKE", "!~*": "write NOT LIKE",
 		"^@": "write LIKE 'prefix%'", "==": "write =",
-		"||": "group by both columns: GROUP BY a, b returns them side by side; instead of joining a constant, use " +
-			"LIKE 'a%' or CASE",
 		"&":  "write x % 2 <> 0 for the lowest bit, FLOOR(x / 2) % 2 <> 0 for the next",
 		"<<": "write x * 2 for x << 1", ">>": "write FLOOR(x / 2) for x >> 1",
 	}
@@ -145,8 +140,6 @@ func refusePrefix(name string, at Pos) error {
 func refuseOperator(name string, at Pos) error {
 	e := &Error{Pos: at, Message: "the operator " + name + " is not supported", Hint: operatorHints[name]}
 	switch name {
-	case "||":
-		e.Message = "text cannot be joined (||)"
 	case "~", "~*", "!~", "!~*":
 		e.Message = "regular expressions (" + name + ") are not supported"
 	case "->", "->>", "#>", "#>>", "@>", "<@", "?", "?|", "?&", "@?", "@@", "&&":

@@ -14,8 +14,8 @@ type Table struct {
 	Name, Alias string
 }
 
-// Subquery is a SELECT, or several SELECTs combined by UNION ALL. The items of a branch may be stars. A branch has
-// no ORDER BY, LIMIT or OFFSET.
+// Subquery is a SELECT, or several SELECTs combined by UNION ALL. The items of a branch may be stars. With
+// several branches, none has ORDER BY, LIMIT or OFFSET.
 type Subquery struct {
 	At       Pos
 	Branches []*Select // at least one

@@ -102,11 +102,12 @@ type In struct {
 	Not  bool
 }
 
-// Like is X [NOT] LIKE Pattern, with backslash as its escape.
+// Like is X [NOT] LIKE Pattern, with backslash as its escape, or ILIKE if AnyCase is set.
 type Like struct {
 	At         Pos
 	X, Pattern Expr
 	Not        bool
+	AnyCase    bool
 }
 
 // Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN.
@@ -139,7 +140,7 @@ type Cast struct {
 }
 
 // Call is Name(Args), Name(*) if Star is set, or Name(DISTINCT Args) if Distinct is set. With Star, Args is empty.
-// WITHIN GROUP (ORDER BY Within) and FILTER (WHERE Filter) follow if these are not nil. Named arguments come after
+// WITHIN GROUP (ORDER BY Within), FILTER (WHERE Filter) and OVER follow if these are not nil. Named arguments come after
 // Args or the asterisk. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a
 // column's name. The caller decides whether such a function exists.
 type Call struct {
@@ -150,6 +151,7 @@ type Call struct {
 	Filter         Expr
 	Within         *Order     // for PERCENTILE_CONT, PERCENTILE_DISC and MODE only
 	Named          []Argument // their names are distinct
+	Over           *Window    // nil unless the call is of a window function
 }
 
 // LiteralKind distinguishes constants.
@@ -184,6 +186,7 @@ const (
 	Mul
 	Div
 	Mod
+	Concat
 	Eq
 	Ne
 	Lt
@@ -208,7 +211,7 @@ const (
 var (
 	unaryNames  = map[UnaryOp]string{Negate: "-", Not: "NOT"}
 	binaryNames = map[BinaryOp]string{
-		Add: "+", Sub: "-", Mul: "*", Div: "/", Mod: "%", Eq: "=", Ne: "<>", Lt: "<", Le: "<=", Gt: ">", Ge: ">=",
+		Add: "+", Sub: "-", Mul: "*", Div: "/", Mod: "%", Concat: "||", Eq: "=", Ne: "<>", Lt: "<", Le: "<=", Gt: ">", Ge: ">=",
 		And: "AND", Or: "OR",
 	}
 	isNames = map[IsWhat]string{IsNull: "NULL", IsTrue: "TRUE", IsFalse: "FALSE", IsUnknown: "UNKNOWN"}

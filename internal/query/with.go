@@ -118,7 +118,7 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	}
 	switch s.GetOp() {
 	case pg.SetOperation_SETOP_NONE, pg.SetOperation_SET_OPERATION_UNDEFINED:
-		out, err := l.branch(s)
+		out, err := l.branch(s, depth == 1)
 		return []*Select{out}, err
 	case pg.SetOperation_SETOP_UNION:
 		if !s.GetAll() {
@@ -143,14 +143,16 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 }
 
 // branch converts one SELECT of a subquery. It restricts the tokens to those of this SELECT, so that errors about
-// clauses point into it.
-func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
+// clauses point into it. Only a SELECT that is alone, without UNION ALL, may have ORDER BY and LIMIT.
+func (l *lowering) branch(s *pg.SelectStmt, alone bool) (*Select, error) {
 	outer := l.tokens
 	l.tokens = l.window()
 	defer func() { l.tokens = outer }()
 	at := l.text.pos(l.find(pg.Token_SELECT))
-	if err := l.unordered(s, at); err != nil {
-		return nil, err
+	if !alone {
+		if err := l.unordered(s, at); err != nil {
+			return nil, err
+		}
 	}
 	out, err := l.selected(s, l.subItems)
 	if out != nil {
@@ -159,7 +161,7 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	return out, err
 }
 
-// unordered refuses clauses that have no meaning in a subquery.
+// unordered refuses clauses that have no meaning in a subquery whose rows belong to persons.
 func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	switch {
 	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:

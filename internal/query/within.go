@@ -9,9 +9,8 @@ import (
 // orderedSets are the aggregates that are written with WITHIN GROUP (ORDER BY x).
 var orderedSets = map[string]bool{"percentile_cont": true, "percentile_disc": true, "mode": true}
 
-// refuseOrdered refuses an invalid ORDER BY in a call, and MIN and MAX outside subqueries. Inside a subquery, MIN
-// and MAX aggregate one person's own rows.
-func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
+// refuseOrdered refuses an invalid ORDER BY in a call.
+func refuseOrdered(f *pg.FuncCall, name string, at Pos) error {
 	no := func(message, hint string) error { return &Error{Pos: at, Message: message, Hint: hint} }
 	switch {
 	case !f.GetAggWithinGroup() && len(f.GetAggOrder()) > 0:
@@ -21,17 +20,6 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 			"leave it out")
 	case f.GetAggWithinGroup() && len(f.GetAggOrder()) != 1:
 		return no("WITHIN GROUP takes one ORDER BY expression", "write WITHIN GROUP (ORDER BY x)")
-	case (name == "min" || name == "max") && !inside:
-		at, order := "0.01", "x"
-		if name == "max" {
-			at, order = "0.99", "x DESC"
-		}
-		return no(
-			strings.ToUpper(name)+" is not supported: it is one person's value",
-			"for numbers and dates, ask for a quantile near it: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); "+
-				"for texts, ask for the first group: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 "+
-				"ORDER BY "+order+" LIMIT 1",
-		)
 	}
 	return nil
 }

@@ -1,0 +1,72 @@
+package bind
+
+import (
+	"strings"
+
+	"dither/internal/query"
+)
+
+// WindowHint says where window functions are allowed.
+const WindowHint = "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x"
+
+// unwindowed refuses a window function over rows of persons.
+func unwindowed(x *query.Call) error {
+	if x.Over == nil {
+		return nil
+	}
+	return Refuse(
+		x.Over.At,
+		WindowHint,
+		"window functions (OVER) are not supported over single rows: they would pair different persons' rows",
+	)
+}
+
+// Extremum returns the refusal of MIN or MAX over rows of several persons.
+func Extremum(x *query.Call) error {
+	at, order := "0.01", "x"
+	if x.Name == "max" {
+		at, order = "0.99", "x DESC"
+	}
+	return Refuse(
+		x.At,
+		"for numbers and dates, ask for a quantile near it: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); "+
+			"for texts, ask for the first group: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 "+
+			"ORDER BY "+order+" LIMIT 1",
+		"%s is not supported: it is one person's value",
+		strings.ToUpper(x.Name),
+	)
+}
+
+// unordered refuses ORDER BY, LIMIT and OFFSET in a subquery whose rows belong to persons.
+func unordered(s *query.Select) error {
+	switch {
+	case s.Limit != nil || s.Offset != nil:
+		return Refuse(
+			s.At,
+			"leave it out; rows of one person are limited by the policy",
+			"LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows",
+		)
+	case len(s.OrderBy) > 0:
+		return Refuse(s.At, "order the answer", "ORDER BY inside a subquery has no effect")
+	}
+	return nil
+}
+
+// joined returns the refusal of text || text over rows of persons.
+func joined(x *query.Binary) error {
+	return Refuse(
+		x.At,
+		"group by both columns: GROUP BY a, b returns them side by side; instead of joining a constant, use "+
+			"LIKE 'a%' or CASE",
+		"text cannot be joined (||)",
+	)
+}
+
+// Starred returns the refusal of * in the SELECT list of a question.
+func Starred(x *query.Star) error {
+	return Refuse(
+		x.At,
+		"name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns",
+		"* is not answered: single rows are never returned",
+	)
+}
