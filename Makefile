@@ -8,7 +8,7 @@ FUZZTIME ?= 5s
 PART ?= 1/1
 BENCH ?= ./...
 
-.PHONY: demo test test-long lint fuzz bench build clean prerequisites
+.PHONY: demo test test-long lint questions fuzz bench build clean prerequisites
 
 demo: build
 	@$(BIN) demo
@@ -40,6 +40,10 @@ lint: prerequisites
 	$(GO) vet ./...
 	cd testdata/embed && $(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
+
+# How many of the questions that people's tools send are answered (testdata/questions), and why the others are refused.
+questions: prerequisites
+	$(GO) test -count=1 -v -run TestQuestions ./curator -questions.list
 
 # Every fuzz target for FUZZTIME each, or with PART=2/4 every fourth, from the second on. A package is compiled once for all of its targets, and two at a time;
 # each target has both cores.

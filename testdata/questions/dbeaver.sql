@@ -1,0 +1,144 @@
+-- Questions in the forms that DBeaver sends to PostgreSQL: row counts, its grouping panel, filters on results, scripts.
+-- policy: ferry
+-- floor: 35
+
+--= open: a table's name cannot have a schema here
+SELECT COUNT(*) FROM public.trips
+--= open: a table's name cannot have a schema here
+SELECT count(*) FROM public.passengers p
+--= open: a table's name cannot have a schema here
+SELECT COUNT(*) FROM (SELECT t.* FROM public.trips t
+) dbvrcnt
+--= answered
+SELECT COUNT(*) FROM (select * from trips where fare > 50
+) dbvrcnt
+--= open: a table's name cannot have a schema here
+SELECT COUNT(*) FROM (SELECT route, COUNT(*) FROM public.trips GROUP BY route
+) dbvrcnt
+--= open: a table's name cannot have a schema here
+SELECT route, COUNT(*) FROM public.trips
+GROUP BY route
+--= answered
+SELECT "route", COUNT(*) as count_ FROM (
+select * from trips
+) src
+GROUP BY "route"
+--= open: a table's name cannot have a schema here
+SELECT "route", "channel", COUNT(*) as count_ FROM (
+select * from public.trips where not cancelled
+) src
+GROUP BY "route", "channel"
+ORDER BY count_ DESC
+--= answered
+SELECT "home", COUNT(*) as count_, AVG("points") as avgpoints_ FROM (
+select * from passengers
+) src
+GROUP BY "home"
+--= open: a table's name cannot have a schema here
+SELECT "deck", SUM("fare") as sumfare_ FROM (
+select deck, fare from public.trips
+) src
+GROUP BY "deck"
+ORDER BY 2 DESC
+--= answered
+SELECT "channel", COUNT(*) as count_ FROM (
+select * from trips
+) src
+GROUP BY "channel"
+HAVING COUNT(*) > 1
+--= open: a table's name cannot have a schema here
+SELECT channel, COUNT(*) FROM public.trips GROUP BY channel HAVING COUNT(*) > 1
+--= open: * is not answered: single rows are never returned
+SELECT * FROM (
+select route, count(*) as n from trips group by route
+) z_q
+ORDER BY n DESC
+--= open: * is not answered: single rows are never returned
+SELECT * FROM (
+select route, sum(fare) as revenue from public.trips group by route
+) z_q
+WHERE revenue > 1000
+--= open: * is not answered: single rows are never returned
+SELECT * FROM (
+select route, channel, count(*) n from trips group by 1, 2
+) z_q
+WHERE route='Cove Line'
+ORDER BY n DESC
+--= open: a table's name cannot have a schema here
+SELECT "route", COUNT(*) FROM public.trips WHERE "route" IS NOT NULL GROUP BY "route" ORDER BY "route" LIMIT 200
+--= open: SELECT DISTINCT is not supported
+SELECT DISTINCT "channel" FROM public.trips ORDER BY "channel" LIMIT 200
+--= open: SELECT DISTINCT is not supported
+SELECT DISTINCT "home" FROM public.passengers WHERE "home" IS NOT NULL ORDER BY "home"
+--= answered
+select count(*) from trips;
+--= answered
+select route, count(*) from trips group by route order by route;
+--= open: CAST of a released value is not supported
+select route, round(avg(fare)::numeric, 2) as mean from trips group by route;
+--= open: a table's name cannot have a schema here
+select t.route, sum(t.fare) total from public.trips t where t.cancelled = false group by t.route order by total desc;
+--= open: a table's name cannot have a schema here
+select count(distinct t.passenger) from public.trips t;
+--= open: a table's name cannot have a schema here
+SELECT p.home, count(*) FROM public.trips t INNER JOIN public.passengers p ON t.passenger = p.passenger GROUP BY p.home;
+--= open: a table's name cannot have a schema here
+SELECT r.harbour, avg(t.delay_minutes) FROM public.trips t JOIN public.routes r ON r.route = t.route GROUP BY r.harbour;
+--= open: a table's name cannot have a schema here
+SELECT count(*) FROM ferry.public.trips;
+--= open: a table's name cannot have a schema here
+SELECT trips.route, count(*) FROM public.trips GROUP BY trips.route;
+--= open: a column's name has at most two parts
+SELECT public.trips.route, count(*) FROM public.trips GROUP BY public.trips.route;
+--= open: a column's name has at most two parts
+SELECT "public"."trips"."route", avg("public"."trips"."fare") FROM "ferry"."public"."trips" GROUP BY "public"."trips"."route";
+--= answered
+select date_trunc('month', sailed)::date as month, count(*) from trips group by 1 order by 1;
+--= answered
+select extract(year from sailed) as year, sum(fare) from trips group by extract(year from sailed) order by year;
+--= open: there is no function "to_char"
+select to_char(sailed, 'YYYY-MM') as month, count(*) from trips group by 1 order by 1;
+--= answered
+select count(*) from trips where sailed = '2025-05-01';
+--= answered
+select count(*) from trips where sailed >= '2025-05-01'::date and sailed < '2025-06-01'::date;
+--= open: "2025-05-01 00:00:00" is not a date
+select count(*) from trips where booked_at >= '2025-05-01 00:00:00' and booked_at < '2025-06-01 00:00:00';
+--= open: the current date, time or user is not part of a question
+select count(*) from trips where sailed > current_date - 30;
+--= answered
+select count(*) from trips where agent is not null;
+--= open: ILIKE is not supported
+select count(*) from trips where agent ilike '%tours%';
+--= answered
+select agent, count(*) from trips group by agent order by 2 desc limit 20;
+--= answered
+select avg(fare), stddev(fare), percentile_cont(0.5) within group (order by fare) from trips;
+--= answered
+select channel, count(*) filter (where cancelled) * 1.0 / count(*) as rate from trips group by channel;
+--= answered
+select case when children > 0 then 'family' else 'adults' end as party, count(*) from trips group by 1;
+--= answered
+select case when children > 0 then 'family' else 'adults' end as party, count(*) from trips group by case when children > 0 then 'family' else 'adults' end;
+--= open: a table's name cannot have a schema here
+with t as (select * from public.trips where channel = 'web') select route, count(*) from t group by route;
+--= answered
+with m as (select passenger, count(*) as n from trips group by passenger) select avg(n) from m;
+--= answered
+select n, count(*) from (select passenger, count(*) as n from trips group by passenger) x group by n order by n;
+--= open: window functions (OVER) are not supported
+select route, count(*), rank() over (order by count(*) desc) from trips group by route;
+--= open: subqueries in expressions are not supported: they would
+select count(*) from trips where passenger in (select passenger from passengers where member);
+--= open: subqueries in expressions are not supported: they would
+select count(*) from trips where route in (select route from routes where km > 50);
+--= open: subqueries in expressions are not supported: they would
+select count(*) from passengers p where exists (select 1 from trips t where t.passenger = p.passenger and t.cancelled);
+--= answered
+select route, channel, count(*) from trips group by rollup (route, channel);
+--= answered
+select count(*) as "No. of trips" from trips as "Trips" where "Trips".fare between 10 and 20;
+--= open: the question has no table
+SELECT 1
+--= refused: * is not answered: single rows are never returned
+SELECT t.* FROM public.trips t LIMIT 200
