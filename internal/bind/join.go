@@ -22,12 +22,42 @@ import (
 //     becomes as many as earlier joins made of the row that it references.
 //
 // The product bounds the relation's rows. It is enforced after all joins, as for one table.
+//
+// If the written order of inner joins cannot be joined, another order may be (see tables).
 func (f from) join(j *query.Join) (*Relation, error) {
-	l, err := f.relation(j.L)
+	out, err := f.joinWritten(j)
+	if err == nil || j.Kind != query.InnerJoin {
+		return out, err
+	}
+	other, where := f.reordered([]query.Relation{j}, nil)
+	if other == nil {
+		return nil, err
+	}
+	if where == nil {
+		return other, nil
+	}
+	e, err := other.Condition(where)
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.relation(j.R)
+	return other, other.restrict(e, where.Pos())
+}
+
+// side binds one side of a join. Of inner joins in inner joins, the outermost alone looks for another order.
+func (f from) side(r query.Relation, of *query.Join) (*Relation, error) {
+	if j, ok := r.(*query.Join); ok && j.Kind == query.InnerJoin && of.Kind == query.InnerJoin {
+		return f.joinWritten(j)
+	}
+	return f.relation(r)
+}
+
+// joinWritten joins two relations in the written order.
+func (f from) joinWritten(j *query.Join) (*Relation, error) {
+	l, err := f.side(j.L, j)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.side(j.R, j)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,22 @@ import (
 	"dither/internal/query"
 )
 
-// list joins the relations of a comma-separated FROM list, in order. The equalities in WHERE between a relation and
-// the ones before it are its join condition. The second result has the other conditions of WHERE. The question gets
-// the same plan as with JOIN … ON.
+// list joins the relations of a comma-separated FROM list, in order if that is possible, and otherwise in another
+// order (see tables). The second result has the conditions of WHERE that are still to be applied.
 func (f from) list(list *query.List, where query.Expr) (*Relation, query.Expr, error) {
+	out, left, err := f.listWritten(list, where)
+	if err != nil {
+		if other, left := f.reordered(list.Items, where); other != nil {
+			return other, left, nil
+		}
+	}
+	return out, left, err
+}
+
+// listWritten joins the relations of a comma-separated FROM list, in order. The equalities in WHERE between a relation
+// and the ones before it are its join condition. The second result has the other conditions of WHERE. The question
+// gets the same plan as with JOIN … ON.
+func (f from) listWritten(list *query.List, where query.Expr) (*Relation, query.Expr, error) {
 	var conditions []query.Expr
 	if where != nil {
 		conditions = split(where)

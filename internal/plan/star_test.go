@@ -49,6 +49,18 @@ func TestStar(t *testing.T) {
 			WHERE l_shipmode IN ('MAIL', 'SHIP') AND l_commitdate < l_receiptdate AND l_shipdate < l_commitdate GROUP BY l_shipmode`, 80, 2},
 		"Q14": {`SELECT 100 * SUM(CASE WHEN p_type LIKE 'PROMO%' THEN l_extendedprice * (1 - l_discount) ELSE 0 END) / SUM(l_extendedprice * (1 - l_discount))
 			FROM lineitem JOIN part ON l_partkey = p_partkey WHERE l_shipdate >= DATE '1995-09-01' AND l_shipdate < DATE '1995-10-01'`, 80, 3},
+		"Q8": {`SELECT o_year, SUM(CASE WHEN nation = 'INDIA' THEN volume ELSE 0 END) / SUM(volume) AS share FROM (
+			SELECT EXTRACT(year FROM o_orderdate) AS o_year, l_extendedprice * (1 - l_discount) AS volume, n2.n_name AS nation
+			FROM part, supplier, lineitem, orders, customer, nation n1, nation n2, region
+			WHERE p_partkey = l_partkey AND s_suppkey = l_suppkey AND l_orderkey = o_orderkey AND o_custkey = c_custkey AND c_nationkey = n1.n_nationkey
+			AND n1.n_regionkey = r_regionkey AND r_name = 'AMERICA' AND s_nationkey = n2.n_nationkey AND o_orderdate BETWEEN DATE '1995-01-01' AND DATE '1996-12-31'
+			AND p_type = 'ECONOMY ANODIZED STEEL') AS all_nations GROUP BY o_year ORDER BY o_year`, 80, 7},
+		"Q19": {`SELECT SUM(l_extendedprice * (1 - l_discount)) AS revenue FROM lineitem, part
+			WHERE (p_partkey = l_partkey AND p_type = 'a' AND l_quantity >= 1 AND l_quantity <= 11 AND l_shipmode IN ('AIR', 'MAIL'))
+			OR (p_partkey = l_partkey AND p_type = 'b' AND l_quantity >= 10 AND l_quantity <= 20 AND l_shipmode IN ('AIR', 'MAIL'))
+			OR (p_partkey = l_partkey AND p_type = 'c' AND l_quantity >= 20 AND l_quantity <= 30 AND l_shipmode IN ('AIR', 'MAIL'))`, 80, 3},
+		"nested": {`SELECT n_name, COUNT(*) FROM (region JOIN nation ON r_regionkey = n_regionkey) JOIN (lineitem JOIN (customer JOIN orders ON c_custkey = o_custkey) ON l_orderkey = o_orderkey)
+			ON c_nationkey = n_nationkey AND r_name = 'ASIA' GROUP BY n_name`, 80, 5},
 		"Q18": {`WITH large AS (SELECT o_custkey, l_orderkey, SUM(l_quantity) AS quantity FROM lineitem JOIN orders ON l_orderkey = o_orderkey GROUP BY 1, 2 HAVING SUM(l_quantity) > 300)
 			SELECT COUNT(*), AVG(quantity), AVG(o_totalprice) FROM large JOIN orders o ON o.o_custkey = large.o_custkey AND o.o_orderkey = large.l_orderkey`, 80, 2},
 	} {
