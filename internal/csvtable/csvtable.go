@@ -39,7 +39,8 @@ type Error struct {
 	Line    int64  // line of the fault, or on which the record begins; 0 if unknown
 	Column  string // the declared column; "" if the fault concerns the whole record
 	Message string
-	Err     error // the error of the underlying reader, if that is the cause
+	Faults  []Fault // all faults of columns, if there are any
+	Err     error   // the error of the underlying reader, if that is the cause
 }
 
 // Error states the place and the fault.
@@ -79,6 +80,7 @@ type Reader struct {
 	width    int   // the number of fields of each record
 	ignored  []string
 	invalids []Invalid // by column
+	faults   Faults
 	row      int64
 	err      error
 }
@@ -145,23 +147,26 @@ func (t *Reader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	names, first := t.scan.texts(), make(map[string]int)
-	seen := make(map[string]int)
+	names := t.scan.texts()
+	places := make(map[string][]int, len(names))
 	for i, name := range names {
-		if seen[name]++; seen[name] == 1 {
-			first[name] = i
-		}
+		places[name] = append(places[name], i)
 	}
 	declared := make(map[string]bool)
 	for i, c := range t.columns {
-		at, ok := first[c.Name]
-		if !ok {
-			return &Error{Line: 1, Column: c.Name, Message: "the header does not name this column"}
+		declared[c.Name] = true
+		switch at := places[c.Name]; {
+		case len(at) == 1:
+			t.field[i] = at[0]
+		case len(at) > 1:
+			message := fmt.Sprintf("the header names this column more than once, in its fields %d and %d", at[0]+1, at[1]+1)
+			t.faults.AddColumn(Fault{Column: c.Name, Message: message, Line: 1})
+		default:
+			t.faults.AddColumn(Fault{Column: c.Name, Message: missingIn(names, c.Name), Line: 1})
 		}
-		if seen[c.Name] > 1 {
-			return &Error{Line: 1, Column: c.Name, Message: "the header names this column more than once"}
-		}
-		t.field[i], declared[c.Name] = at, true
+	}
+	if err := t.faults.Err(t.names(), nil); err != nil {
+		return err
 	}
 	for _, name := range names {
 		if !declared[name] {
@@ -170,6 +175,26 @@ func (t *Reader) readHeader() error {
 	}
 	t.width = len(names)
 	return nil
+}
+
+// missingIn describes the fault of a header without the given name. It names similar fields by their number: the
+// first line of a file without a header is a person's row.
+func missingIn(header []string, name string) string {
+	const message = "the header does not name this column"
+	for i, other := range header {
+		if strings.EqualFold(strings.TrimSpace(other), strings.TrimSpace(name)) {
+			return fmt.Sprintf(message+"; its field %d differs only in case, or in blanks around the name", i+1)
+		}
+	}
+	return message
+}
+
+func (t *Reader) names() []string {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.Name
+	}
+	return names
 }
 
 // Ignored returns the names of the header's columns that are not declared, in the order of the file.
@@ -190,18 +215,30 @@ func (t *Reader) Invalids() []Invalid {
 }
 
 // Read reads the next record into row: one value of the declared type for each column, in the declared order. It
-// returns io.EOF after the last record, and an *Error for a fault of the file. It panics if the length of row is
-// not the number of columns.
+// returns io.EOF after the last record, and an *Error for a fault of the file. If a field cannot be read, Read reads on
+// to the end of the file, and its error lists the faults of all columns. It panics if the length of row is not the
+// number of columns.
 func (t *Reader) Read(row []value.Value) error {
 	if len(row) != len(t.columns) {
 		panic("csvtable: a row of another width")
 	}
-	if t.err == nil {
-		t.err = t.read(row)
+	if t.err != nil {
+		return t.err
 	}
+	for t.err == nil {
+		if t.err = t.read(row); t.faults.None() {
+			return t.err
+		}
+	}
+	stopped := t.err
+	if errors.Is(stopped, io.EOF) {
+		stopped = nil
+	}
+	t.err = t.faults.Err(t.names(), stopped)
 	return t.err
 }
 
+// read reads the next record. It records faults of columns in t.faults, and returns any other fault.
 func (t *Reader) read(row []value.Value) error {
 	if err := t.scan.next(); err != nil {
 		var fault *Error
@@ -212,34 +249,39 @@ func (t *Reader) read(row []value.Value) error {
 	}
 	t.row++
 	if got := len(t.scan.fields); got != t.width {
-		return t.fault("", fmt.Sprintf("the record has %d fields instead of %d", got, t.width))
+		return &Error{
+			Row: t.row, Line: t.scan.began,
+			Message: fmt.Sprintf("the record has %d fields instead of %d", got, t.width),
+		}
 	}
 	record := string(t.scan.record) // all texts of the row share this string
 	for i, c := range t.columns {
 		f := t.scan.fields[t.field[i]]
-		text := record[f.start:f.end]
-		if !f.quoted && text == t.null {
-			if !c.Nullable {
-				return t.fault(c.Name, "the value is NULL, but the column is not declared nullable")
-			}
-			row[i] = value.NullOf(c.Type)
-			continue
-		}
-		v, err := value.Parse(c.Type, text)
-		if err != nil {
-			if c.Invalid != policy.InvalidIsNull || !c.Nullable {
-				return t.fault(c.Name, Misspelt(c.Type, text))
-			}
-			if t.invalids[i].Count++; t.invalids[i].Count == 1 {
-				t.invalids[i].FirstRow = t.row
-			}
-			v = value.NullOf(c.Type)
-		}
-		row[i] = v
+		row[i] = t.value(i, c, record[f.start:f.end], f.quoted)
 	}
 	return nil
 }
 
-func (t *Reader) fault(column, message string) *Error {
-	return &Error{Row: t.row, Line: t.scan.began, Column: column, Message: message}
+// value reads the field of column i.
+func (t *Reader) value(i int, c *policy.Column, text string, quoted bool) value.Value {
+	if !quoted && text == t.null {
+		if !c.Nullable {
+			t.fault(c, "the value is NULL, but the column is not declared nullable")
+		}
+		return value.NullOf(c.Type)
+	}
+	v, err := value.Parse(c.Type, text)
+	if err == nil {
+		return v
+	}
+	if c.Invalid != policy.InvalidIsNull || !c.Nullable {
+		t.fault(c, Misspelt(c.Type, text))
+	} else if t.invalids[i].Count++; t.invalids[i].Count == 1 {
+		t.invalids[i].FirstRow = t.row
+	}
+	return value.NullOf(c.Type)
+}
+
+func (t *Reader) fault(c *policy.Column, message string) {
+	t.faults.Add(c.Name, message, t.row, t.scan.began)
 }

@@ -173,6 +173,44 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
+// One reading finds the faults of all columns.
+func TestAllFaultsAreListed(t *testing.T) {
+	columns := []*policy.Column{
+		column("n", value.Integer),
+		{Name: "t", Type: value.Text, Nullable: true},
+		column("d", value.Date),
+		{Name: "x", Type: value.Real, Nullable: true, Invalid: policy.InvalidIsNull},
+	}
+	file := "d,n,t,x\n2000-01-01,1,a,1\n31.12.2000,\"1,5\",a,yes\n1.1.2000,2,a,1\n,3,\"a\n\",1\n3.1.2000,\"4,5\",a,1\n4.1.2000,5,a,1\n"
+	const want = "2 columns have faults:\n" +
+		`- column "n", 2 fields in rows 2, 5 (the first on line 3): the field is not a value of type integer: ` +
+		"it looks like a number with a comma: write a decimal point, and nothing between thousands\n" +
+		`- column "d", 4 fields in rows 2, 3, 5, … (the first on line 3): the field is not a value of type date: ` +
+		"it looks like a date in the form day.month.year: write YYYY-MM-DD\n" +
+		`- column "d", 1 field in row 4 (the first on line 5): the value is NULL, but the column is not declared nullable`
+	_, in, err := all(strings.NewReader(file), plain, columns)
+	var fault *Error
+	if !errors.As(err, &fault) || len(fault.Faults) != 3 || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+	if diff := cmp.Diff([]Invalid{{"x", 1, 2}}, in.Invalids()); diff != "" {
+		t.Error(diff)
+	}
+	_, _, err = all(strings.NewReader(file+"1,2\n"), plain, columns)
+	const stopped = "\n- later rows were not read: row 7, line 9: the record has 2 fields instead of 4"
+	if err == nil || err.Error() != want+stopped {
+		t.Errorf("%v", err)
+	}
+	_, _, err = all(strings.NewReader("N ,t,x,t,t\n"), plain, columns)
+	const header = "3 columns have faults:\n" +
+		`- column "n": the header does not name this column; its field 1 differs only in case, or in blanks around the name` +
+		"\n" + `- column "t": the header names this column more than once, in its fields 2 and 4` +
+		"\n" + `- column "d": the header does not name this column`
+	if err == nil || err.Error() != header {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestErrorsStay(t *testing.T) {
 	in, err := New(strings.NewReader("a\n1,2\n3\n"), plain, texts("a"))
 	if err != nil {

@@ -41,6 +41,7 @@ type Reader struct {
 	line     []byte
 	seen     []bool // whether the current object has the column, by index in columns
 	invalids []csvtable.Invalid
+	faults   csvtable.Faults
 	row      int64
 	err      error
 }
@@ -79,15 +80,30 @@ func (t *Reader) Invalids() []csvtable.Invalid {
 }
 
 // Read reads the next object into row: for each column, in the declared order, one value of its type. It returns
-// io.EOF after the last object, and *csvtable.Error for an error in the file. It panics if row and the columns
-// differ in length.
+// io.EOF after the last object, and *csvtable.Error for an error in the file. If a value cannot be read, Read reads on
+// to the end of the file, and its error lists the faults of all columns. It panics if row and the columns differ in
+// length.
 func (t *Reader) Read(row []value.Value) error {
 	if len(row) != len(t.columns) {
 		panic("jsonlines: a row of another width")
 	}
-	if t.err == nil {
-		t.err = t.read(row)
+	if t.err != nil {
+		return t.err
 	}
+	for t.err == nil {
+		if t.err = t.read(row); t.faults.None() {
+			return t.err
+		}
+	}
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.Name
+	}
+	stopped := t.err
+	if errors.Is(stopped, io.EOF) {
+		stopped = nil
+	}
+	t.err = t.faults.Err(names, stopped)
 	return t.err
 }
 
@@ -117,7 +133,7 @@ func (t *Reader) read(row []value.Value) error {
 			continue
 		}
 		if !c.Nullable {
-			return t.fault(c.Name, "the object has no such key, and the column is not declared nullable")
+			t.faults.Add(c.Name, "the object has no such key, and the column is not declared nullable", t.row, t.row)
 		}
 		row[i] = value.NullOf(c.Type)
 	}
@@ -199,8 +215,8 @@ func (t *Reader) member(d *json.Decoder, row []value.Value) error {
 	} else {
 		found = token
 	}
-	row[i], err = t.value(i, found)
-	return err
+	row[i] = t.value(i, found)
+	return nil
 }
 
 // skip skips the rest of a list or an object whose opening delimiter was read.
@@ -220,26 +236,26 @@ func skip(d *json.Decoder) error {
 	return nil
 }
 
-// value converts found, the value of a key, to the type of column i.
-func (t *Reader) value(i int, found any) (value.Value, error) {
+// value converts found, the value of a key, to the type of column i. If that fails, it records a fault, or the column's
+// value is NULL.
+func (t *Reader) value(i int, found any) value.Value {
 	c := t.columns[i]
 	if found == nil {
 		if !c.Nullable {
-			return value.Value{}, t.fault(c.Name, "the value is null, but the column is not declared nullable")
+			t.faults.Add(c.Name, "the value is null, but the column is not declared nullable", t.row, t.row)
 		}
-		return value.NullOf(c.Type), nil
+		return value.NullOf(c.Type)
 	}
 	v, err := converted(c.Type, found)
 	if err == nil {
-		return v, nil
+		return v
 	}
 	if c.Invalid != policy.InvalidIsNull || !c.Nullable {
-		return v, t.fault(c.Name, err.Error())
-	}
-	if t.invalids[i].Count++; t.invalids[i].Count == 1 {
+		t.faults.Add(c.Name, err.Error(), t.row, t.row)
+	} else if t.invalids[i].Count++; t.invalids[i].Count == 1 {
 		t.invalids[i].FirstRow = t.row
 	}
-	return value.NullOf(c.Type), nil
+	return value.NullOf(c.Type)
 }
 
 // converted returns found as a value of type t, or an error that says what found is.

@@ -77,6 +77,23 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// One reading finds the faults of all columns.
+func TestAllFaultsAreListed(t *testing.T) {
+	_, _, err := all(`{"n": 1, "x": 1, "t": "a", "b": true, "d": "2025-01-31"}
+{"n": 1.5, "x": 1, "t": null, "b": true, "d": "2025-01-31"}
+{"n": 2.5, "x": 1, "t": "a", "b": 1}
+`, columns(false, policy.InvalidRefused))
+	const want = `4 columns have faults:
+- column "n", 2 fields in rows 2, 3 (the first on line 2): the field is not a value of type integer: ` +
+		`it has a decimal point or an exponent: check whether the column should have type real
+- column "t", 1 field in row 2 (the first on line 2): the value is null, but the column is not declared nullable
+- column "b", 1 field in row 3 (the first on line 3): the value is a number, but the column has type boolean
+- column "d", 1 field in row 3 (the first on line 3): the object has no such key, and the column is not declared nullable`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
+
 // What is refused, where, and in words that quote nothing of it.
 func TestRefusals(t *testing.T) {
 	const whole = `{"n":1,"x":1,"t":"secret","b":true,"d":"2025-01-31"}`

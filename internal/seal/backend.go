@@ -40,8 +40,11 @@ type Facts struct {
 	UnitsLeftOut int64 `json:"units_left_out,omitempty"`
 	// MaxRowsPerKey is the largest number of rows that refer to one row, for a table whose unit is found through a
 	// reference. It is 0 in versions that did not count it.
-	MaxRowsPerKey int64         `json:"max_rows_per_key,omitempty"`
-	Columns       []ColumnFacts `json:"columns"`
+	MaxRowsPerKey int64 `json:"max_rows_per_key,omitempty"`
+	// SimilarUnits counts the units, of type text in a sealed file, that differ from another unit only in case, or in
+	// blanks around them. They are probably misspelt.
+	SimilarUnits int64         `json:"similar_units,omitempty"`
+	Columns      []ColumnFacts `json:"columns"`
 }
 
 // ColumnFacts are exact counts of one column.
@@ -51,6 +54,8 @@ type ColumnFacts struct {
 	Special int64  `json:"special"` // NaN and ±Inf: NULL in questions
 	// outside the bounds (clamped in questions) or the declared values (NULL in questions)
 	Outside int64 `json:"outside"`
+	// Similar counts those outside the declared texts that differ from one only in case, or in blanks around them
+	Similar int64 `json:"similar,omitempty"`
 }
 
 // Complete returns the names of the columns that have a value in every row when questions read them: never NULL,

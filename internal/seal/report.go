@@ -60,6 +60,10 @@ func (r Report) String() string {
 			r.Facts.RowsLeftOut,
 		)
 	}
+	if r.Facts.SimilarUnits > 0 {
+		line("  warning: %d units differ from another unit only in case or in blanks, and count as different persons",
+			r.Facts.SimilarUnits)
+	}
 	if r.Facts.NullUnits > 0 {
 		line("  rows whose unit is NULL, which no question sees: %d", r.Facts.NullUnits)
 	}
@@ -72,6 +76,9 @@ func (r Report) String() string {
 			if f.n > 0 {
 				found = append(found, fmt.Sprintf("%d %s", f.n, f.what))
 			}
+		}
+		if c.Similar > 0 {
+			found[len(found)-1] += fmt.Sprintf(" (%d of them differ from a value only in case or in blanks)", c.Similar)
 		}
 		if len(found) > 0 {
 			line("  column %q: %s", c.Name, strings.Join(found, ", "))

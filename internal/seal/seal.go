@@ -191,7 +191,7 @@ func fillDecoded(
 	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
 ) (string, error) {
 	hash := sha256.New()
-	raw := &meter{in: io.TeeReader(src.files[0], hash)}
+	raw := &meter{in: io.TeeReader(src.files[0], hash), ctx: ctx}
 	text, err := src.text(raw)
 	if err != nil {
 		return "", err

@@ -207,16 +207,19 @@ func sealable(kind string, t value.Type) bool {
 // columns finds the source's column for each declared column, by name.
 func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
 	out := make([]sealColumn, len(t.Columns))
+	names := make([]string, len(t.Columns))
+	var faults csvtable.Faults
 	for i, c := range t.Columns {
+		names[i] = c.Name
 		kind, ok := s.types[c.Name]
-		if !ok {
-			return nil, &csvtable.Error{Column: c.Name, Message: "the source has no such column"}
-		}
-		if !sealable(kind, c.Type) {
-			return nil, &csvtable.Error{
-				Column: c.Name, Message: fmt.Sprintf("declared as %s, but the source has %s",
-					c.Type, sealKindName(kind)),
-			}
+		switch {
+		case !ok:
+			faults.AddColumn(csvtable.Fault{Column: c.Name, Message: "the source has no such column"})
+		case !sealable(kind, c.Type):
+			faults.AddColumn(csvtable.Fault{
+				Column:  c.Name,
+				Message: fmt.Sprintf("declared as %s, but the source has %s", c.Type, sealKindName(kind)),
+			})
 		}
 		x := identifier(c.Name)
 		out[i] = sealColumn{Column: c, cast: "TRY_CAST(" + x + " AS " + sealTypes[c.Type] + ")"}
@@ -231,7 +234,7 @@ func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
 			out[i].fits = "(" + out[i].cast + " IS NOT NULL)"
 		}
 	}
-	return out, nil
+	return out, faults.Err(names, nil)
 }
 
 // sealKindName returns the name of a DuckDB type for messages. For an ENUM it omits the values, because they are
@@ -243,9 +246,9 @@ func sealKindName(kind string) string {
 	return sealFirstLine(kind)
 }
 
-// check counts the values of each column that cannot be sealed, and the NULLs in columns that are not nullable. It
-// returns an error for the first fault that the policy does not allow. Other faults become NULL, and it returns
-// their numbers.
+// check counts the values of each column that cannot be sealed, and the NULLs in columns that are not nullable. If the
+// policy does not allow them, its error lists the faults of all columns. Other faults become NULL, and it returns their
+// numbers.
 func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealColumn) ([]csvtable.Invalid, error) {
 	faults := make([]string, 0, 2*len(columns)) // two conditions for each column
 	counts := []string{"count(*)"}
@@ -271,35 +274,55 @@ func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealCo
 	if found[0] > seal.MaxRows {
 		return nil, fmt.Errorf("the source has %d rows, more than a table may have (2^32)", found[0])
 	}
+	first, err := s.first(ctx, conn, columns, faults, found[1:])
+	if err != nil {
+		return nil, err
+	}
 	var invalids []csvtable.Invalid
+	var refused csvtable.Faults
+	names := make([]string, len(columns))
 	for i, c := range columns {
-		for j, what := range []string{
-			"%d values cannot be read as " + c.Type.String() + "; the first is here",
-			"%d values are NULL, but the column is not declared nullable; the first is here",
+		names[i] = c.Name
+		for j, message := range []string{
+			"the value cannot be read as " + c.Type.String(), "the value is NULL, but the column is not declared nullable",
 		} {
 			n := found[1+2*i+j]
 			if n == 0 {
 				continue
 			}
-			row, err := s.first(ctx, conn, c.Name, faults[2*i+j])
-			if err != nil {
-				return nil, err
-			}
+			row := first[2*i+j]
 			if j == 1 || c.Invalid != policy.InvalidIsNull || !c.Nullable {
-				return nil, &csvtable.Error{Row: row, Column: c.Name, Message: fmt.Sprintf(what, n)}
+				refused.AddColumn(csvtable.Fault{Column: c.Name, Message: message, Count: n, Rows: []int64{row}})
+				continue
 			}
 			invalids = append(invalids, csvtable.Invalid{Column: c.Name, Count: n, FirstRow: row})
 		}
 	}
-	return invalids, nil
+	return invalids, refused.Err(names, nil)
 }
 
-// first returns the number, from 1 in the order of the source, of the first row whose column satisfies a condition.
-// It returns 0 if there is none.
-func (s *sealSource) first(ctx context.Context, conn *sql.Conn, column, condition string) (row int64, err error) {
-	x := identifier(column)
-	err = conn.QueryRowContext(ctx,
-		"SELECT coalesce(min(dither_row), 0) FROM (SELECT "+x+", row_number() OVER () AS dither_row FROM "+s.from+
-			") WHERE "+condition).Scan(&row)
-	return row, err
+// first returns, for each condition, the number of the first row that satisfies it, from 1 in the order of the source.
+// It returns 0 for a condition that no row satisfies, according to counts.
+func (s *sealSource) first(
+	ctx context.Context, conn *sql.Conn, columns []sealColumn, conditions []string, counts []int64,
+) ([]int64, error) {
+	rows := make([]int64, len(conditions))
+	var sums []string
+	var into []any
+	for i, condition := range conditions {
+		if counts[i] > 0 {
+			sums = append(sums, "coalesce(min(__dither_row) FILTER (WHERE "+condition+"), 0)")
+			into = append(into, &rows[i])
+		}
+	}
+	if len(sums) == 0 {
+		return rows, nil
+	}
+	var names strings.Builder
+	for _, c := range columns {
+		names.WriteString(identifier(c.Name) + ", ")
+	}
+	err := conn.QueryRowContext(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM (SELECT "+names.String()+
+		"row_number() OVER () AS __dither_row FROM "+s.from+")").Scan(into...)
+	return rows, err
 }

@@ -80,13 +80,13 @@ func TestImportTypes(t *testing.T) {
 		{"DATE '2000-01-01' + i::INTEGER", value.Date, "2000-01-01 2000-01-02"},
 		{"TIMESTAMP '2000-01-01 00:00:00'", value.Date, "declared as date, but the source has TIMESTAMP"},
 		// values that do not fit
-		{"(i*9223372036854775808)::UBIGINT", value.Integer, `row 2, column "x": 1 values cannot be read as integer`},
-		{"(i*1e30)::HUGEINT", value.Integer, `row 2, column "x": 1 values cannot be read as integer`},
-		{"repeat('é', 2048 + i::INTEGER)", value.Text, `row 2, column "x": 1 values cannot be read as text`},
-		{"CASE i WHEN 1 THEN 's3cret' || chr(0) ELSE 'a' END", value.Text, `row 2, column "x": 1 values cannot be read as text`},
-		{"CASE i WHEN 1 THEN 'infinity' ELSE '2000-01-01' END::DATE", value.Date, `row 2, column "x": 1 values cannot be read as date`},
-		{"CASE i WHEN 1 THEN '0001-01-01 (BC)' ELSE '2000-01-01' END::DATE", value.Date, `row 2, column "x": 1 values cannot be read as date`},
-		{"nullif(i, 1)", value.Integer, `row 2, column "x": 1 values are NULL, but the column is not declared nullable`},
+		{"(i*9223372036854775808)::UBIGINT", value.Integer, `row 2, column "x": the value cannot be read as integer`},
+		{"(i*1e30)::HUGEINT", value.Integer, `row 2, column "x": the value cannot be read as integer`},
+		{"repeat('é', 2048 + i::INTEGER)", value.Text, `row 2, column "x": the value cannot be read as text`},
+		{"CASE i WHEN 1 THEN 's3cret' || chr(0) ELSE 'a' END", value.Text, `row 2, column "x": the value cannot be read as text`},
+		{"CASE i WHEN 1 THEN 'infinity' ELSE '2000-01-01' END::DATE", value.Date, `row 2, column "x": the value cannot be read as date`},
+		{"CASE i WHEN 1 THEN '0001-01-01 (BC)' ELSE '2000-01-01' END::DATE", value.Date, `row 2, column "x": the value cannot be read as date`},
+		{"nullif(i, 1)", value.Integer, `row 2, column "x": the value is NULL, but the column is not declared nullable`},
 	} {
 		table := &policy.Table{
 			Name: "t", Source: sealTestDatabase(t, c.source, "2"),
@@ -108,6 +108,30 @@ func TestImportTypes(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s as %s: %q, want %q", c.source, c.as, got, c.want)
 		}
+	}
+}
+
+// The error lists the faults of all columns, with their numbers and first rows.
+func TestImportListsAllFaults(t *testing.T) {
+	table := &policy.Table{
+		Name: "t", Source: sealTestDatabase(t, "nullif(i, 1) AS __dither_n, repeat('x', 4096 + i::INTEGER)", "4"),
+		Columns: []*policy.Column{
+			{Name: "__dither_n", Type: value.Integer},
+			{Name: "x", Type: value.Text},
+		},
+	}
+	_, _, err := sealTestImport(t, table)
+	want := "2 columns have faults:\n- column \"__dither_n\", 1 field in row 2: the value is NULL, but the column is not " +
+		"declared nullable\n- column \"x\", 3 fields in rows 2, …: the value cannot be read as text"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	table.Columns = []*policy.Column{{Name: "no", Type: value.Date}, {Name: "other", Type: value.Date}}
+	_, _, err = sealTestImport(t, table)
+	want = "2 columns have faults:\n- column \"no\": the source has no such column\n" +
+		"- column \"other\": declared as date, but the source has BIGINT"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

@@ -40,8 +40,8 @@ func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *pol
 			special = "NOT isfinite(" + x + ")"
 		}
 		counts = append(counts, sealCount(x+" IS NULL"), sealCount(special),
-			sealCount(sealOutside(c)+" AND NOT ("+special+")"))
-		into = append(into, &f.Nulls, &f.Special, &f.Outside)
+			sealCount(sealOutside(c)+" AND NOT ("+special+")"), sealCount(sealSimilar(c)))
+		into = append(into, &f.Nulls, &f.Special, &f.Outside, &f.Similar)
 	}
 	return conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(into...)
 }
@@ -66,8 +66,18 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 	}
 	u := identifier(t.Unit.Column)
 	for i, c := range t.Columns {
-		if c.Name == t.Unit.Column {
-			facts.NullUnits = facts.Columns[i].Nulls
+		if c.Name != t.Unit.Column {
+			continue
+		}
+		facts.NullUnits = facts.Columns[i].Nulls
+		if c.Type != value.Text {
+			continue
+		}
+		err := conn.QueryRowContext(ctx, "SELECT CAST(coalesce(sum(n) FILTER (WHERE n > 1), 0) AS BIGINT) FROM "+
+			"(SELECT count(*) AS n FROM (SELECT DISTINCT "+u+" FROM "+from+" WHERE "+u+" IS NOT NULL) GROUP BY "+
+			sealFolded(u)+")").Scan(&facts.SimilarUnits)
+		if err != nil {
+			return err
 		}
 	}
 	over, kept := fmt.Sprintf("n > %d", t.Unit.RowsPerUnit), fmt.Sprintf("least(n, %d)", t.Stored())
@@ -127,6 +137,24 @@ func sealOutside(c *policy.Column) string {
 			x, sealHugeint(lower), sealHugeint(upper))
 	}
 	return "FALSE"
+}
+
+// sealFolded returns SQL of a text without its case, and without spaces, tabs and line ends around it.
+func sealFolded(x string) string {
+	return "lower(trim(" + x + ", ' ' || chr(9) || chr(10) || chr(13) || chr(160) || chr(8239)))"
+}
+
+// sealSimilar returns the condition that a text is outside the declared values, but differs from one of them only in
+// case, or in blanks around it.
+func sealSimilar(c *policy.Column) string {
+	if c.Type != value.Text || len(c.Values) == 0 {
+		return "FALSE"
+	}
+	folded := make([]string, len(c.Values))
+	for i, v := range c.Values {
+		folded[i] = sealFolded(sealLiteral(v))
+	}
+	return sealOutside(c) + " AND " + sealFolded(identifier(c.Name)) + " IN (" + strings.Join(folded, ", ") + ")"
 }
 
 func sealLiteral(v value.Value) string {

@@ -260,7 +260,7 @@ func TestSealerInspect(t *testing.T) {
 		{Name: "i", Nulls: 2, Outside: 2},
 		{Name: "r", Special: 2, Outside: 2},
 		{Name: "d", Nulls: 2, Outside: 2},
-		{Name: "v", Nulls: 3, Outside: 1},
+		{Name: "v", Nulls: 3, Outside: 1, Similar: 1},
 		{Name: "e", Nulls: 4, Outside: 1},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -279,8 +279,30 @@ func TestSealerInspect(t *testing.T) {
 	for i, n := range []int64{0, 0, 4, 0, 3, 1} {
 		want.Columns[i].Outside = n
 	}
+	want.Columns[4].Similar = 0
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Units that differ only in case or blanks are counted, but stay different persons.
+func TestSimilarUnitsAreCounted(t *testing.T) {
+	table := &policy.Table{
+		Name: "t", Unit: policy.Unit{Column: "u", RowsPerUnit: 3, MaxGroups: 1},
+		Columns: []*policy.Column{{Name: "u", Type: value.Text, Nullable: true}},
+	}
+	var rows [][]value.Value
+	for _, u := range []string{"A7", "a7", "a7", " A7\u00a0", "B", "C ", "c", "É", "é", ""} {
+		rows = append(rows, []value.Value{value.OfText(u)})
+	}
+	rows = append(rows, []value.Value{value.NullOf(value.Text)})
+	s, file := NewSealer(t.TempDir()), sealTestFile(t, t.TempDir())
+	if err := s.Write(t.Context(), file, table, sealTestRows(rows)); err != nil {
+		t.Fatal(err)
+	}
+	facts, err := s.Inspect(t.Context(), file, table)
+	if err != nil || facts.SimilarUnits != 7 || facts.Units != 9 {
+		t.Errorf("%d of %d units, %v; want 7 of 9", facts.SimilarUnits, facts.Units, err)
 	}
 }
 
