@@ -20,6 +20,16 @@ func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
 	return nil, noTable(p, tree.From.Table, tree.From.At)
 }
 
+// Catalogs refuses a catalog before a table's name other than the population's name, which is the only one.
+func Catalogs(p *policy.Policy, tree *query.Select) error {
+	for _, c := range tree.Catalogs {
+		if c.Name != p.Population.Name {
+			return Refuse(c.At, "write "+query.QuoteName(p.Population.Name)+", or leave it out", "there is no catalog %q", c.Name)
+		}
+	}
+	return nil
+}
+
 func noTable(p *policy.Policy, name string, at query.Pos) error {
 	var names []string
 	for _, t := range p.Tables {

@@ -35,6 +35,9 @@ type question struct {
 func read(j job) (*question, error) {
 	p, r := j.policy, j.original
 	tree, err := query.Parse(r.SQL)
+	if err == nil {
+		err = bind.Catalogs(p, tree)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"testing"
 
 	"dither/internal/plan"
@@ -46,6 +47,11 @@ func TestSpellingsShareAKey(t *testing.T) {
 			{old + "(epsilon=0.5)" + n, nil},
 			{"SELECT COUNT(*, epsilon => 0.5) FROM orders", nil},
 			{"SELECT COUNT(*, weight => 7) FROM orders", nil},
+		}},
+		"the schema": {[]*policy.Policy{pure, zcdp}, []spelt{
+			{"SELECT" + byShop, nil},
+			{`SELECT "public"."orders"."shop", COUNT(*), COUNT(DISTINCT orders.person) FROM "public"."orders" GROUP BY "orders"."shop"`, nil},
+			{"SELECT shop.public.orders.shop, pg_catalog.count(*), COUNT(DISTINCT person) FROM shop.public.orders GROUP BY 1", nil},
 		}},
 		"ρ": {[]*policy.Policy{zcdp}, []spelt{
 			{"SELECT" + n, nil},
@@ -148,4 +154,13 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// The only catalog is the population's name, and a refusal names it.
+func TestCatalogIsThePopulation(t *testing.T) {
+	_, err := plan.Build(openly(t, "add-remove", "{epsilon: 2}", "{default: 0.5}"), plan.Request{SQL: "SELECT COUNT(*) FROM other.public.orders"})
+	var e *plan.Error
+	if !errors.As(err, &e) || e.Error() != `1:22: there is no catalog "other"` || e.Hint != "write shop, or leave it out" {
+		t.Errorf("%v", err)
+	}
 }

@@ -19,6 +19,9 @@ type sources struct {
 	tables int              // the number of tables that are read, counting each mention
 	nested int
 	over   bool // whether the outermost SELECT reads one subquery alone
+
+	catalogs   []Catalog
+	tableNames []tableName // those with a schema that are not settled yet
 }
 
 // named is the definition of a name from WITH.
@@ -34,7 +37,7 @@ func (l *lowering) readsSubquery(s *pg.SelectStmt) bool {
 	}
 	n := s.GetFromClause()[0]
 	_, named := l.sources.named[n.GetRangeVar().GetRelname()]
-	return n.GetRangeSubselect() != nil || named
+	return n.GetRangeSubselect() != nil || named && n.GetRangeVar().GetSchemaname() == ""
 }
 
 // from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation.
@@ -114,11 +117,6 @@ func (l *lowering) counted(tables int, at Pos) error {
 // table converts a table's name, or a name from WITH.
 func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 	switch {
-	case r.GetSchemaname() != "" || r.GetCatalogname() != "":
-		return nil, &Error{
-			Pos: at, Message: "a table's name cannot have a schema here",
-			Hint: "write " + quote(r.GetRelname()),
-		}
 	case !r.GetInh():
 		return nil, &Error{Pos: at, Message: "FROM ONLY is not supported", Hint: "leave out ONLY"}
 	case len(r.GetAlias().GetColnames()) > 0:
@@ -128,7 +126,11 @@ func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 		}
 	}
 	name, alias := r.GetRelname(), r.GetAlias().GetAliasname()
-	if given, ok := l.sources.named[name]; ok {
+	if err := l.inSchema(r.GetCatalogname(), r.GetSchemaname(), quote(name), at); err != nil {
+		return nil, err
+	}
+	// a name from WITH has no schema
+	if given, ok := l.sources.named[name]; ok && r.GetSchemaname() == "" {
 		if alias == "" {
 			alias = name
 		}

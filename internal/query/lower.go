@@ -44,7 +44,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 
 // selected converts a SELECT. The function items converts its list.
 func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Item, error)) (*Select, error) {
-	start := l.text.pos(l.find(pg.Token_SELECT))
+	start, first := l.text.pos(l.find(pg.Token_SELECT)), len(l.sources.tableNames)
 	if err := l.refuseClauses(s); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 	if out.Offset, err = l.count("OFFSET", s.GetLimitOffset(), start); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, l.ofTables(first, out.From)
 }
 
 func (l *lowering) items(targets []*pg.Node, start Pos) ([]Item, error) {

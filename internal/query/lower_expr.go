@@ -89,13 +89,16 @@ func (l *lowering) column(c *pg.ColumnRef, at Pos) (Expr, error) {
 			return nil, &Error{Pos: at, Message: "this column name is not supported"}
 		}
 	}
-	switch len(names) {
-	case 1:
-		return &Column{At: at, Name: names[0]}, nil
-	case 2:
-		return &Column{At: at, Table: names[0], Name: names[1]}, nil
+	n := len(names)
+	if n == 0 {
+		return nil, &Error{Pos: at, Message: "this column name is not supported"}
 	}
-	return nil, &Error{Pos: at, Message: "a column's name has at most two parts", Hint: "write table.column"}
+	out := &Column{At: at, Name: names[n-1]}
+	var err error
+	if n > 1 {
+		out.Table, err = l.tableInSchema(names[:n-1], quote(out.Name), at)
+	}
+	return out, err
 }
 
 // binaryOps maps the names of operators to those of the tree. The scanner has already replaced "!=" by "<>".

@@ -148,7 +148,7 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 		return no("AT TIME ZONE is not supported", "times have no zone here")
 	case grammar && name == "overlaps":
 		return no("OVERLAPS is not supported", "write a < d AND c < b for the spans a to b and c to d")
-	case len(f.GetFuncname()) > 1 && !grammar:
+	case len(f.GetFuncname()) > 1 && !grammar && f.GetFuncname()[0].GetString_().GetSval() != "pg_catalog":
 		return no("a function's name cannot have a schema here", "write "+quote(name)+"(…)")
 	case forms[name]:
 		return no(strings.ToUpper(name)+" must not be in quotes here", "write "+strings.ToUpper(name)+"(…)")

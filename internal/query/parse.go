@@ -90,7 +90,10 @@ func parse(sql string, lim limits) (*Select, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Options = options
+	if left := l.sources.tableNames; len(left) > 0 {
+		return nil, left[0].refuse()
+	}
+	s.Options, s.Catalogs = options, l.sources.catalogs
 	return s, nil
 }
 

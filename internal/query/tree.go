@@ -15,6 +15,8 @@ type Select struct {
 	OrderBy       []Order
 	Limit, Offset *int64   // nil if absent; never negative
 	Options       *Options // nil if absent
+	// the catalogs that the whole text names. They are no part of the question's meaning, so String drops them
+	Catalogs []Catalog
 }
 
 // Item is one output column; Alias is "" if none was given.

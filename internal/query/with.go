@@ -214,8 +214,11 @@ func (l *lowering) length(tokens []*pg.ScanToken) int {
 func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
 	var out []Item
 	for _, n := range targets {
-		if star := starOf(n.GetResTarget().GetVal()); star != nil {
-			star.At = l.pos(n.GetResTarget().GetLocation(), start)
+		star, err := l.starOf(n.GetResTarget().GetVal(), l.pos(n.GetResTarget().GetLocation(), start))
+		if err != nil {
+			return nil, err
+		}
+		if star != nil {
 			out = append(out, Item{Expr: star})
 			continue
 		}
@@ -232,14 +235,19 @@ func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
 }
 
 // starOf returns the Star for * or table.*, or nil for any other expression.
-func starOf(n *pg.Node) *Star {
+func (l *lowering) starOf(n *pg.Node, at Pos) (*Star, error) {
 	fields := n.GetColumnRef().GetFields()
-	if len(fields) == 0 || len(fields) > 2 || fields[len(fields)-1].GetAStar() == nil {
-		return nil
+	if len(fields) == 0 || fields[len(fields)-1].GetAStar() == nil {
+		return nil, nil
 	}
-	out := &Star{}
-	if len(fields) == 2 {
-		out.Table = fields[0].GetString_().GetSval()
+	out := &Star{At: at}
+	var names []string
+	for _, f := range fields[:len(fields)-1] {
+		names = append(names, f.GetString_().GetSval())
 	}
-	return out
+	var err error
+	if len(names) > 0 {
+		out.Table, err = l.tableInSchema(names, "*", at)
+	}
+	return out, err
 }

@@ -1,21 +1,21 @@
 -- Questions in the forms that DBeaver sends to PostgreSQL: row counts, its grouping panel, filters on results, scripts.
 -- policy: ferry
--- floor: 35
+-- floor: 65
 
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) FROM public.trips
---= open: a table's name cannot have a schema here
+--= answered
 SELECT count(*) FROM public.passengers p
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) FROM (SELECT t.* FROM public.trips t
 ) dbvrcnt
 --= answered
 SELECT COUNT(*) FROM (select * from trips where fare > 50
 ) dbvrcnt
---= open: a table's name cannot have a schema here
+--= open: inside a subquery, aggregates are over one unit's own rows
 SELECT COUNT(*) FROM (SELECT route, COUNT(*) FROM public.trips GROUP BY route
 ) dbvrcnt
---= open: a table's name cannot have a schema here
+--= answered
 SELECT route, COUNT(*) FROM public.trips
 GROUP BY route
 --= answered
@@ -23,7 +23,7 @@ SELECT "route", COUNT(*) as count_ FROM (
 select * from trips
 ) src
 GROUP BY "route"
---= open: a table's name cannot have a schema here
+--= answered
 SELECT "route", "channel", COUNT(*) as count_ FROM (
 select * from public.trips where not cancelled
 ) src
@@ -34,7 +34,7 @@ SELECT "home", COUNT(*) as count_, AVG("points") as avgpoints_ FROM (
 select * from passengers
 ) src
 GROUP BY "home"
---= open: a table's name cannot have a schema here
+--= answered
 SELECT "deck", SUM("fare") as sumfare_ FROM (
 select deck, fare from public.trips
 ) src
@@ -46,25 +46,25 @@ select * from trips
 ) src
 GROUP BY "channel"
 HAVING COUNT(*) > 1
---= open: a table's name cannot have a schema here
+--= answered
 SELECT channel, COUNT(*) FROM public.trips GROUP BY channel HAVING COUNT(*) > 1
---= open: * is not answered: single rows are never returned
+--= open: inside a subquery, aggregates are over one unit's own rows
 SELECT * FROM (
 select route, count(*) as n from trips group by route
 ) z_q
 ORDER BY n DESC
---= open: * is not answered: single rows are never returned
+--= open: inside a subquery, aggregates are over one unit's own rows
 SELECT * FROM (
 select route, sum(fare) as revenue from public.trips group by route
 ) z_q
 WHERE revenue > 1000
---= open: * is not answered: single rows are never returned
+--= open: inside a subquery, aggregates are over one unit's own rows
 SELECT * FROM (
 select route, channel, count(*) n from trips group by 1, 2
 ) z_q
 WHERE route='Cove Line'
 ORDER BY n DESC
---= open: a table's name cannot have a schema here
+--= answered
 SELECT "route", COUNT(*) FROM public.trips WHERE "route" IS NOT NULL GROUP BY "route" ORDER BY "route" LIMIT 200
 --= open: SELECT DISTINCT is not supported
 SELECT DISTINCT "channel" FROM public.trips ORDER BY "channel" LIMIT 200
@@ -76,21 +76,21 @@ select count(*) from trips;
 select route, count(*) from trips group by route order by route;
 --= open: CAST of a released value is not supported
 select route, round(avg(fare)::numeric, 2) as mean from trips group by route;
---= open: a table's name cannot have a schema here
+--= answered
 select t.route, sum(t.fare) total from public.trips t where t.cancelled = false group by t.route order by total desc;
---= open: a table's name cannot have a schema here
+--= answered
 select count(distinct t.passenger) from public.trips t;
---= open: a table's name cannot have a schema here
+--= answered
 SELECT p.home, count(*) FROM public.trips t INNER JOIN public.passengers p ON t.passenger = p.passenger GROUP BY p.home;
---= open: a table's name cannot have a schema here
+--= answered
 SELECT r.harbour, avg(t.delay_minutes) FROM public.trips t JOIN public.routes r ON r.route = t.route GROUP BY r.harbour;
---= open: a table's name cannot have a schema here
+--= answered
 SELECT count(*) FROM ferry.public.trips;
---= open: a table's name cannot have a schema here
+--= answered
 SELECT trips.route, count(*) FROM public.trips GROUP BY trips.route;
---= open: a column's name has at most two parts
+--= answered
 SELECT public.trips.route, count(*) FROM public.trips GROUP BY public.trips.route;
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."route", avg("public"."trips"."fare") FROM "ferry"."public"."trips" GROUP BY "public"."trips"."route";
 --= answered
 select date_trunc('month', sailed)::date as month, count(*) from trips group by 1 order by 1;
@@ -120,7 +120,7 @@ select channel, count(*) filter (where cancelled) * 1.0 / count(*) as rate from 
 select case when children > 0 then 'family' else 'adults' end as party, count(*) from trips group by 1;
 --= answered
 select case when children > 0 then 'family' else 'adults' end as party, count(*) from trips group by case when children > 0 then 'family' else 'adults' end;
---= open: a table's name cannot have a schema here
+--= answered
 with t as (select * from public.trips where channel = 'web') select route, count(*) from t group by route;
 --= answered
 with m as (select passenger, count(*) as n from trips group by passenger) select avg(n) from m;

@@ -94,9 +94,9 @@ SELECT count(*) AS value FROM readings WHERE ts > now() - interval '24 hours'
 SELECT avg(watts) AS value FROM readings WHERE ts >= now() - interval '7 days' AND ts < now()
 --= open: "2025-03-01T00:00:00Z" is not a date
 SELECT stddev(watts) AS deviation FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: window functions (OVER) are not supported
+--= open: "2025-03-01T00:00:00Z" is not a date
 SELECT "time", sum(n) OVER (ORDER BY "time") AS running FROM (SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", count(*) AS n FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1) AS daily ORDER BY 1
---= open: window functions (OVER) are not supported
+--= open: "2025-03-01T00:00:00Z" is not a date
 WITH daily AS (SELECT date_trunc('day', ts) AS "time", sum(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1) SELECT "time", watts, avg(watts) OVER (ORDER BY "time" ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) AS smooth FROM daily ORDER BY 1
 --= open: "2025-03-01T00:00:00Z" is not a date
 SELECT floor(watts/1000)*1000 AS bucket, count(*) AS n FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
@@ -110,7 +110,7 @@ SELECT concat('room ', room) AS metric, count(*) AS value FROM readings GROUP BY
 SELECT CASE phase WHEN 1 THEN 'one' WHEN 2 THEN 'two' ELSE 'three' END AS metric, avg(volts) AS value FROM readings GROUP BY 1
 --= open: a column of an answer is a GROUP BY expression or a number
 SELECT 'total' AS metric, count(*) AS value FROM readings
---= open: a table's name cannot have a schema here
+--= open: "2025-03-01T00:00:00Z" is not a date
 SELECT count(*) FROM public.readings AS r WHERE r.volts IS NOT NULL AND r.ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
 --= answered
 SELECT firmware AS metric, count(*) AS value FROM readings GROUP BY firmware ORDER BY value DESC LIMIT 10

@@ -1,175 +1,175 @@
 -- Questions in the forms that Metabase sends to PostgreSQL: its query builder, its filters, its field values.
 -- policy: ferry
--- floor: 0
+-- floor: 55
 
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips"
---= open: a table's name cannot have a schema here
+--= answered
 -- Metabase:: userID: 3 queryType: MBQL queryHash: 5f0d2a
 SELECT COUNT(*) AS "count" FROM "public"."passengers"
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."route" AS "route", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."deck" AS "deck", "public"."trips"."channel" AS "channel", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."deck", "public"."trips"."channel" ORDER BY "public"."trips"."deck" ASC, "public"."trips"."channel" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT SUM("public"."trips"."fare") AS "sum" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT AVG("public"."trips"."fare") AS "avg" FROM "public"."trips" WHERE "public"."trips"."cancelled" = FALSE
---= open: a column's name has at most two parts
+--= answered
 SELECT COUNT(distinct "public"."trips"."passenger") AS "count" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."route" AS "route", SUM("public"."trips"."fare") AS "sum", AVG("public"."trips"."fare") AS "avg", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "sum" DESC, "public"."trips"."route" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."route" AS "route", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "count" DESC, "public"."trips"."route" ASC LIMIT 3
---= open: a column's name has at most two parts
+--= answered
 SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT CAST(DATE_TRUNC('year', "public"."trips"."sailed") AS date) AS "sailed", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('year', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('year', "public"."trips"."sailed") AS date) ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) AS "sailed", AVG("public"."trips"."delay_minutes") AS "avg" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) ASC
---= open: a column's name has at most two parts
+--= open: the type "interval" is not supported
 SELECT CAST((CAST(DATE_TRUNC('week', CAST(("public"."trips"."sailed" + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST((CAST(DATE_TRUNC('week', CAST(("public"."trips"."sailed" + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date) ORDER BY CAST((CAST(DATE_TRUNC('week', CAST(("public"."trips"."sailed" + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date) ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."sailed" AS "sailed", COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= date '2025-03-01') AND ("public"."trips"."sailed" < date '2025-04-01') GROUP BY "public"."trips"."sailed" ORDER BY "public"."trips"."sailed" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT DATE_TRUNC('month', "public"."trips"."booked_at") AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" GROUP BY DATE_TRUNC('month', "public"."trips"."booked_at") ORDER BY DATE_TRUNC('month', "public"."trips"."booked_at") ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT CAST("public"."trips"."booked_at" AS date) AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST("public"."trips"."booked_at" AS date) ORDER BY CAST("public"."trips"."booked_at" AS date) ASC
---= open: a column's name has at most two parts
+--= open: the type "interval" is not supported
 SELECT (DATE_TRUNC('week', ("public"."trips"."booked_at" + INTERVAL '1 day')) + INTERVAL '-1 day') AS "booked_at", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" GROUP BY (DATE_TRUNC('week', ("public"."trips"."booked_at" + INTERVAL '1 day')) + INTERVAL '-1 day') ORDER BY (DATE_TRUNC('week', ("public"."trips"."booked_at" + INTERVAL '1 day')) + INTERVAL '-1 day') ASC
---= open: a table's name cannot have a schema here
+--= open: the type timestamptz is not supported
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."booked_at" BETWEEN timestamp with time zone '2025-01-01 00:00:00.000Z' AND timestamp with time zone '2025-02-01 00:00:00.000Z'
---= open: a table's name cannot have a schema here
+--= open: the type "interval" is not supported
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST((NOW() + INTERVAL '-30 day') AS date)) AND ("public"."trips"."sailed" < CAST(NOW() AS date))
---= open: a table's name cannot have a schema here
+--= open: the type "interval" is not supported
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST(DATE_TRUNC('month', (NOW() + INTERVAL '-1 month')) AS date)) AND ("public"."trips"."sailed" < CAST(DATE_TRUNC('month', NOW()) AS date))
---= open: a column's name has at most two parts
+--= open: the type "interval" is not supported
 SELECT "public"."trips"."route" AS "route", COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."booked_at" >= DATE_TRUNC('year', NOW())) AND ("public"."trips"."booked_at" < DATE_TRUNC('year', (NOW() + INTERVAL '1 year'))) GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
---= open: a column's name has at most two parts
+--= open: the type "interval" is not supported
 SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST(DATE_TRUNC('month', (NOW() + INTERVAL '-12 month')) AS date)) AND ("public"."trips"."sailed" < CAST(DATE_TRUNC('month', NOW()) AS date)) GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT (CAST(extract(dow from "public"."trips"."sailed") AS integer) + 1) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY (CAST(extract(dow from "public"."trips"."sailed") AS integer) + 1) ORDER BY (CAST(extract(dow from "public"."trips"."sailed") AS integer) + 1) ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT CAST(extract(month from "public"."trips"."sailed") AS integer) AS "sailed", AVG("public"."trips"."fare") AS "avg" FROM "public"."trips" GROUP BY CAST(extract(month from "public"."trips"."sailed") AS integer) ORDER BY CAST(extract(month from "public"."trips"."sailed") AS integer) ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT CAST(extract(quarter from "public"."trips"."sailed") AS integer) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(quarter from "public"."trips"."sailed") AS integer) ORDER BY CAST(extract(quarter from "public"."trips"."sailed") AS integer) ASC
---= open: a column's name has at most two parts
+--= open: extract of a date has no "hour"
 SELECT CAST(extract(hour from "public"."trips"."booked_at") AS integer) AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(hour from "public"."trips"."booked_at") AS integer) ORDER BY CAST(extract(hour from "public"."trips"."booked_at") AS integer) ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT CAST(extract(day from "public"."trips"."booked_at") AS integer) AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(day from "public"."trips"."booked_at") AS integer) ORDER BY CAST(extract(day from "public"."trips"."booked_at") AS integer) ASC
---= open: a column's name has at most two parts
+--= open: extract of a date has no "week"
 SELECT CAST(extract(week from "public"."trips"."sailed") AS integer) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(week from "public"."trips"."sailed") AS integer) ORDER BY CAST(extract(week from "public"."trips"."sailed") AS integer) ASC
---= open: a column's name has at most two parts
+--= open: the possible values of this GROUP BY expression are not
 SELECT FLOOR(("public"."trips"."fare" / 50.0)) * 50.0 AS "fare", COUNT(*) AS "count" FROM "public"."trips" GROUP BY FLOOR(("public"."trips"."fare" / 50.0)) * 50.0 ORDER BY FLOOR(("public"."trips"."fare" / 50.0)) * 50.0 ASC
---= open: a column's name has at most two parts
+--= open: the possible values of this GROUP BY expression are not
 SELECT (FLOOR((("public"."trips"."fare" - 0.0) / 12.5)) * 12.5) + 0.0 AS "fare", COUNT(*) AS "count" FROM "public"."trips" GROUP BY (FLOOR((("public"."trips"."fare" - 0.0) / 12.5)) * 12.5) + 0.0 ORDER BY (FLOOR((("public"."trips"."fare" - 0.0) / 12.5)) * 12.5) + 0.0 ASC
---= open: a column's name has at most two parts
+--= open: the possible values of this GROUP BY expression are not
 SELECT FLOOR(("public"."passengers"."birth_year" / 10.0)) * 10.0 AS "birth_year", COUNT(*) AS "count" FROM "public"."passengers" GROUP BY FLOOR(("public"."passengers"."birth_year" / 10.0)) * 10.0 ORDER BY FLOOR(("public"."passengers"."birth_year" / 10.0)) * 10.0 ASC
---= open: a column's name has at most two parts
+--= open: the possible values of this GROUP BY expression are not
 SELECT FLOOR(("public"."passengers"."points" / 5000.0)) * 5000.0 AS "points", COUNT(*) AS "count" FROM "public"."passengers" GROUP BY FLOOR(("public"."passengers"."points" / 5000.0)) * 5000.0 ORDER BY FLOOR(("public"."passengers"."points" / 5000.0)) * 5000.0 ASC
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."route" = 'Alder Sound') OR ("public"."trips"."route" = 'Cove Line')
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."deck" <> 'car') OR ("public"."trips"."deck" IS NULL)
---= open: a table's name cannot have a schema here
+--= open: '' is not among the declared values of column deck
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."deck" IS NOT NULL) AND (("public"."trips"."deck" <> '') OR ("public"."trips"."deck" IS NULL))
---= open: a table's name cannot have a schema here
+--= open: there is no function "lower"
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE (LOWER("public"."trips"."route") LIKE '%point%')
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."route" LIKE 'Cove%')
---= open: a table's name cannot have a schema here
+--= open: there is no function "lower"
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE NOT (LOWER("public"."trips"."route") LIKE '%sound%') OR ("public"."trips"."route" IS NULL)
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."fare" BETWEEN 20 AND 80
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."fare" >= 100) AND ("public"."trips"."children" > 0) AND ("public"."trips"."channel" = 'web')
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."delay_minutes" IS NULL
---= open: a column's name has at most two parts
+--= answered
 SELECT SUM(CASE WHEN "public"."trips"."cancelled" = TRUE THEN 1 ELSE 0.0 END) AS "count_where" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."route" AS "route", SUM(CASE WHEN "public"."trips"."channel" = 'web' THEN "public"."trips"."fare" ELSE 0.0 END) AS "sum_where" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
---= open: a column's name has at most two parts
+--= open: CAST of a released value is not supported
 SELECT CAST(SUM(CASE WHEN "public"."trips"."cancelled" = TRUE THEN 1 ELSE 0.0 END) AS DOUBLE PRECISION) / NULLIF(CAST(COUNT(*) AS DOUBLE PRECISION), 0.0) AS "share" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."channel" AS "channel", AVG(CASE WHEN "public"."trips"."cancelled" THEN 1 ELSE 0.0 END) AS "share" FROM "public"."trips" GROUP BY "public"."trips"."channel" ORDER BY "public"."trips"."channel" ASC
---= open: a column's name has at most two parts
+--= open: CAST of a released value is not supported
 SELECT CAST(SUM("public"."trips"."fare") AS DOUBLE PRECISION) / NULLIF(CAST(COUNT(distinct "public"."trips"."passenger") AS DOUBLE PRECISION), 0.0) AS "per head" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT STDDEV_POP("public"."trips"."fare") AS "stddev" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT VAR_POP("public"."trips"."luggage") AS "var" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT PERCENTILE_CONT(0.5) within group (order by "public"."trips"."fare") AS "median" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."route" AS "route", PERCENTILE_CONT(0.9) within group (order by "public"."trips"."delay_minutes") AS "percentile" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
---= open: a column's name has at most two parts
+--= open: window functions (OVER) are not supported
 SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", SUM(COUNT(*)) OVER (ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC ROWS UNBOUNDED PRECEDING) AS "count" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
---= open: a column's name has at most two parts
+--= open: window functions (OVER) are not supported
 SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", SUM(SUM("public"."trips"."fare")) OVER (ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC ROWS UNBOUNDED PRECEDING) AS "sum" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
 --= open: window functions (OVER) are not supported
 SELECT "source"."sailed" AS "sailed", SUM("source"."fare") AS "sum", LAG(SUM("source"."fare"), 12) OVER (ORDER BY "source"."sailed" ASC) AS "a year ago" FROM (SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", "public"."trips"."fare" AS "fare" FROM "public"."trips") AS "source" GROUP BY "source"."sailed" ORDER BY "source"."sailed" ASC
---= open: a table's name cannot have a schema here
+--= answered
 SELECT "Routes"."harbour" AS "Routes__harbour", COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN "public"."routes" AS "Routes" ON "public"."trips"."route" = "Routes"."route" GROUP BY "Routes"."harbour" ORDER BY "Routes"."harbour" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT "Passengers"."home" AS "Passengers__home", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" LEFT JOIN "public"."passengers" AS "Passengers" ON "public"."trips"."passenger" = "Passengers"."passenger" GROUP BY "Passengers"."home" ORDER BY "sum" DESC, "Passengers"."home" ASC
---= open: a table's name cannot have a schema here
+--= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN "public"."passengers" AS "Passengers" ON "public"."trips"."passenger" = "Passengers"."passenger" WHERE "Passengers"."member" = TRUE
---= open: a column's name has at most two parts
+--= answered
 SELECT "Passengers"."sex" AS "Passengers__sex", "public"."trips"."channel" AS "channel", AVG("public"."trips"."fare") AS "avg" FROM "public"."trips" INNER JOIN "public"."passengers" AS "Passengers" ON "public"."trips"."passenger" = "Passengers"."passenger" GROUP BY "Passengers"."sex", "public"."trips"."channel" ORDER BY "Passengers"."sex" ASC, "public"."trips"."channel" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT "source"."route" AS "route", COUNT(*) AS "count" FROM (SELECT "public"."trips"."passenger" AS "passenger", "public"."trips"."route" AS "route", "public"."trips"."fare" AS "fare", "public"."trips"."cancelled" AS "cancelled" FROM "public"."trips" WHERE "public"."trips"."fare" > 10) AS "source" WHERE "source"."cancelled" = FALSE GROUP BY "source"."route" ORDER BY "source"."route" ASC
 --= open: ORDER BY inside a subquery has no effect
 SELECT "source"."route" AS "route", "source"."count" AS "count" FROM (SELECT "public"."trips"."route" AS "route", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC) AS "source" WHERE "source"."count" > 1000 LIMIT 1048575
---= open: a column's name has at most two parts
+--= open: inside a subquery, aggregates are over one unit's own rows
 SELECT AVG("source"."count") AS "avg" FROM (SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date)) AS "source"
---= open: MAX is not supported: it is one person's value
+--= open: ORDER BY inside a subquery has no effect
 SELECT MAX("source"."sum") AS "max" FROM (SELECT "public"."trips"."route" AS "route", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC) AS "source"
---= open: a column's name has at most two parts
+--= answered
 SELECT "source"."band" AS "band", COUNT(*) AS "count" FROM (SELECT "public"."trips"."fare" AS "fare", CASE WHEN "public"."trips"."fare" < 25 THEN 'low' WHEN "public"."trips"."fare" < 100 THEN 'middle' ELSE 'high' END AS "band" FROM "public"."trips") AS "source" GROUP BY "source"."band" ORDER BY "source"."band" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT "source"."total" AS "total", COUNT(*) AS "count" FROM (SELECT "public"."trips"."luggage" + "public"."trips"."children" AS "total" FROM "public"."trips") AS "source" GROUP BY "source"."total" ORDER BY "source"."total" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT SUM("public"."trips"."fare" * 0.25) AS "sum" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT AVG(CAST("public"."trips"."fare" AS DOUBLE PRECISION) / NULLIF(CAST("public"."trips"."luggage" AS DOUBLE PRECISION), 0.0)) AS "avg" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT COALESCE("public"."trips"."deck", 'none') AS "deck", COUNT(*) AS "count" FROM "public"."trips" GROUP BY COALESCE("public"."trips"."deck", 'none') ORDER BY COALESCE("public"."trips"."deck", 'none') ASC
---= open: a column's name has at most two parts
+--= open: there is no function "concat"
 SELECT CONCAT("public"."trips"."route", ' / ', "public"."trips"."channel") AS "line", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CONCAT("public"."trips"."route", ' / ', "public"."trips"."channel") ORDER BY CONCAT("public"."trips"."route", ' / ', "public"."trips"."channel") ASC
---= open: a column's name has at most two parts
+--= open: there is no function "substring"
 SELECT SUBSTRING("public"."trips"."route", 1, 4) AS "start", COUNT(*) AS "count" FROM "public"."trips" GROUP BY SUBSTRING("public"."trips"."route", 1, 4) ORDER BY SUBSTRING("public"."trips"."route", 1, 4) ASC
---= open: a column's name has at most two parts
+--= open: there is no function "upper"
 SELECT UPPER("public"."trips"."channel") AS "channel", COUNT(*) AS "count" FROM "public"."trips" GROUP BY UPPER("public"."trips"."channel") ORDER BY UPPER("public"."trips"."channel") ASC
---= open: a column's name has at most two parts
+--= open: a number is needed here, and this is of type date
 SELECT AVG(CAST("public"."trips"."sailed" AS date) - CAST("public"."trips"."booked_at" AS date)) AS "avg" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= open: there is no function "age"
 SELECT AVG(CAST(extract(year from AGE(DATE_TRUNC('day', NOW()), DATE_TRUNC('day', "public"."passengers"."joined"))) AS integer)) AS "avg" FROM "public"."passengers"
---= open: a column's name has at most two parts
+--= open: CAST of a released value is not supported
 SELECT ROUND(CAST(AVG("public"."trips"."fare") AS numeric), 2) AS "avg" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT CEIL("public"."trips"."fare") AS "fare", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CEIL("public"."trips"."fare") ORDER BY CEIL("public"."trips"."fare") ASC
---= open: a column's name has at most two parts
+--= open: there is no function "power"
 SELECT AVG(POWER("public"."trips"."luggage", 2)) AS "avg", AVG(ABS("public"."trips"."fare" - 50)) AS "avg_2" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= open: the question has no aggregate
 SELECT "public"."trips"."route" AS "route" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC LIMIT 1001
 --= open: SELECT DISTINCT is not supported
 SELECT DISTINCT "public"."trips"."channel" AS "channel" FROM "public"."trips" ORDER BY "public"."trips"."channel" ASC LIMIT 1001
---= open: a column's name has at most two parts
+--= open: table "routes" is public and holds nothing to protect
 SELECT "public"."routes"."harbour" AS "harbour" FROM "public"."routes" GROUP BY "public"."routes"."harbour" ORDER BY "public"."routes"."harbour" ASC LIMIT 1001
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."agent" AS "agent", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."agent" ORDER BY "count" DESC, "public"."trips"."agent" ASC LIMIT 10
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."cancelled" AS "cancelled", COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."channel" IN ('web', 'phone') GROUP BY "public"."trips"."cancelled" ORDER BY "public"."trips"."cancelled" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."trips"."route" AS "route", COUNT(distinct "public"."trips"."passenger") AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT COUNT(distinct CASE WHEN "public"."trips"."children" > 0 THEN "public"."trips"."passenger" END) AS "families" FROM "public"."trips"
---= open: a column's name has at most two parts
+--= answered
 SELECT "public"."passengers"."home" AS "home", "public"."passengers"."member" AS "member", COUNT(*) AS "count" FROM "public"."passengers" WHERE "public"."passengers"."birth_year" <= 1990 GROUP BY "public"."passengers"."home", "public"."passengers"."member" ORDER BY "count" DESC, "public"."passengers"."home" ASC, "public"."passengers"."member" ASC
---= open: a column's name has at most two parts
+--= answered
 SELECT SUM("public"."trips"."fare") AS "sum", SUM("public"."trips"."luggage") AS "sum_2", COUNT(*) AS "count" FROM "public"."trips" WHERE date_part('year', "public"."trips"."sailed") = 2025
 --= open: the question has no table
 SELECT 1
---= refused: a column's name has at most two parts
+--= refused: column "passenger" stands outside any aggregate
 SELECT "public"."trips"."passenger" AS "passenger", "public"."trips"."route" AS "route", "public"."trips"."fare" AS "fare" FROM "public"."trips" LIMIT 2000
