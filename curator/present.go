@@ -29,6 +29,7 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 		Groupings: c.groupings(a, false),
 		From:      s.From,
 		Whole:     a.Whole,
+		Limits:    c.limits(a.plan),
 		RowsBound: c.rowsBound(a),
 	}
 	if s.From != nil {
