@@ -66,11 +66,12 @@ var allowed = map[string][]string{
 	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
 	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                 // how far one unit moves what a statement measures
 	"internal/plan": {
-		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/sensitivity", "internal/value", "mechanism",
+		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/sensitivity", "internal/truncation", "internal/value", "mechanism",
 		"mechanism/partition", "noise", "privacy",
 	},
-	"internal/reuse":  {"internal/bounded", "internal/plan", "internal/value"}, // what follows from earlier releases
-	"internal/derive": {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/reuse", "internal/value", "noise"},
+	"internal/truncation": {"internal/bounded", "internal/policy", "internal/value"}, // the statement that counts what caps cut
+	"internal/reuse":      {"internal/bounded", "internal/plan", "internal/value"},   // what follows from earlier releases
+	"internal/derive":     {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/reuse", "internal/truncation", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/bounded", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {

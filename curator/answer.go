@@ -31,7 +31,13 @@ type Question struct {
 	// the number of rows that count for one unit, at most the policy's limit; "" is that limit. With "auto", a
 	// tenth of the price pays for finding a limit first
 	MaxRows string
-	Delta   string // the δ for private key selection, a decimal; "" is the policy's default
+	// the share of the price that pays for an estimate of what the bounds cut, such as "5%". "" is the policy's share,
+	// and "0" is none. An answer with this estimate is another release than one without
+	Truncation string
+	// with Truncation: estimate also how many rows are left out, counting at most this many rows of each unit; 0 for no
+	// such estimate
+	TruncationRows int64
+	Delta          string // the δ for private key selection, a decimal; "" is the policy's default
 	// an unknown key with this many units or fewer is released with probability at most δ. 0 is the policy's
 	// number, and no smaller number is allowed
 	MinUnits int64
@@ -180,14 +186,19 @@ func (c *Session) request(q Question) (plan.Request, error) {
 	if err != nil {
 		return plan.Request{}, err
 	}
+	cut, err := parseTruncation(q.Truncation, q.TruncationRows)
+	if err != nil {
+		return plan.Request{}, err
+	}
 	delta, err := parseDelta(q.Delta)
 	return plan.Request{
-		SQL:       q.SQL,
-		Price:     price,
-		MaxGroups: q.MaxGroups,
-		MaxRows:   rows,
-		AutoRows:  auto,
-		Unknown:   plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
+		SQL:        q.SQL,
+		Price:      price,
+		MaxGroups:  q.MaxGroups,
+		MaxRows:    rows,
+		AutoRows:   auto,
+		Truncation: cut,
+		Unknown:    plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
 	}, err
 }
 

@@ -138,13 +138,12 @@ func dearest(answers iter.Seq[ledger.Answer]) (out []ledger.Answer) {
 
 // read reads the release's numbers.
 func (t *teller) read() {
-	values, err := t.answer.Values()
-	if err != nil {
+	if _, err := t.answer.Values(); err != nil {
 		t.err = err
 		return
 	}
 	// if they cannot be decoded, the release does not help
-	t.numbers, _ = release.Decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)})
+	t.numbers, _ = release.NumbersOf(t.answer, t.plan)
 }
 
 // planOf plans a recorded question again. It returns nil unless the new plan has the recorded replay key and needs

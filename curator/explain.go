@@ -29,9 +29,11 @@ type Explanation struct {
 	Replayed    bool   // the answer has been released before, and would be replayed at no cost
 	// how the question can be answered from earlier releases, at no cost; nil if it cannot, or if it has a release
 	// of its own
-	Reuse     *Reuse
-	Unit      Unit
-	RowsBound *RowsBound // the bound on rows, if the question asks to find it first; else nil
+	Reuse *Reuse
+	Unit  Unit
+	// the estimate of what the bounds cut, for which a share of the price pays; nil if there is none
+	Truncation *Truncation
+	RowsBound  *RowsBound // the bound on rows, if the question asks to find it first; else nil
 	// for a GROUP BY with several grouping sets: each set's share of the price, and the error of its rows
 	Groupings []Grouping
 	// the parts that the question is charged to; nil if it is charged to everybody. Charges to other parts do not
@@ -90,9 +92,14 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		}
 	}
 	rows := c.expectedRows(a.plan)
+	cut, err := c.truncation(a, nil)
+	if err != nil {
+		return nil, c.public(err)
+	}
 	notes, columns := slices.Concat(
 		c.notes(a.plan),
 		rowsNotes(a.plan, a.alpha),
+		truncationNotes(cut),
 		orderNotes(a.plan, a.alpha),
 		a.plan.Notes,
 	), c.columns(
@@ -132,6 +139,7 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		Reuse:       reuse,
 		Unit:        c.unit(a),
 		RowsBound:   c.rowsBound(a),
+		Truncation:  cut,
 		Charged:     charged(a.look),
 		Work:        c.work(a.look),
 		Notes:       notes,

@@ -18,21 +18,21 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return marshal(struct {
-		ID         string     `json:"release"`
-		SQL        string     `json:"sql"`
-		Confidence decimal    `json:"confidence"`
-		Columns    []Column   `json:"columns"`
-		Groupings  []Grouping `json:"groupings,omitzero"`
-		Rows       []members  `json:"rows"`
-		Limits     *Limits    `json:"bounds,omitempty"`
-		RowsBound  *RowsBound `json:"rows_bound,omitempty"`
-		Price      Loss       `json:"price"`
-		Remaining  Loss       `json:"remaining"`
-		Replayed   bool       `json:"replayed"`
-		From       []string   `json:"from,omitzero"`
-		Whole      bool       `json:"whole,omitempty"`
+		ID         string      `json:"release"`
+		SQL        string      `json:"sql"`
+		Confidence decimal     `json:"confidence"`
+		Columns    []Column    `json:"columns"`
+		Groupings  []Grouping  `json:"groupings,omitzero"`
+		Rows       []members   `json:"rows"`
+		RowsBound  *RowsBound  `json:"rows_bound,omitempty"`
+		Truncation *Truncation `json:"truncation,omitempty"`
+		Price      Loss        `json:"price"`
+		Remaining  Loss        `json:"remaining"`
+		Replayed   bool        `json:"replayed"`
+		From       []string    `json:"from,omitzero"`
+		Whole      bool        `json:"whole,omitempty"`
 	}{
-		r.ID, r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.RowsBound, r.Price, r.Remaining, r.Replayed,
+		r.ID, r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.RowsBound, r.Truncation, r.Price, r.Remaining, r.Replayed,
 		r.From, r.Whole,
 	})
 }
@@ -180,4 +180,25 @@ func named(all []NamedExpected) members {
 		out = append(out, member{e.Column, e.Expected})
 	}
 	return out
+}
+
+// MarshalJSON writes the estimate of what the bounds cut.
+func (t *Truncation) MarshalJSON() ([]byte, error) {
+	return marshal(struct {
+		Unit         string            `json:"unit"`
+		Rows         int64             `json:"rows,omitempty"`
+		Groups       int64             `json:"groups,omitempty"`
+		RowsPerGroup int64             `json:"rows_per_group,omitempty"`
+		Units        *Estimate         `json:"units"`
+		Lost         *Estimate         `json:"lost_rows,omitempty"`
+		LostUpTo     int64             `json:"lost_rows_up_to,omitempty"`
+		StdDev       float64           `json:"stddev"`
+		Visible      int64             `json:"visible"`
+		Verdict      TruncationVerdict `json:"verdict"`
+		Advice       string            `json:"advice,omitempty"`
+		share
+	}{
+		t.Unit, t.Rows, t.Groups, t.RowsPerGroup, t.Units, t.Lost, t.LostUpTo, t.StdDev, t.Visible, t.Verdict, t.Advice,
+		shareJSON(t.Share),
+	})
 }

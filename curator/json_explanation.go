@@ -20,12 +20,13 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		Reuse       *Reuse          `json:"reuse,omitempty"`
 		Unit        Unit            `json:"unit"`
 		RowsBound   *RowsBound      `json:"rows_bound,omitempty"`
+		Truncation  *Truncation     `json:"truncation,omitempty"`
 		Work        Work            `json:"work"`
 		Notes       []string        `json:"notes"`
 	}{
 		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, orNull(e.Cells), e.Selection, e.L2, e.Sensitivity,
 		e.Price, e.Remaining, e.Affordable,
-		decimal(e.Largest), e.Charged, e.Replayed, e.Reuse, e.Unit, e.RowsBound, e.Work, e.Notes,
+		decimal(e.Largest), e.Charged, e.Replayed, e.Reuse, e.Unit, e.RowsBound, e.Truncation, e.Work, e.Notes,
 	})
 }
 

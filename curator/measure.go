@@ -25,9 +25,11 @@ type Measurements struct {
 	Cells     [][]any
 	Vectors   []Vector
 	RowsBound *RowsBound // the bound on rows, if the question asked to find it first; else nil
-	Price     Loss
-	Remaining Loss
-	Replayed  bool // returned from an earlier release, at no cost
+	// the estimate of what the bounds cut; nil if the question and the policy ask for none
+	Truncation *Truncation
+	Price      Loss
+	Remaining  Loss
+	Replayed   bool // returned from an earlier release, at no cost
 }
 
 // Vector is one noisy vector: a count or a sum for every cell (group).
@@ -87,6 +89,11 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 		RowsBound: c.rowsBound(a),
 		Price:     c.loss(a.plan.Price),
 		Replayed:  s.Replayed,
+	}
+	if s.Truncation != nil {
+		if out.Truncation, err = c.truncation(a, s.Truncation); err != nil {
+			return nil, c.after(s, err)
+		}
 	}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())

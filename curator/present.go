@@ -16,6 +16,12 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
+	var cut *Truncation
+	if s.Truncation != nil {
+		if cut, err = c.truncation(a, s.Truncation); err != nil {
+			return nil, c.after(s, err)
+		}
+	}
 	out := &Release{
 		ID:         s.Name(),
 		SQL:        a.SQL,
@@ -29,8 +35,9 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 		Groupings: c.groupings(a, false),
 		From:      s.From,
 		Whole:     a.Whole,
-		Limits:    c.limits(a.plan),
 		RowsBound: c.rowsBound(a),
+
+		Truncation: cut,
 	}
 	if s.From != nil {
 		out.Columns, out.Groupings = computedColumns(a.plan, EarlierReleases), nil

@@ -24,6 +24,9 @@ func (c *Session) reused(a *asked) (*release.Released, error) {
 	if err := a.combinable(); err != nil || a.Fresh {
 		return nil, err
 	}
+	if a.plan.Estimated() && !a.Combine { // an answer that is computed from earlier releases has no estimate of its own
+		return nil, nil
+	}
 	if !a.Combine {
 		if _, own, err := c.ledger.Find(a.look.Key()); own || err != nil {
 			return nil, err

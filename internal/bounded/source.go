@@ -82,6 +82,7 @@ type Source struct {
 
 	Aggregates []Inner // for PerUnit: the columns after the keys
 	Single     bool    // by construction, no unit has more than one row
+	Loose      bool    // for PerUnit: the unit's column is not among Exprs
 }
 
 // Pair is an equality of a Join: expression L over the first input equals column R of the second.

@@ -313,6 +313,9 @@ func (m meter) perUnit(s *bounded.Source) metered {
 		out.columns = append(out.columns, cell{width: width})
 	}
 	out.spend(in.rows, row)
+	if s.Loose {
+		unknown++
+	}
 	if unknown <= 1 { // the one key without known values is the unit, which is the same in all these rows
 		out.rows = min(in.rows, groups)
 	}

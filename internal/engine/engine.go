@@ -101,6 +101,15 @@ type Sealed struct {
 	Copy *Copy
 }
 
+// For returns s in the form that b needs: a statement over a bounded.Source finds its tables in Tables. So a question
+// about one table may have statements of both forms.
+func (s Sealed) For(b *bounded.Statement) Sealed {
+	if b.Source == nil || s.Tables != nil {
+		return s
+	}
+	return Sealed{Table: s.Table, Tables: map[string]Sealed{b.Table: s}}
+}
+
 // Copy identifies a copy on a server: its schema and name, the server's identity of the table, and its number of
 // rows.
 type Copy struct {

@@ -180,5 +180,31 @@ func written() []maker {
 			"epsilon: 60, delta: 1e-4, selection_delta: 9e-5, per: year, lifetime: 90",
 			"default: 0.2, maximum: 5, delta: 4e-8", "analysts: {ann: 95%, ben: {share: 5%}}", clinicAsks("ann", "0.3",
 				"0.05")),
+		clinicHome("clinic-truncation", "change-one", "rho: 300, delta: 1e-5, selection_delta: 9e-6",
+			"default: {rho: 0.2}, maximum: {rho: 20}, delta: 4e-9, truncation: 5%", "", truncationAsks()),
 	}
+}
+
+// truncationAsks are questions under a policy that asks for an estimate of what the bounds cut.
+func truncationAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT COUNT(*), SUM(cost) FROM visits",
+		"SELECT AVG(cost) FROM visits WHERE cost > 10",
+		"SELECT city, COUNT(*), COUNT(DISTINCT person) FROM visits GROUP BY city",
+		"SELECT city, AVG(cost) FROM visits GROUP BY ROLLUP (city)",
+		"SELECT MEDIAN(cost) FROM visits",
+		"SELECT COUNT(DISTINCT person) FROM visits",
+		"SELECT COUNT(*) FROM people",
+		"SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) v",
+	} {
+		for _, share := range []string{"", "0", "12.5%"} {
+			out = append(out, ask{SQL: sql, Truncation: share})
+		}
+	}
+	return append(out,
+		ask{SQL: "SELECT AVG(cost) FROM visits", Truncation: "5%", LostRows: 40},
+		ask{SQL: "SELECT AVG(cost), COUNT(*) FROM visits", Truncation: "5%", LostRows: 40, MaxRows: "auto"},
+		ask{SQL: "SELECT COUNT(*) FROM visits", Truncation: "5%", LostRows: 40, MaxRows: "1"},
+		ask{SQL: "SELECT COUNT(*) FROM visits", Truncation: "5%", LostRows: 2},
+	)
 }

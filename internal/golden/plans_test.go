@@ -136,6 +136,11 @@ func requestOf(p *policy.Policy, a ask) plan.Request {
 		n, _ := new(big.Int).SetString(a.MaxRows, 10)
 		r.MaxRows = n.Int64()
 	}
+	if a.Truncation == "0" {
+		r.Truncation.Share = new(big.Rat)
+	} else if share, err := policy.Truncation(a.Truncation); err == nil {
+		r.Truncation = plan.Estimate{Share: share, Rows: a.LostRows}
+	}
 	if e, err := privacy.ParseEpsilon(a.Epsilon); err == nil {
 		r.Price = p.Budget.Price(e)
 	} else if rho, err := privacy.ParseRho(a.Rho); err == nil {

@@ -30,6 +30,8 @@ type ask struct {
 	Confidence string `json:"confidence,omitempty"`
 	MaxGroups  int64  `json:"max_groups,omitempty"`
 	MaxRows    string `json:"max_rows,omitempty"`
+	Truncation string `json:"truncation,omitempty"`
+	LostRows   int64  `json:"truncation_rows,omitempty"`
 	Delta      string `json:"delta,omitempty"`
 	MinUnits   int64  `json:"min_units,omitempty"`
 	Other      bool   `json:"other,omitempty"`
@@ -102,7 +104,7 @@ func open(t testing.TB, home string) *curator.Owner {
 func (a ask) question(fresh bool) curator.Question {
 	return curator.Question{
 		SQL: a.SQL, Epsilon: a.Epsilon, Rho: a.Rho, Within: a.Within, At: a.At, Confidence: a.Confidence,
-		MaxGroups: a.MaxGroups, MaxRows: a.MaxRows, Delta: a.Delta,
+		MaxGroups: a.MaxGroups, MaxRows: a.MaxRows, Truncation: a.Truncation, TruncationRows: a.LostRows, Delta: a.Delta,
 		MinUnits: a.MinUnits, Other: a.Other, Group: a.Group, Analyst: a.Analyst, Whole: a.Whole, Combine: a.Combine,
 		Fresh: fresh,
 	}

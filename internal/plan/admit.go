@@ -32,6 +32,9 @@ func admit(n *noisy) (*Plan, error) {
 		}
 	}
 	p.Weigh()
+	if t := p.Truncation; t != nil {
+		t.Look.Weigh()
+	}
 	return p, nil
 }
 
@@ -56,6 +59,7 @@ func (n *noisy) plan() *Plan {
 		Limit:        n.tree.Limit,
 		Searches:     n.found,
 		Rows:         n.rowSearch,
+		Truncation:   n.estimate,
 		TargetError:  n.request.TargetError,
 		OwnEpsilons:  n.ownEpsilons,
 		Priced:       !n.request.Price.IsZero(),
@@ -76,7 +80,7 @@ func (n *noisy) plan() *Plan {
 
 // allNotes returns the notes for the analyst from all phases of planning: sentences on how dither read the question.
 func (n *noisy) allNotes() []string {
-	return slices.Concat(n.keyed.notes, n.measured.notes, n.capped.notes) //nolint:staticcheck // each phase by its name
+	return slices.Concat(n.keyed.notes, n.measured.notes, n.capped.notes, n.stated.notes) //nolint:staticcheck // each phase by its name
 }
 
 // maxWritten bounds the total weight of a question's expressions after each name is replaced by its expression. A

@@ -19,6 +19,7 @@ func (p *Plan) Canonical(versions ...int) string {
 	var b strings.Builder
 	describeStatement(&p.Statement, &b, p.PolicyDigest, versions, p.Neighbours, p.Price)
 	p.describeRows(&b)
+	p.describeTruncation(&b)
 	for _, s := range p.Searches {
 		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
 	}

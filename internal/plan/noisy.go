@@ -19,6 +19,7 @@ type noisy struct {
 	sums       []*Measure   // in canonical order
 	found      []*Search    // the searches for bounds, in canonical order
 	rowSearch  *RowSearch   // the search for the bound on a unit's rows; nil if there is none
+	estimate   *Truncation  // the estimate of what the bounds cut; nil if there is none
 	selection  *Selection   // the selection of groups; nil if they are known
 	groupings  []Grouping   // the grouping sets; nil if there are none
 	aggregates []Aggregate  // in order of first use
@@ -33,6 +34,7 @@ func chooseNoise(p *priced) (*noisy, error) {
 	b := &noising{&noisy{priced: p, cost: p.whole}}
 	if err := run(
 		b.chooseSums, b.chooseSets, b.chooseSelection, b.chooseOrders, b.chooseSetOrders, b.chooseSearches,
+		b.chooseTruncation,
 	); err != nil {
 		return nil, err
 	}

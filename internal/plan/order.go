@@ -243,6 +243,9 @@ func (p *Plan) Looks() (out []*bounded.Statement) {
 			out = append(out, of.Counted(m))
 		}
 	}
+	if p.Truncation != nil {
+		out = append(out, &p.Truncation.Look)
+	}
 	return out
 }
 

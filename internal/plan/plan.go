@@ -38,6 +38,8 @@ type Plan struct {
 	Searches     []*Search // the searches for bounds, which come before the measures
 	// the search for the bound on a unit's rows, which comes before all else; nil if there is none
 	Rows *RowSearch
+	// the estimate of what the bounds cut; nil if there is none
+	Truncation *Truncation
 
 	// TargetError is the relative error that the question requests in place of a price, or nil. Build plans the
 	// question at the request's price.
@@ -62,6 +64,8 @@ type Request struct {
 	MaxGroups int64        // the largest number of groups of one unit; 0 for the policy's
 
 	Unknown Unknown // the options for unknown groups
+
+	Truncation Estimate // the estimate of what the bounds cut
 
 	// The options below are also options of GoogleSQL's clause.
 	MaxRows        int64    // the largest number of rows of one unit, at most the policy's; 0 for the policy's

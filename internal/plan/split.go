@@ -8,10 +8,12 @@ import (
 // priced is the result of the sixth phase, dividePrice. It holds each release's share of the price (see the type part).
 type priced struct {
 	*stated
-	whole       privacy.Loss // the price of the answer, without the δ of a selection of groups
-	shares      partShares
-	rowsShare   privacy.Loss // the share of the search for the bound on a unit's rows; zero if there is none
-	ownEpsilons bool         // whether some aggregate has an ε of its own
+	whole     privacy.Loss // the price of the answer, without the δ of a selection of groups
+	shares    partShares
+	rowsShare privacy.Loss // the share of the search for the bound on a unit's rows; zero if there is none
+	// the share of the estimate of what the bounds cut; zero if there is none
+	truncationShare privacy.Loss
+	ownEpsilons     bool // whether some aggregate has an ε of its own
 }
 
 // sharing is the working state of the sixth phase.

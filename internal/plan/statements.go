@@ -11,6 +11,8 @@ type stated struct {
 	main        bounded.Statement   // the statement for the measures
 	searchLooks []bounded.Statement // the statements of the searches for bounds, in the order of measured.searches
 	rowsLook    *bounded.Statement  // the statement of the search for the bound on a unit's rows; nil if there is none
+	truncation  *unpricedTruncation // the estimate of what the bounds cut; nil if there is none
+	notes       notes
 }
 
 // writeStatements writes the statements. They all have the same Reads, so that the same rows of a unit count in
@@ -32,7 +34,9 @@ func writeStatements(c *capped) (*stated, error) {
 	if c.rows != nil {
 		s.rowsLook = s.unitRowsLook()
 	}
-	return s, nil
+	var err error
+	s.truncation, err = s.truncated()
+	return s, err
 }
 
 // searchLook returns the statement of a search. It reads every row that satisfies WHERE, whether or not the row is in a

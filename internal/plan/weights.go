@@ -103,6 +103,10 @@ func (b *sharing) divide() error {
 		b.rowsShare = b.whole.Share(1, rowsShare)
 		rest = rest.Minus(b.rowsShare)
 	}
+	if t := b.truncation; t != nil { // then no claim has an ε of its own
+		b.truncationShare = b.whole.Share(t.share.Num().Int64(), t.share.Denom().Int64())
+		rest = rest.Minus(b.truncationShare)
+	}
 	if named != nil {
 		rest = rest.Minus(own)
 	}

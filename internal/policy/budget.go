@@ -34,6 +34,8 @@ type Budget struct {
 type Price struct {
 	Default, Minimum, Maximum privacy.Loss
 	Delta                     privacy.Delta
+	// the share of each price that pays for an estimate of what the bounds cut; nil for no estimate
+	Truncation *big.Rat
 }
 
 // By default an answer costs 1/defaultShare of the budget, and at least 1/minimumShare of it. If the budget has
@@ -108,7 +110,7 @@ func (r *reader) budget(f, whole field) (b Budget) {
 }
 
 func (r *reader) price(f field, budget Budget) Price {
-	keys, _ := f.keys("default", "minimum", "maximum", "delta", "maximum_delta")
+	keys, _ := f.keys("default", "minimum", "maximum", "delta", "maximum_delta", "truncation")
 	if budget.Loss.IsZero() { // r.budget has already reported the error
 		return Price{}
 	}
@@ -143,7 +145,7 @@ func (r *reader) price(f field, budget Budget) Price {
 	if !mostDelta.IsZero() {
 		most = privacy.ZCDPLoss(rho, mostDelta)
 	}
-	return Price{Default: def, Minimum: least, Maximum: most, Delta: delta}
+	return Price{Default: def, Minimum: least, Maximum: most, Delta: delta, Truncation: keys["truncation"].truncation()}
 }
 
 // selectionPrice returns the default and the greatest δ of one answer with unknown keys. If they are not declared,

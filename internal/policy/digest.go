@@ -29,6 +29,7 @@ type (
 		Per            string   `json:",omitempty"`
 		Grant          string   `json:",omitempty"`
 		Analysts       []string `json:",omitempty"`
+		Truncation     string   `json:",omitempty"` // the share of each price for an estimate of what the bounds cut
 
 		Tables []canonicalTable // sorted by name
 	}
@@ -100,6 +101,9 @@ func (p *Policy) digestNow() string {
 		c.Grant = g.Loss.String()
 	}
 	c.Analysts = limitsText(p.Analysts)
+	if share := p.Price.Truncation; share != nil {
+		c.Truncation = share.RatString()
+	}
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))
 	}

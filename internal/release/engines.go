@@ -82,7 +82,7 @@ func (e *engines) Aggregate(
 	b *bounded.Statement,
 	from engine.Sealed,
 ) ([][]mechanism.Exact, error) {
-	return e.of(b).Aggregate(ctx, b, from)
+	return e.of(b).Aggregate(ctx, b, from.For(b))
 }
 
 // Groups implements engine.Engine.
@@ -119,7 +119,7 @@ func (e *engines) Rehearse(ctx context.Context, b *bounded.Statement, from engin
 	if err := e.meet(b); err != nil {
 		return err
 	}
-	return e.of(b).Rehearse(ctx, b, from)
+	return e.of(b).Rehearse(ctx, b, from.For(b))
 }
 
 // Close implements engine.Engine.

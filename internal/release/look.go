@@ -98,6 +98,8 @@ type Values struct {
 	Numbers [][]*big.Int    // by row and column
 	Groups  [][]value.Value // the selected groups, ordered by their keys; nil if the keys are known
 	Rows    int64           // the bound on rows that was found; 0 if there was no search for one
+	// the estimate of what the bounds cut, in the order of the plan's Truncation; nil if there is none
+	Truncation []*big.Int
 }
 
 // Released are values that are recorded in the ledger, or computed from recorded ones.

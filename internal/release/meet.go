@@ -53,7 +53,7 @@ func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
 		return err
 	}
 	if live, ok := e.of(b).(*postgres.Engine); ok {
-		return live.Refuses(b, from)
+		return live.Refuses(b, from.For(b))
 	}
 	return nil
 }

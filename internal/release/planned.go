@@ -95,6 +95,11 @@ func addsUp(p *plan.Plan) error {
 	if p.Rows != nil {
 		total = total.Plus(p.Rows.Loss)
 	}
+	if p.Truncation != nil {
+		for _, m := range p.Truncation.Measures {
+			total = total.Plus(m.Loss)
+		}
+	}
 	if !total.Within(p.Price) {
 		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", ErrUnplanned, total, p.Price)
 	}

@@ -69,6 +69,7 @@ func (k *Kernel) Query(p *plan.Plan, by Asker, as Recalled, usable func(*plan.Pl
 		l.bytes = maxChosenBytes + bytesOf(boundRows(p)+p.MaxChosen()+1, p.Numbers())
 	}
 	l.searchingRows(p)
+	l.estimating(p)
 	return &Query{l, p, usable}, nil
 }
 
@@ -84,6 +85,9 @@ func (q *Query) access(ctx context.Context, rows reader) (v Values, err error) {
 		if planned, v.Rows, err = q.withRows(ctx, rows); err != nil {
 			return v, err
 		}
+	}
+	if v.Truncation, err = estimated(ctx, planned, rows); err != nil {
+		return v, err
 	}
 	if q.plan.Selection != nil {
 		v.Groups, v.Numbers, err = q.selected(ctx, planned, rows)
@@ -134,11 +138,19 @@ func (q *Query) encode(v Values) (json.RawMessage, error) {
 	if err == nil && q.plan.Rows != nil {
 		text, err = json.Marshal(recordedRows{Rows: v.Rows, Release: text})
 	}
+	if err == nil && q.plan.Truncation != nil {
+		text, err = encodeTruncation(v.Truncation, text)
+	}
 	return text, err
 }
 
 // decode implements [Primitive].
 func (q *Query) decode(text json.RawMessage) (v Values, err error) {
+	if t := q.plan.Truncation; t != nil {
+		if v.Truncation, text, err = decodeTruncation(text, t); err != nil {
+			return v, err
+		}
+	}
 	if s := q.plan.Rows; s != nil {
 		if v.Rows, text, err = decodeRows(text, s.Most); err != nil {
 			return v, err

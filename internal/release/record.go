@@ -13,6 +13,9 @@ import (
 // NumbersOf decodes the released numbers of an answer to plan p.
 func NumbersOf(answer ledger.Answer, p *plan.Plan) ([][]*big.Int, error) {
 	values, err := answer.Values()
+	if err == nil && p.Truncation != nil {
+		_, values, err = decodeTruncation(values, p.Truncation)
+	}
 	if err != nil {
 		return nil, err
 	}

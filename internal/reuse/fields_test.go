@@ -13,7 +13,7 @@ import (
 var decided = map[reflect.Type]map[string]string{
 	reflect.TypeFor[plan.Plan](): {
 		"Statement": "compared", "Measures": "compared", "Neighbours": "compared", "PolicyDigest": "compared",
-		"Quantiles": "none", "Modes": "none", "Selection": "none", "Searches": "none", "Rows": "none", "ordered": "none",
+		"Quantiles": "none", "Modes": "none", "Selection": "none", "Searches": "none", "Rows": "none", "Truncation": "a release beside the measures", "ordered": "none",
 		"OrderCaps": "of quantiles and modes", "RowCaps": "of quantiles and modes",
 		"Sets": "compared", "Shown": "which sets are shown", "Aggregates": "computed from releases", "Outputs": "computed from releases",
 		"Having": "computed from releases", "Order": "computed from releases", "Limit": "computed from releases", "Offset": "computed from releases",

@@ -22,6 +22,11 @@ func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 	s.Flag(&q.MaxRows, "max-rows", "N",
 		"the largest number of rows of one unit that count; auto first finds a suitable number, for a tenth of "+
 			"the price (default: the policy's)")
+	s.Flag(&q.Truncation, "truncation", "P",
+		"spend this share of the price, such as 5%, on an estimate of what the bounds cut: how many units have more "+
+			"rows or groups than count; 0 for none (default: the policy's)")
+	s.Flag(&q.TruncationRows, "truncation-rows", "M",
+		"with --truncation: estimate also how many rows are left out, counting at most M rows of one unit")
 	s.Flag(&q.Delta, "delta", "D", "the δ for the selection of groups with unknown keys (default: the policy's)")
 	s.Flag(&q.MinUnits, "min-units", "K",
 		"release a group with unknown keys and at most K units only with probability at most δ (default: the "+

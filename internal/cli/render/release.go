@@ -35,11 +35,13 @@ func footer(r *curator.Release) string {
 	if len(r.Rows) == 0 {
 		empty = "no rows: no group was released, or HAVING, LIMIT or OFFSET left none\n"
 	}
-	found := ""
-	if r.RowsBound != nil {
-		found = foundRows(r.RowsBound)
-	}
-	return empty + found + shortfalls(r) + BoundsLine(r.Limits) + fmt.Sprintf(
+	return empty + foundBounds(
+		r,
+	) + shortfalls(
+		r,
+	) + truncated(
+		r.Truncation,
+	) + fmt.Sprintf(
 		"%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		paid(r),
 		r.Remaining,

@@ -6,7 +6,7 @@ import (
 	"dither/curator"
 )
 
-// ReleaseMarkdown returns the table of [ReleaseTable] in Markdown. Each line of the footer is a paragraph.
+// ReleaseMarkdown returns the table of [ReleaseTable] in Markdown.
 func ReleaseMarkdown(r *curator.Release) string {
 	header, right := make([]string, len(r.Columns)), make([]bool, len(r.Columns))
 	for i, c := range r.Columns {
@@ -22,11 +22,7 @@ func ReleaseMarkdown(r *curator.Release) string {
 			}
 		}
 	}
-	out := MarkdownTable(header, right, rows)
-	for line := range strings.Lines(footer(r)) {
-		out += "\n" + MarkdownText(line) + "\n"
-	}
-	return out
+	return MarkdownTable(header, right, rows) + "\n" + MarkdownText(footer(r)) + "\n"
 }
 
 // ExplanationMarkdown returns the explanation of [ExplanationText] in Markdown: its first lines as a list, and the

@@ -24,21 +24,19 @@ func columnShare(c curator.Column) string {
 
 func boundsText(b *curator.Bounds) string { return Compact(b.Low) + " … " + Compact(b.High) }
 
-// BoundsLine returns the line that states what bounds an answer. Numbers and their intervals are about the data
-// within these bounds, so every display of an interval has this line beside it.
-func BoundsLine(l *curator.Limits) string {
-	if text := boundsCaption(l); text != "" {
-		return text + "\n"
+// foundBounds returns lines that state the bounds that the question found privately.
+func foundBounds(r *curator.Release) string {
+	var b strings.Builder
+	if r.RowsBound != nil {
+		b.WriteString(foundRows(r.RowsBound))
 	}
-	return ""
-}
-
-// boundsCaption returns the text of BoundsLine, without the end of the line.
-func boundsCaption(l *curator.Limits) string {
-	if l == nil {
-		return ""
+	for _, c := range r.Columns {
+		if c.Bounds != nil {
+			fmt.Fprintf(&b, "%s: values clamped to the bounds that were found, %s\n",
+				Printable(c.Name), boundsText(c.Bounds))
+		}
 	}
-	return "bounds: " + Printable(l.Text)
+	return b.String()
 }
 
 // shortfalls states, for each mode, how far from the most frequent value it may be. A mode has no interval.

@@ -84,7 +84,7 @@ type met struct {
 }
 
 func (m met) sums(t *rapid.T, b *bounded.Statement) int {
-	sql, err := statement(b, m.from)
+	sql, err := statement(b, m.from.For(b))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package enginetest
 
-import "dither/internal/plan"
+import (
+	"math/big"
+
+	"dither/internal/plan"
+)
 
 // aimsAtOrders returns aims (databases and questions that reach a bound) at the bounds on scores and on ordered rows.
 func aimsAtOrders() []aim {
@@ -81,6 +85,19 @@ func aimsAtOrders() []aim {
 			questions: []question{{Request: plan.Request{SQL: "SELECT SUM(i) FROM p", AutoRows: true}}},
 		},
 		{
+			at:        "units that are cut, and their lost rows",
+			rows:      map[string][2]string{"p": {"person=1 *9; person=2 *4", "person=2 *4"}},
+			questions: []question{{Request: plan.Request{SQL: "SELECT AVG(i) FROM p", Truncation: lostRows(8)}}},
+		},
+		{
+			at: "units that are cut, and their lost rows, which change", change: true,
+			rows: map[string][2]string{"p": {
+				"person=1; person=2 *3; person=3 *3",
+				"person=1 *9; person=2 *3; person=3 *3",
+			}},
+			questions: []question{{Request: plan.Request{SQL: "SELECT AVG(i) FROM p", Truncation: lostRows(8)}}},
+		},
+		{
 			at: "rows for a training that are in several pages", sealed: true,
 			rows: map[string][2]string{"p": {
 				manyPersons + "person=1 i=9; person=1 i=8; person=1 i=7",
@@ -90,3 +107,6 @@ func aimsAtOrders() []aim {
 		},
 	}
 }
+
+// lostRows asks for an estimate of what bounds cut, with the rows that are left out of the first most of each unit.
+func lostRows(most int64) plan.Estimate { return plan.Estimate{Share: big.NewRat(1, 20), Rows: most} }

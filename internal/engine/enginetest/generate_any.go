@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"math/big"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -80,6 +81,12 @@ func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows 
 	request.SQL = g.alike(request.SQL)
 	if w.Inexact && g.chance(3) {
 		request.SQL = strings.ReplaceAll(request.SQL, "SQRT(", g.pick("EXP(", "LN("))
+	}
+	if g.chance(5) { // the planner refuses this for some questions, and leaves it out if nothing can be cut
+		request.Truncation.Share = big.NewRat(1, 20)
+		if g.chance(3) {
+			request.Truncation.Rows = int64(rapid.IntRange(2, 12).Draw(t, "rows that are counted"))
+		}
 	}
 	return request, table, ofRows
 }

@@ -34,7 +34,7 @@ type Twins struct {
 
 // Move is a comparison of one vector of numbers between the two databases.
 type Move struct {
-	Kind    string // rows, found, sums, ordered, mode, open, chosen, vectors, vectors of rows, scores, values or parts
+	Kind    string // rows, truncation, found, sums, ordered, mode, open, chosen, vectors, vectors of rows, scores, values or parts
 	Moved   bool
 	Measure *plan.Measure // for the kinds sums and chosen
 }
@@ -74,6 +74,15 @@ func (w *Twins) Check() (moves []Move, err error) {
 			return moves, w.breach("scores of %s move by %s, planned %s", s, d, s.Sensitivity)
 		}
 		if q, err = q.WithRows(1 + int64(w.Pick(int(s.Most)))); err != nil {
+			return moves, err
+		}
+	}
+	if t := q.Truncation; t != nil {
+		l1, l2squared, err := w.Over(&t.Look, nil)
+		if err == nil {
+			err = w.within(t.Measures, l1, l2squared, note, "truncation", nil)
+		}
+		if err != nil {
 			return moves, err
 		}
 	}
