@@ -57,7 +57,8 @@ var allowed = map[string][]string{
 	"internal/ledger":     {"internal/exact", "internal/ledger/index", "privacy"},
 	"internal/policy":     {"internal/exact", "internal/nearest", "internal/value", "privacy"},
 	"internal/query":      {},
-	"internal/csvtable":   {"internal/policy", "internal/value"},
+	"internal/spelling":   {"internal/policy", "internal/value"},
+	"internal/csvtable":   {"internal/policy", "internal/spelling", "internal/value"},
 	"internal/jsonlines":  {"internal/csvtable", "internal/policy", "internal/value"},
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
@@ -88,7 +89,7 @@ var allowed = map[string][]string{
 	},
 	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres"},
 	"curator": {
-		"internal/bounded", "internal/cost", "internal/derive", "internal/exact", "internal/jsonlines", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
+		"internal/bounded", "internal/cost", "internal/csvtable", "internal/derive", "internal/exact", "internal/jsonlines", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
 		"internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
 		"mechanism/selection", "noise", "privacy",
 	},

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dither/internal/csvtable"
 	"dither/internal/policy"
 	"dither/internal/sealing"
 )
@@ -82,13 +83,20 @@ func withText(src policy.Source, do func(io.Reader) error) error {
 func withCSV(src policy.Source, do func(header []string, next func() ([]string, error)) error) error {
 	return withText(src, func(in io.Reader) error {
 		const enough = 16 << 20
-		r := csv.NewReader(io.LimitReader(in, enough))
+		encoding := ""
+		if src.Dialect.Spelling != nil {
+			encoding = src.Dialect.Spelling.Encoding
+		}
+		text, err := csvtable.Text(in, encoding)
+		if err != nil {
+			return fmt.Errorf("%s: %w", src.File, err)
+		}
+		r := csv.NewReader(io.LimitReader(text, enough))
 		r.Comma, r.LazyQuotes, r.FieldsPerRecord = src.Dialect.Delimiter, true, -1
 		header, err := r.Read()
 		if err != nil {
 			return fmt.Errorf("%s has no header to draft a policy from", src.File)
 		}
-		header[0] = strings.TrimPrefix(header[0], "\ufeff")
 		return do(header, r.Read)
 	})
 }

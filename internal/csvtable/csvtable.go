@@ -13,13 +13,12 @@
 //   - Every record has as many fields as the header or, without a header, as there are declared columns.
 //   - An empty line at the very end of the file is skipped. Any other empty line is an error, even in a table of one
 //     column. For NULL in such a table, declare a text that stands for it.
-//   - A UTF-8 byte order mark at the start is skipped. NUL and invalid UTF-8 are errors in any field, declared or not.
-//   - An unquoted field that equals Dialect.Null is NULL. A quoted field never is.
+//   - The text is UTF-8, or in the declared encoding (see [Text]). A byte order mark at the start is skipped. NUL and
+//     bytes that are not valid in the encoding are errors in any field, declared or not.
+//   - [spelling.Spelling] reads the fields as values.
 package csvtable
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,7 @@ import (
 	"unicode/utf8"
 
 	"dither/internal/policy"
+	"dither/internal/spelling"
 	"dither/internal/value"
 )
 
@@ -74,7 +74,7 @@ type Invalid struct {
 // Reader reads typed rows. After an error, including io.EOF, every call of Read returns the same error.
 type Reader struct {
 	scan     scanner
-	null     string
+	spelling *spelling.Spelling
 	columns  []*policy.Column
 	field    []int // by column: the index of its field in a record
 	width    int   // the number of fields of each record
@@ -95,12 +95,19 @@ func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, erro
 	if len(columns) == 0 {
 		return nil, errors.New("no columns are declared")
 	}
+	encoding := ""
+	if d.Spelling != nil {
+		encoding = d.Spelling.Encoding
+	}
+	in, err := Text(r, encoding)
+	if err != nil {
+		return nil, err
+	}
 	t := &Reader{
 		scan: scanner{
-			in: bufio.NewReaderSize(r, 1<<16), delimiter: byte(d.Delimiter),
-			quote: byte(d.Quote), line: 1,
+			in: in, delimiter: byte(d.Delimiter), quote: byte(d.Quote), encoding: encoding, line: 1,
 		},
-		null:     d.Null,
+		spelling: spelling.New(d),
 		columns:  columns,
 		field:    make([]int, len(columns)),
 		width:    len(columns),
@@ -109,9 +116,6 @@ func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, erro
 	for i, c := range columns {
 		t.field[i] = i
 		t.invalids[i].Column = c.Name
-	}
-	if mark, _ := t.scan.in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
-		_, _ = t.scan.in.Discard(3)
 	}
 	if d.Header {
 		if err := t.readHeader(); err != nil {
@@ -264,22 +268,19 @@ func (t *Reader) read(row []value.Value) error {
 
 // value reads the field of column i.
 func (t *Reader) value(i int, c *policy.Column, text string, quoted bool) value.Value {
-	if !quoted && text == t.null {
-		if !c.Nullable {
-			t.fault(c, "the value is NULL, but the column is not declared nullable")
-		}
-		return value.NullOf(c.Type)
-	}
-	v, err := value.Parse(c.Type, text)
-	if err == nil {
-		return v
-	}
-	if c.Invalid != policy.InvalidIsNull || !c.Nullable {
+	v, ok := t.spelling.Value(c, text, quoted)
+	switch {
+	case ok && v.Null && !c.Nullable:
+		t.fault(c, "the value is NULL, but the column is not declared nullable")
+	case ok:
+	case c.Invalid != policy.InvalidIsNull || !c.Nullable:
 		t.fault(c, Misspelt(c.Type, text))
-	} else if t.invalids[i].Count++; t.invalids[i].Count == 1 {
-		t.invalids[i].FirstRow = t.row
+	default:
+		if t.invalids[i].Count++; t.invalids[i].Count == 1 {
+			t.invalids[i].FirstRow = t.row
+		}
 	}
-	return value.NullOf(c.Type)
+	return v
 }
 
 func (t *Reader) fault(c *policy.Column, message string) {

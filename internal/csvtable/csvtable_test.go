@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 		{"not an integer", "n,t\n1,\"a\n\nb\"\n" + secret + ",b\n", `row 2, line 5, column "n": the field is not a value of type integer`},
 		{"integer too large", "n,t\n9223372036854775808,b\n", `row 1, line 2, column "n": the field is not a value`},
 		{"NULL", "n,t\n,b\n", `row 1, line 2, column "n": the value is NULL`},
-		{"quoted empty integer", "n,t\n\"\",b\n", `row 1, line 2, column "n": the field is not a value`},
+		{"quoted empty integer", "n,t\n\"\",b\n", `row 1, line 2, column "n": the value is NULL`},
 		{"long text", "n,t\n1," + strings.Repeat("é", value.MaxTextBytes/2) + "x\n", `row 1, line 2, column "t": the text is longer than 4096 bytes`},
 		{"long record", "n,t\n1,a\n1," + strings.Repeat(secret, MaxRecordBytes/6+1) + "\n", "row 2, line 3: the record is longer than 1048576 bytes"},
 		{"long quoted field", "n,t\n1,a\n1,\n\"" + strings.Repeat(secret+"\n", MaxRecordBytes/7+1) + "\"\n", "row 3, line 4: the quoted field that opens here does not close within"},
@@ -184,9 +184,9 @@ func TestAllFaultsAreListed(t *testing.T) {
 	file := "d,n,t,x\n2000-01-01,1,a,1\n31.12.2000,\"1,5\",a,yes\n1.1.2000,2,a,1\n,3,\"a\n\",1\n3.1.2000,\"4,5\",a,1\n4.1.2000,5,a,1\n"
 	const want = "2 columns have faults:\n" +
 		`- column "n", 2 fields in rows 2, 5 (the first on line 3): the field is not a value of type integer: ` +
-		"it looks like a number with a comma: write a decimal point, and nothing between thousands\n" +
+		`it looks like a number with a comma: write a decimal point, or declare source: {decimal: ","}` + "\n" +
 		`- column "d", 4 fields in rows 2, 3, 5, … (the first on line 3): the field is not a value of type date: ` +
-		"it looks like a date in the form day.month.year: write YYYY-MM-DD\n" +
+		"it looks like a date in the form day.month.year: write YYYY-MM-DD, or declare source: {dates: D.M.YYYY}\n" +
 		`- column "d", 1 field in row 4 (the first on line 5): the value is NULL, but the column is not declared nullable`
 	_, in, err := all(strings.NewReader(file), plain, columns)
 	var fault *Error

@@ -13,7 +13,8 @@ import (
 // without quotes, each followed by a separator byte. fields holds their positions.
 type scanner struct {
 	in               *bufio.Reader
-	delimiter, quote byte // quote is 0 if there is no quoting
+	delimiter, quote byte   // quote is 0 if there is no quoting
+	encoding         string // the declared encoding, for messages; "" if none is declared
 	record           []byte
 	fields           []field
 	line             int64 // the next line, from 1
@@ -174,7 +175,11 @@ func (s *scanner) check() error {
 		return &Error{Line: s.began, Message: "a NUL byte"}
 	}
 	if !utf8.Valid(s.record) {
-		return &Error{Line: s.began, Message: "invalid UTF-8 (the file must be in UTF-8)"}
+		message := "a byte that is not valid in " + s.encoding
+		if s.encoding == "" {
+			message = "invalid UTF-8: save the file as UTF-8, or declare source: {encoding: windows-1252} if it has that encoding"
+		}
+		return &Error{Line: s.began, Message: message}
 	}
 	return nil
 }

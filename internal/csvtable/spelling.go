@@ -32,19 +32,19 @@ var (
 	numbers = []shape{
 		{
 			regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+$`),
-			"it looks like a number with points between thousands: remove them",
+			`it looks like a number with points between thousands: remove them, or declare source: {thousands: ".", decimal: ","}`,
 		},
 		{
 			regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3}){2,}(\.\d*)?$|^[+-]?\d{1,3}(,\d{3})+\.\d*$`),
-			"it looks like a number with commas between thousands: remove them",
+			`it looks like a number with commas between thousands: remove them, or declare source: {thousands: ","}`,
 		},
 		{
 			regexp.MustCompile(`^[+-]?[\d.]*,\d*$`),
-			"it looks like a number with a comma: write a decimal point, and nothing between thousands",
+			`it looks like a number with a comma: write a decimal point, or declare source: {decimal: ","}`,
 		},
 		{
 			regexp.MustCompile(`^[+-]?\d{1,3}([ '’\x{a0}\x{202f}]\d{3})+([.,]\d*)?$`),
-			"it looks like a number with characters between thousands: remove them",
+			"it looks like a number with characters between thousands: remove them, or declare source: {thousands: …}",
 		},
 		{
 			regexp.MustCompile(`^[+-]?\d*\.?\d+ ?[%€$£]$|^[€$£] ?[+-]?\d*\.?\d+$`),
@@ -60,9 +60,9 @@ var (
 	dates = []shape{
 		{
 			regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})$`),
-			"it looks like a date in the form day.month.year: write YYYY-MM-DD",
+			"it looks like a date in the form day.month.year: write YYYY-MM-DD, or declare source: {dates: D.M.YYYY}",
 		},
-		{regexp.MustCompile(`^\d{1,2}/\d{1,2}/(\d{4}|\d{2})$`), "it looks like a date with slashes: write YYYY-MM-DD"},
+		{regexp.MustCompile(`^\d{1,2}/\d{1,2}/(\d{4}|\d{2})$`), "it looks like a date with slashes: write YYYY-MM-DD, or declare source: {dates: …}"},
 		{regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`), "it looks like a date with a time: write only YYYY-MM-DD"},
 		{
 			regexp.MustCompile(`^\d{4}[/.]?\d{1,2}[/.]?\d{1,2}$|^\d{4}-\d{1,2}-\d{1,2}$`),
@@ -87,7 +87,7 @@ func shapeOf(t value.Type, text string) string {
 		return ""
 	}
 	if _, err := value.Parse(t, trimmed); err == nil && trimmed != text {
-		return "it has spaces at its start or end: remove them"
+		return "it has spaces at its start or end: remove them, or declare trim for the column"
 	}
 	word := strings.ToLower(trimmed)
 	switch {
@@ -108,8 +108,7 @@ func shapeOf(t value.Type, text string) string {
 		shapes = dates
 	case value.Boolean:
 		if slices.Contains(answers, word) {
-			return "it looks like a word for yes or no: write true or false, t or f, 1 or 0; or declare the column " +
-				"as text with values"
+			return "it looks like a word for yes or no: write true or false, or declare source: {booleans: …}"
 		}
 	}
 	for _, s := range shapes {

@@ -246,7 +246,7 @@ func (t *Reader) value(i int, found any) value.Value {
 		}
 		return value.NullOf(c.Type)
 	}
-	v, err := converted(c.Type, found)
+	v, err := converted(c, found)
 	if err == nil {
 		return v
 	}
@@ -258,13 +258,14 @@ func (t *Reader) value(i int, found any) value.Value {
 	return value.NullOf(c.Type)
 }
 
-// converted returns found as a value of type t, or an error that says what found is.
-func converted(t value.Type, found any) (value.Value, error) {
+// converted returns found as a value of column c, or an error that says what found is.
+func converted(c *policy.Column, found any) (value.Value, error) {
+	t := c.Type
 	var kind, text string
 	takes := false
 	switch x := found.(type) {
 	case string:
-		kind, text, takes = "string", x, t == value.Text || t == value.Date
+		kind, text, takes = "string", c.Tidy(x), t == value.Text || t == value.Date
 	case json.Number:
 		kind, text, takes = "number", x.String(), t == value.Integer || t == value.Real
 	case bool:

@@ -38,7 +38,8 @@ func (r *reader) columns(f, table field) []*Column {
 
 func (r *reader) column(f field) *Column {
 	c := &Column{Name: f.name(), Invalid: InvalidRefused}
-	keys, ok := f.keys("type", "description", "bounds", "values", "values_from", "nullable", "invalid")
+	keys, ok := f.keys("type", "description", "bounds", "values", "values_from", "nullable", "invalid",
+		"trim", "case")
 	if !ok {
 		return c
 	}
@@ -69,6 +70,7 @@ func (r *reader) column(f field) *Column {
 	}
 	c.Lower, c.Upper = r.bounds(keys["bounds"], c.Type)
 	c.Values = r.values(keys["values"], c.Type)
+	r.tidying(keys, c)
 	return c
 }
 

@@ -55,6 +55,8 @@ type (
 		Header, Gzip bool
 
 		Schema string `json:",omitempty"` // for a table on a server
+
+		Spelling *Spelling `json:",omitempty"`
 	}
 	canonicalColumn struct {
 		Name, Type, Lower, Upper string
@@ -62,6 +64,8 @@ type (
 		From                     *Origin  `json:",omitempty"`
 		Nullable                 bool
 		Invalid                  string
+		Trim                     bool   `json:",omitempty"`
+		Case                     string `json:",omitempty"`
 	}
 )
 
@@ -123,7 +127,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 		Source: canonicalSource{
 			Format: string(t.Source.Format), Path: t.Source.Local, Table: t.Source.Table,
 			Delimiter: string(d.Delimiter), Quote: string(d.Quote), Null: d.Null, Header: d.Header, Gzip: d.Gzip,
-			Schema: t.Source.Schema,
+			Schema: t.Source.Schema, Spelling: d.Spelling,
 		},
 		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups,
 		RowsPerGroup: t.Unit.RowsPerGroup,
@@ -148,7 +152,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 func canonicalColumnOf(col *Column) canonicalColumn {
 	c := canonicalColumn{
 		Name: col.Name, Type: col.Type.String(), Lower: ratText(col.Lower), Upper: ratText(col.Upper),
-		Nullable: col.Nullable, Invalid: string(col.Invalid),
+		Nullable: col.Nullable, Invalid: string(col.Invalid), Trim: col.Trim, Case: col.Case,
 	}
 	if o := col.ValuesFrom; o != nil {
 		c.From = &Origin{Table: o.Table, Column: o.Column}

@@ -151,7 +151,7 @@ func (s Sketch) writeSource(b *strings.Builder) {
 		return
 	}
 	d, usual := s.Source.Dialect, DefaultDialect(s.Source.Path)
-	if d == (Dialect{}) {
+	if d.Delimiter == 0 {
 		d = usual
 	}
 	fmt.Fprintf(b, "      delimiter: %s\n      header: %t\n", scalar(string(d.Delimiter)), d.Header)

@@ -18,6 +18,7 @@ import (
 type reader struct {
 	errs    Errors
 	from    map[*Column]field // column → its values_from field
+	tidied  map[*Column]field // column with trim or case → that field
 	pending []pending
 }
 

@@ -119,6 +119,8 @@ type Dialect struct {
 	Header    bool   // default true: the first record names the columns
 	Null      string // an unquoted field with this text is NULL; default: the empty field
 	Gzip      bool   // whether the file is compressed, also for JSON lines; default: whether its name ends in .gz
+
+	Spelling *Spelling `json:",omitempty"` // nil if the policy declares nothing beyond the fields above
 }
 
 // Column is a declared column. In questions, a column's name stands for its cleaned value.
@@ -133,6 +135,8 @@ type Column struct {
 	ValuesFrom *Origin       // set if a column of a public table provides the values
 	Nullable   bool          // whether NULL may occur; NULL is then a group of its own
 	Invalid    Invalid       // the treatment at sealing of a value that is not of the type
+	Trim       bool          // whether sealing removes blanks around a text file's fields
+	Case       string        // Lower or Upper if sealing changes the case of texts, else ""
 }
 
 // Invalid is the treatment of a source value that cannot be read as the column's type.

@@ -62,6 +62,7 @@ func (r *reader) table(f field, dir string) *Table {
 	t.Public = keys["public"].boolean(false)
 	t.Source = r.source(keys["source"], f, t.Name, dir)
 	t.Columns = r.columns(keys["columns"], f)
+	r.textFiles(t)
 	r.references(keys, t)
 	r.rowsPerValue(keys["rows_per_value"], t)
 	if t.Public {
@@ -159,8 +160,10 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 		return s
 	}
 	formats := []string{string(CSV), string(JSONLines), string(Parquet), string(DuckDB), string(Postgres)}
-	keys, ok := f.keys("csv", "jsonl", "parquet", "duckdb", "postgres", "table", "delimiter", "quote", "header",
-		"null", "gzip")
+	keys, ok := f.keys(append([]string{
+		"csv", "jsonl", "parquet", "duckdb", "postgres", "table", "delimiter", "quote",
+		"header", "null", "gzip",
+	}, spellingKeys...)...)
 	if !ok {
 		return s
 	}
@@ -199,7 +202,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			keys["table"].failKey("", "applies only to duckdb and postgres sources")
 		}
 	}
-	for _, k := range []string{"delimiter", "quote", "header", "null"} {
+	for _, k := range append([]string{"delimiter", "quote", "header", "null"}, spellingKeys...) {
 		if s.Format != CSV && keys[k].present() {
 			keys[k].failKey("", "applies only to csv sources")
 		}
@@ -264,8 +267,8 @@ func (r *reader) dialect(keys map[string]field, path string) Dialect {
 	}
 	d.Header = keys["header"].boolean(d.Header)
 	d.Gzip = keys["gzip"].boolean(d.Gzip)
-	if s, ok := keys["null"].text(); ok {
-		d.Null = s
+	r.spelling(keys, &d)
+	for _, s := range d.Nulls() {
 		if strings.ContainsRune(s, d.Delimiter) || strings.ContainsRune(s, d.Quote) ||
 			strings.ContainsFunc(s, unicode.IsControl) {
 			keys["null"].fail("", "no unquoted field can have the text %s", quote(s))

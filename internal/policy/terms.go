@@ -112,7 +112,7 @@ func unitTerm(t *Table) string {
 		if c.Name != t.Unit.Column {
 			continue
 		}
-		kind = c.Type.String()
+		kind = c.Type.String() + c.tidyTerm()
 		if t.Source.Format == CSV && !t.Source.Dialect.Header { // the position identifies the column in the file
 			kind += fmt.Sprintf("@%d", i+1)
 		}
@@ -121,6 +121,21 @@ func unitTerm(t *Table) string {
 		}
 	}
 	return fmt.Sprintf("%s %s≤%d", t.Unit.Column, kind, t.Unit.RowsPerUnit)
+}
+
+// tidyTerm returns how sealing changes a column's texts, because that merges units: A7 and a7 are one person in lower
+// case. It returns "" if sealing changes nothing.
+func (c *Column) tidyTerm() (term string) {
+	if c.Type != value.Text {
+		return ""
+	}
+	if c.Trim {
+		term = "~trim"
+	}
+	if c.Case != "" {
+		term += "~" + c.Case
+	}
+	return term
 }
 
 // unit is a parsed unit of Terms.Units. It includes the column's type, because 07 and 7 are one person as integers
@@ -158,6 +173,7 @@ func parseUnit(term string) (unit, error) {
 		return unit{}, fmt.Errorf("not the term of a unit: %q", term)
 	}
 	kind, _, placed := strings.Cut(strings.TrimSuffix(term[space+1:at], "?"), "@")
+	kind, _, _ = strings.Cut(kind, "~")
 	of, known := value.ParseType(kind)
 	if !known {
 		return unit{}, fmt.Errorf("not the term of a unit: %q", term)

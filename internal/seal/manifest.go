@@ -248,10 +248,12 @@ func schemaDigest(t *policy.Table) string {
 		Name, Type string
 		Nullable   bool
 		Invalid    policy.Invalid
+		Trim       bool   `json:",omitempty"`
+		Case       string `json:",omitempty"`
 	}
 	columns := make([]column, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid}
+		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid, c.Trim, c.Case}
 	}
 	d := t.Source.Dialect
 	if t.Source.Format != policy.CSV {
