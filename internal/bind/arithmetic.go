@@ -58,7 +58,7 @@ var arithmetic = map[query.BinaryOp]bounded.Op{
 	query.Add: bounded.OpAdd,
 	query.Sub: bounded.OpSub,
 	query.Mul: bounded.OpMul,
-	query.Div: bounded.OpDiv,
+	query.Div: bounded.OpDiv, // of two integers: OpQuo
 	query.Mod: bounded.OpMod,
 }
 
@@ -96,7 +96,33 @@ func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 	if !ok {
 		return nil, Refuse(x.At, "", "this operator is not supported")
 	}
+	if op == bounded.OpDiv && args[0].Type == value.Integer && args[1].Type == value.Integer {
+		e, err := quotient(args[0], args[1], x.At)
+		if err == nil {
+			e.Dropped = true
+		}
+		return e, err
+	}
 	return compute(op, args[0], args[1], x.At)
+}
+
+// quotient builds the quotient of two integers without its fraction. If neither is negative, it builds FLOOR of the
+// quotient of reals, so that a / b and FLOOR(a / b) are one expression, which older releases have too.
+//
+// Claim: then both are equal. Proof: let a = k·b + r with 0 ≤ r < b. The exact quotient is at least k, and so is the
+// nearest double, because k is a double. The exact quotient is at most k + 1 − 1/b. Doubles below k + 1 are at most
+// (k + 1)·2^-52 apart, so the quotient is rounded to k + 1 only if 1/b ≤ (k + 1)·2^-53, hence b·(k + 1) ≥ 2^53. But
+// b·(k + 1) ≤ a + b ≤ 2^51. ∎
+func quotient(a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+	const most = 1 << 50
+	if a.Range.IntLo < 0 || a.Range.IntHi > most || b.Range.IntLo < 0 || b.Range.IntHi > most {
+		return compute(bounded.OpQuo, a, b, at)
+	}
+	e, err := compute(bounded.OpDiv, a, b, at)
+	if err != nil {
+		return nil, err
+	}
+	return toInteger(bounded.OpFloor, e, math.Floor, at)
 }
 
 // compute builds the expression a op b over numbers. It refuses the expression unless the ranges of a and b prove
@@ -110,8 +136,8 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 			return nil, Refuse(at, arithmeticHint(op, a, b), "a number is needed here, and this is of type %s", e.Type)
 		}
 	}
-	if op == bounded.OpMod && (a.Type != value.Integer || b.Type != value.Integer) {
-		return nil, Refuse(at, "", "%% is for integers")
+	if (op == bounded.OpMod || op == bounded.OpQuo) && (a.Type != value.Integer || b.Type != value.Integer) {
+		return nil, Refuse(at, "x - FLOOR(x / y) * y is a remainder of real numbers", "a remainder is of two integers")
 	}
 	if op == bounded.OpDiv || a.Type != b.Type {
 		for _, e := range []**bounded.Expr{&a, &b} {
@@ -139,6 +165,9 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 		e.Range, ok = mulRange(t, x, y)
 	case bounded.OpDiv:
 		e.Range, ok = divRange(a.Range, b.Range)
+		e.Nullable = e.Nullable || makesNull(e)
+	case bounded.OpQuo:
+		e.Range, ok = quoRange(a.Range, b.Range), !IsUnbounded(a) // −2^63 / −1 has no value in 64 bits
 		e.Nullable = e.Nullable || makesNull(e)
 	case bounded.OpMod:
 		e.Range, ok = modRange(a.Range, b.Range), !IsUnbounded(a) // −2^63 % −1 has no value in 64 bits

@@ -25,7 +25,14 @@ var scalars = map[string]scalar{
 	"floor":    {1, 1, number(rounding(bounded.OpFloor, math.Floor))},
 	"ceil":     {1, 1, number(rounding(bounded.OpCeil, math.Ceil))},
 	"ceiling":  {1, 1, number(rounding(bounded.OpCeil, math.Ceil))},
-	"round":    {1, 1, number(rounding(bounded.OpRound, math.Round))},
+	"round":    {1, 2, toDigits(rounding(bounded.OpRound, math.Round))},
+	"trunc":    {1, 2, toDigits(truncation)},
+	"mod":      {2, 2, modulo},
+	"div":      {2, 2, whole},
+	"power":    {2, 2, power},
+	"pow":      {2, 2, power},
+	"log":      {1, 2, logarithmTo},
+	"log10":    {1, 1, logarithmTo},
 	"sqrt":     {1, 1, number(squareRoot)},
 	"ln":       {1, 1, number(logarithm)},
 	"exp":      {1, 1, number(exponential)},
@@ -126,6 +133,11 @@ func sign(e *bounded.Expr, _ query.Pos) (*bounded.Expr, error) {
 func rounding(op bounded.Op, f func(float64) float64) func(*bounded.Expr, query.Pos) (*bounded.Expr, error) {
 	return func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		if e.Type == value.Integer {
+			if op == bounded.OpFloor && e.Dropped { // FLOOR(a / b) says that the fraction is dropped
+				out := *e
+				out.Dropped = false
+				return &out, nil
+			}
 			return e, nil
 		}
 		return toInteger(op, e, f, at)

@@ -82,14 +82,8 @@ var otherFunctions = map[string]string{
 	"iif":               "write CASE WHEN … THEN … ELSE … END",
 	"ifnull":            "write COALESCE(a, b)",
 	"nvl":               "write COALESCE(a, b)",
-	"pow":               "write x * x, or EXP(y * LN(x))",
-	"power":             "write x * x, or EXP(y * LN(x))",
-	"mod":               "write a % b",
-	"div":               "write FLOOR(a / b)",
-	"log":               "write LN(x), or LN(x) / LN(10)",
-	"log10":             "write LN(x) / LN(10)",
-	"trunc":             "write FLOOR or CEIL",
-	"truncate":          "write FLOOR or CEIL",
+	"log2":              "write LOG(2, x)",
+	"truncate":          "write TRUNC(x, n)",
 }
 
 const (

@@ -45,7 +45,8 @@ func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	}
 	of, lowest, highest, count := x.Args[0], x.Args[1], x.Args[2], n.Num().Int64()
 	width := binary(query.Sub, highest, lowest)
-	floor := call("floor", binary(query.Div, binary(query.Mul, binary(query.Sub, of, lowest), whole(count)), width))
+	share := &query.Cast{At: x.At, X: binary(query.Mul, binary(query.Sub, of, lowest), whole(count)), Type: "real"}
+	floor := call("floor", binary(query.Div, share, width))
 	part := binary(query.Add, call("least", call("greatest", floor, whole(0)), whole(count-1)), whole(1))
 	// NULL if x is NULL, because LEAST and GREATEST ignore it
 	inside := binary(query.Add, part, binary(query.Mul, whole(0), floor))

@@ -152,7 +152,7 @@ func makesNull(x *bounded.Expr) bool {
 	switch x.Op {
 	case bounded.OpDiv:
 		return x.Args[1].Range.Lo <= 0 && x.Args[1].Range.Hi >= 0
-	case bounded.OpMod:
+	case bounded.OpQuo, bounded.OpMod:
 		return x.Args[1].Range.IntLo <= 0 && x.Args[1].Range.IntHi >= 0
 	case bounded.OpSqrt:
 		return x.Args[0].Range.Lo < 0

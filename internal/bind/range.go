@@ -189,6 +189,33 @@ func min4(c []float64) float64 { return math.Min(math.Min(c[0], c[1]), math.Min(
 
 func max4(c []float64) float64 { return math.Max(math.Max(c[0], c[1]), math.Max(c[2], c[3])) }
 
+// quoRange returns the range of the integer quotient l / r, without its fraction, for divisors other than 0.
+//
+// Proof. For a fixed l, the exact quotient l / r is monotone in r on each side of 0, and for a fixed r in l. Dropping
+// the fraction is monotone. So each side of 0 has its least and greatest quotients at the ends of l and of r, where the
+// end of r nearest to 0 is ±1 if r contains 0. ∎
+func quoRange(l, r bounded.Range) bounded.Range {
+	var out bounded.Range
+	first := true
+	side := func(lo, hi int64) {
+		if lo > hi {
+			return
+		}
+		for _, x := range []int64{l.IntLo, l.IntHi} {
+			for _, y := range []int64{lo, hi} {
+				q := x / y
+				if first {
+					out, first = bounded.Range{IntLo: q, IntHi: q}, false
+				}
+				out.IntLo, out.IntHi = min(out.IntLo, q), max(out.IntHi, q)
+			}
+		}
+	}
+	side(r.IntLo, min(r.IntHi, -1))
+	side(max(r.IntLo, 1), r.IntHi)
+	return out
+}
+
 // modRange returns the range of l % r for divisors other than 0. The result has the sign of l. It is smaller than r
 // in magnitude, and no larger than l.
 func modRange(l, r bounded.Range) bounded.Range {

@@ -63,7 +63,7 @@ func (op Op) Agreed() bool { return op == OpConst || op.Arithmetic() || judged[o
 func (op Op) Arithmetic() bool { return arithmetic[op] }
 
 var arithmetic = map[Op]bool{
-	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpMod: true, OpToReal: true, OpToInteger: true,
+	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpQuo: true, OpMod: true, OpToReal: true, OpToInteger: true,
 	OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true, OpDatePart: true, OpDateTrunc: true,
 }
 
@@ -118,6 +118,11 @@ func apply2(e *Expr, x, y value.Value) value.Value {
 		return value.OfInt(x.Int - y.Int)
 	case e.Op == OpMul && whole:
 		return value.OfInt(x.Int * y.Int)
+	case e.Op == OpQuo:
+		if y.Int == 0 {
+			return value.NullOf(e.Type)
+		}
+		return value.OfInt(x.Int / y.Int)
 	case e.Op == OpMod:
 		if y.Int == 0 {
 			return value.NullOf(e.Type)

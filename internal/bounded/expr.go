@@ -21,6 +21,7 @@ const (
 	OpSub Op = "sub"
 	OpMul Op = "mul"
 	OpDiv Op = "div" // Real; NULL if the divisor is 0
+	OpQuo Op = "quo" // Integer: the quotient without its fraction; NULL if the divisor is 0
 	OpMod Op = "mod" // Integer, with the sign of the dividend; NULL if the divisor is 0
 
 	OpToReal    Op = "to_real"    // Integer → Real
@@ -72,6 +73,7 @@ type Expr struct {
 	Text     string // for OpLike: the pattern; for OpDatePart and OpDateTrunc: the field of the date
 	Range    Range  // the range of the value if it is not NULL; for Integer, Date and Real
 	Nullable bool   // whether the value may be NULL
+	Dropped  bool   // whether the question writes a / b for integers, so that the fraction is dropped
 
 	size int // the weight, or 0 if it is not computed yet
 }

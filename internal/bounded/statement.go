@@ -81,21 +81,9 @@ func (b *Statement) ReadingToo(more []*Expr) Statement {
 	return out
 }
 
-// Weigh computes the weights of all expressions of b: their numbers of nodes ([Expr.Weight]). Later calls of
-// [Expr.Weight] then only read, so they are safe for concurrent use.
-func (b *Statement) Weigh() {
-	if b.Where != nil {
-		b.Where.Weight()
-	}
-	for i := range b.Keys {
-		b.Keys[i].Expr.Weight()
-	}
-	for _, m := range b.Measures {
-		if m.X != nil {
-			m.X.Weight()
-		}
-	}
-}
+// Weigh computes the weights of all expressions of b. Later calls of [Expr.Weight] then only read, so they are safe
+// for concurrent use.
+func (b *Statement) Weigh() { b.own(func(e *Expr) { e.Weight() }) }
 
 // readBy returns the indices of the columns that b and the expressions in `more` read, in the order of the columns'
 // names.
@@ -106,7 +94,7 @@ func (b *Statement) readBy(more []*Expr) []int {
 			out = append(out, x.Column)
 		}
 	}
-	b.walk(gather)
+	b.own(func(e *Expr) { e.Walk(gather) })
 	for _, e := range more {
 		e.Walk(gather)
 	}
@@ -114,17 +102,25 @@ func (b *Statement) readBy(more []*Expr) []int {
 	return out
 }
 
-// walk calls f for every expression that b evaluates on its rows, and for its subexpressions.
-func (b *Statement) walk(f func(*Expr)) {
-	if b.Where != nil {
-		b.Where.Walk(f)
+// Expressions calls f for every expression of b and of its Source, without their subexpressions.
+func (b *Statement) Expressions(f func(*Expr)) {
+	b.own(f)
+	if b.Source != nil {
+		b.Source.Walk(func(s *Source) { s.Expressions(f) })
 	}
-	for _, k := range b.Keys {
-		k.Expr.Walk(f)
+}
+
+// own calls f for every expression that b evaluates on its rows, without their subexpressions.
+func (b *Statement) own(f func(*Expr)) {
+	if b.Where != nil {
+		f(b.Where)
+	}
+	for i := range b.Keys {
+		f(b.Keys[i].Expr)
 	}
 	for _, m := range b.Measures {
 		if m.X != nil {
-			m.X.Walk(f)
+			f(m.X)
 		}
 	}
 }
@@ -136,10 +132,7 @@ func Constants(b *Statement) (out []value.Value) {
 			out = append(out, x.Const)
 		}
 	}
-	b.walk(gather)
-	if b.Source != nil {
-		b.Source.Walk(func(s *Source) { s.Expressions(func(e *Expr) { e.Walk(gather) }) })
-	}
+	b.Expressions(func(e *Expr) { e.Walk(gather) })
 	return out
 }
 

@@ -96,7 +96,7 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 	switch e.Op {
 	case bounded.OpNil:
 		return sum(steps, of), width
-	case bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpFloor, bounded.OpCeil:
+	case bounded.OpDiv, bounded.OpQuo, bounded.OpMod, bounded.OpToInteger, bounded.OpFloor, bounded.OpCeil:
 		return sum(steps, stepsRounding), width
 	case bounded.OpRound, bounded.OpSqrt, bounded.OpLn: // written in SQL with the argument repeated
 		return sum(steps, steps, stepsCurve), width

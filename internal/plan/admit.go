@@ -35,7 +35,26 @@ func admit(n *noisy) (*Plan, error) {
 	if t := p.Truncation; t != nil {
 		t.Look.Weigh()
 	}
+	p.Notes = append(p.Notes, p.quotients()...)
 	return p, nil
+}
+
+// quotients returns a note if an expression on rows is a quotient of integers, because some databases, and earlier
+// versions of dither, keep its fraction.
+func (p *Plan) quotients() []string {
+	found := false
+	each := func(e *bounded.Expr) {
+		e.Walk(func(e *bounded.Expr) { found = found || e.Dropped })
+	}
+	p.Expressions(each)
+	for _, m := range p.OrderedValues() {
+		each(m.X)
+	}
+	if !found {
+		return nil
+	}
+	return []string{"A quotient of two integers drops the fraction, as in PostgreSQL: 7 / 2 is 3. " +
+		"For a real quotient, write 7.0 / 2, or CAST(x AS real) / y."}
 }
 
 // plan returns the plan of the question, from the results of all phases.

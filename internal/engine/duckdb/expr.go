@@ -110,6 +110,7 @@ var templates = map[bounded.Op]string{
 	// integers always. nullif is not used: DuckDB's binder would duplicate the divisor, so nested divisors would
 	// grow exponentially.
 	bounded.OpDiv:    "(%[1]s / %[2]s)",
+	bounded.OpQuo:    "(%[1]s // %[2]s)", // drops the fraction
 	bounded.OpMod:    "(%[1]s %% %[2]s)",
 	bounded.OpToReal: "CAST(%[1]s AS DOUBLE)",
 	// A cast from DOUBLE rounds half to even. A cast from BOOLEAN returns 0 or 1.

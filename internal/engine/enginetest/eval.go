@@ -172,6 +172,9 @@ func integers(e *bounded.Expr, a, b int64) value.Value {
 	if b == 0 {
 		return value.NullOf(value.Integer)
 	}
+	if e.Op == bounded.OpQuo {
+		return value.OfInt(a / b)
+	}
 	return value.OfInt(a % b)
 }
 

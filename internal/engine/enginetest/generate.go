@@ -260,7 +260,7 @@ func (g generator) number(depth int) string {
 	}
 	a, b := g.number(depth-1), g.number(depth-1)
 	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor",
-		"round", "cast", "nullif", "sign") {
+		"round", "cast", "nullif", "sign", "two", "digits") {
 	case "neg":
 		return "-(" + a + ")"
 	case "case":
@@ -273,6 +273,10 @@ func (g generator) number(depth int) string {
 		return "COALESCE(" + a + ", " + b + ")"
 	case "abs", "sqrt", "floor", "round", "sign":
 		return g.pick("ABS", "SQRT", "FLOOR", "CEIL", "ROUND", "SIGN") + "(" + a + ")"
+	case "two":
+		return g.pick("MOD", "DIV", "POWER", "LOG") + "(" + a + ", " + g.pick(b, "2", "0.5", "-1", "10") + ")"
+	case "digits":
+		return g.pick("ROUND", "TRUNC") + "(" + a + ", " + g.pick("1", "-1", "0", "2") + ")"
 	case "cast":
 		return "CAST(" + a + " AS " + g.pick("integer", "double precision") + ")"
 	case "nullif":

@@ -101,6 +101,8 @@ func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
 	case bounded.OpDiv:
 		return "(" + args[0] + " / nullif(" + args[1] + ", " + double(0) + "))"
+	case bounded.OpQuo: // of bigints, so the fraction is dropped
+		return "(" + args[0] + " / nullif(" + args[1] + ", " + integer(0) + "))"
 	case bounded.OpMod:
 		return "(" + args[0] + " % nullif(" + args[1] + ", " + integer(0) + "))"
 	case bounded.OpToInteger:

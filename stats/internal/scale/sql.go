@@ -16,6 +16,9 @@ func Affine(x string, centre, half *big.Rat) string {
 	}
 	if half.Cmp(big.NewRat(1, 1)) != 0 {
 		x += " / " + Decimal(half)
+		if half.IsInt() && half.Num().IsInt64() { // the quotient of two integers would drop its fraction
+			x += ".0"
+		}
 	}
 	return x
 }
