@@ -24,6 +24,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Columns    []Column    `json:"columns"`
 		Groupings  []Grouping  `json:"groupings,omitzero"`
 		Rows       []members   `json:"rows"`
+		Limits     *Limits     `json:"bounds,omitempty"`
 		RowsBound  *RowsBound  `json:"rows_bound,omitempty"`
 		Truncation *Truncation `json:"truncation,omitempty"`
 		Price      Loss        `json:"price"`
@@ -32,7 +33,8 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		From       []string    `json:"from,omitzero"`
 		Whole      bool        `json:"whole,omitempty"`
 	}{
-		r.ID, r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.RowsBound, r.Truncation, r.Price, r.Remaining, r.Replayed,
+		r.ID, r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.RowsBound, r.Truncation,
+		r.Price, r.Remaining, r.Replayed,
 		r.From, r.Whole,
 	})
 }

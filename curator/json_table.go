@@ -15,9 +15,10 @@ func (t Table) MarshalJSON() ([]byte, error) {
 		Part         string        `json:"part,omitempty"`
 		PartsPerUnit *int64        `json:"parts_per_unit,omitempty"`
 		Columns      []TableColumn `json:"columns"`
+		Limits       *Limits       `json:"bounds,omitempty"`
 	}{
 		Name: t.Name, Description: orNull(t.Description), Public: t.Public, Unit: &t.Unit, Through: t.Through,
-		ExpectedRows: orNull(t.ExpectedRows), Version: orNull(t.Version), Part: t.Part, Columns: t.Columns,
+		ExpectedRows: orNull(t.ExpectedRows), Version: orNull(t.Version), Part: t.Part, Columns: t.Columns, Limits: t.Limits,
 	}
 	switch {
 	case t.Public:

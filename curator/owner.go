@@ -34,6 +34,9 @@ func (c *Session) Tables() ([]Table, error) {
 		if owner := c.policy.Owner(t); owner != nil {
 			table.Unit = owner.Unit.Column
 		}
+		if !t.Public {
+			table.Limits = tableLimits(t, table.Unit)
+		}
 		if t.Part != nil {
 			table.Part, table.PartsPerUnit = t.Part.Column, t.Part.PerUnit
 		}
@@ -65,11 +68,12 @@ type Table struct {
 	Through string // the reference through which a row belongs to a unit; "" if none is needed
 	// a person may have several rows that count, by rows_per_unit or person_rows. Then rows are not independent
 	ManyRows     bool
-	ExpectedRows int64  // the declared number of rows; 0 if none is declared
-	Part         string // the column whose values are the parts that questions may be charged to; "" if none
-	PartsPerUnit int64  // the number of parts in which one unit counts; 0 without parts
-	Version      int    // the number of the newest sealed version; 0 if there is none
-	NeverSealed  bool   // no version was ever sealed, so its first use may seal the table
+	Limits       *Limits // what bounds the answers to questions about this table; nil for a public table
+	ExpectedRows int64   // the declared number of rows; 0 if none is declared
+	Part         string  // the column whose values are the parts that questions may be charged to; "" if none
+	PartsPerUnit int64   // the number of parts in which one unit counts; 0 without parts
+	Version      int     // the number of the newest sealed version; 0 if there is none
+	NeverSealed  bool    // no version was ever sealed, so its first use may seal the table
 	Columns      []TableColumn
 }
 

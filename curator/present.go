@@ -35,6 +35,7 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 		Groupings: c.groupings(a, false),
 		From:      s.From,
 		Whole:     a.Whole,
+		Limits:    c.limits(a.plan),
 		RowsBound: c.rowsBound(a),
 
 		Truncation: cut,

@@ -105,7 +105,7 @@ func newPage(c *Chart) *page {
 	if cutOff {
 		caption += ". An arrow: the interval goes on."
 	}
-	p.caption = wrap(captionStyle, caption, inner*0.9, 4) // leave room, as for the title
+	p.caption = wrap(captionStyle, caption, inner*0.9, 8) // leave room, as for the title
 	p.height = 2*margin + line(
 		titleStyle,
 	)*vg.Length(

@@ -74,6 +74,9 @@ func describeTable(t curator.Table) string {
 	if t.Description != "" {
 		fmt.Fprintf(&b, "  %s\n", render.Printable(t.Description))
 	}
+	if t.Unit != "" && t.Limits != nil {
+		fmt.Fprintf(&b, "  %s", render.BoundsLine(t.Limits))
+	}
 	var g render.Grid
 	for _, c := range t.Columns {
 		g.Add("  "+curator.SQLName(c.Name), c.Type, domain(c), c.Description)
@@ -120,6 +123,9 @@ func tablesMarkdown(tables []curator.Table) string {
 			render.MarkdownText(t.Name), render.MarkdownText(strings.TrimPrefix(about, render.Printable(t.Name)+": ")))
 		if t.Description != "" {
 			part += render.MarkdownText(t.Description) + "\n\n"
+		}
+		if t.Unit != "" && t.Limits != nil {
+			part += render.MarkdownText(render.BoundsLine(t.Limits)) + "\n\n"
 		}
 		var rows [][]string
 		for _, c := range t.Columns {

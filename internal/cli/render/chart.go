@@ -67,7 +67,11 @@ func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 }
 
 func caption(r *curator.Release) string {
-	return paid(r) + "; " + Percent(r.Confidence) + " intervals cover noise, not sampling"
+	text := paid(r) + "; " + Percent(r.Confidence) + " intervals cover noise, not sampling"
+	if bounds := boundsCaption(r.Limits); bounds != "" {
+		return bounds + ". " + text
+	}
+	return text
 }
 
 // panelOf returns the panel of one measure. A quotient, such as an average, is drawn as a point, because a bar from

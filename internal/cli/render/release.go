@@ -35,13 +35,11 @@ func footer(r *curator.Release) string {
 	if len(r.Rows) == 0 {
 		empty = "no rows: no group was released, or HAVING, LIMIT or OFFSET left none\n"
 	}
-	return empty + foundBounds(
-		r,
-	) + shortfalls(
-		r,
-	) + truncated(
-		r.Truncation,
-	) + fmt.Sprintf(
+	found := ""
+	if r.RowsBound != nil {
+		found = foundRows(r.RowsBound)
+	}
+	return empty + found + shortfalls(r) + BoundsLine(r.Limits) + truncated(r.Truncation) + fmt.Sprintf(
 		"%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		paid(r),
 		r.Remaining,

@@ -7,7 +7,8 @@ import (
 )
 
 // ReleaseRecords returns an answer as the records of a CSV file, with a header. Each measure has four columns: its
-// value, NAME_stddev, NAME_low and NAME_high.
+// value, NAME_stddev, NAME_low and NAME_high. The last column states in each row what bounds the answer, because the
+// intervals are about the bounded data.
 func ReleaseRecords(r *curator.Release) [][]string {
 	out := [][]string{csvHeader(r)}
 	for _, row := range r.Rows {
@@ -24,6 +25,9 @@ func ReleaseRecords(r *curator.Release) [][]string {
 			}
 			record = append(record, CSVNumber(e.Value), sd, CSVNumber(e.Low), CSVNumber(e.High))
 		}
+		if r.Limits != nil {
+			record = append(record, r.Limits.Text)
+		}
 		out = append(out, record)
 	}
 	return out
@@ -36,19 +40,24 @@ func csvHeader(r *curator.Release) []string {
 	for _, c := range r.Columns {
 		taken[c.Name] = true
 	}
+	unique := func(name string) string {
+		for taken[name] {
+			name += "_"
+		}
+		taken[name] = true
+		return name
+	}
 	for _, c := range r.Columns {
 		header = append(header, c.Name)
 		if c.Kind == curator.Key {
 			continue
 		}
 		for _, suffix := range []string{"_stddev", "_low", "_high"} {
-			name := c.Name + suffix
-			for taken[name] {
-				name += "_"
-			}
-			taken[name] = true
-			header = append(header, name)
+			header = append(header, unique(c.Name+suffix))
 		}
+	}
+	if r.Limits != nil {
+		header = append(header, unique("bounds"))
 	}
 	return header
 }

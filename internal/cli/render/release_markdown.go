@@ -6,7 +6,7 @@ import (
 	"dither/curator"
 )
 
-// ReleaseMarkdown returns the table of [ReleaseTable] in Markdown.
+// ReleaseMarkdown returns the table of [ReleaseTable] in Markdown. Each line of the footer is a paragraph.
 func ReleaseMarkdown(r *curator.Release) string {
 	header, right := make([]string, len(r.Columns)), make([]bool, len(r.Columns))
 	for i, c := range r.Columns {
@@ -22,7 +22,11 @@ func ReleaseMarkdown(r *curator.Release) string {
 			}
 		}
 	}
-	return MarkdownTable(header, right, rows) + "\n" + MarkdownText(footer(r)) + "\n"
+	out := MarkdownTable(header, right, rows)
+	for line := range strings.Lines(footer(r)) {
+		out += "\n" + MarkdownText(line) + "\n"
+	}
+	return out
 }
 
 // ExplanationMarkdown returns the explanation of [ExplanationText] in Markdown: its first lines as a list, and the

@@ -24,19 +24,21 @@ func columnShare(c curator.Column) string {
 
 func boundsText(b *curator.Bounds) string { return Compact(b.Low) + " … " + Compact(b.High) }
 
-// foundBounds returns lines that state the bounds that the question found privately.
-func foundBounds(r *curator.Release) string {
-	var b strings.Builder
-	if r.RowsBound != nil {
-		b.WriteString(foundRows(r.RowsBound))
+// BoundsLine returns the line that states what bounds an answer. Numbers and their intervals are about the data
+// within these bounds, so every display of an interval has this line beside it.
+func BoundsLine(l *curator.Limits) string {
+	if text := boundsCaption(l); text != "" {
+		return text + "\n"
 	}
-	for _, c := range r.Columns {
-		if c.Bounds != nil {
-			fmt.Fprintf(&b, "%s: values clamped to the bounds that were found, %s\n",
-				Printable(c.Name), boundsText(c.Bounds))
-		}
+	return ""
+}
+
+// boundsCaption returns the text of BoundsLine, without the end of the line.
+func boundsCaption(l *curator.Limits) string {
+	if l == nil {
+		return ""
 	}
-	return b.String()
+	return "bounds: " + Printable(l.Text)
 }
 
 // shortfalls states, for each mode, how far from the most frequent value it may be. A mode has no interval.
