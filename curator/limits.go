@@ -93,16 +93,27 @@ func (c *Session) limits(p *plan.Plan) *Limits {
 	return b.finish()
 }
 
-// limitsOf returns what bounds an access for which a statement describes all that is read.
-func limitsOf(p *policy.Policy, s *bounded.Statement) *Limits {
-	b := limiting{Limits: &Limits{}, policy: p}
+// limitsOf returns what bounds an access whose rows a statement describes. further names other limits.
+func (c *Session) limitsOf(s *bounded.Statement, further ...string) *Limits {
+	b := limiting{Limits: &Limits{}, policy: c.policy}
 	b.caps(s, s.Caps, 0)
 	b.rows(s)
+	if s.RowVectors != nil {
+		for _, k := range s.RowVectors.Blocks {
+			if k.Scale > 0 {
+				length := new(big.Rat).Mul(new(big.Rat).SetInt64(k.Scale), bounded.GridUnit(k.Grid))
+				further = append(further, longer(string(k.Norm), rationalText(length)))
+			}
+		}
+	}
+	for _, text := range further {
+		b.say(text)
+	}
 	return b.finish()
 }
 
-// tableLimits returns what bounds the answers to questions about a table whose unit is a column. A question is bounded
-// by rows or by groups, whichever needs less noise, so both bounds are stated.
+// tableLimits returns what bounds the answers to questions about a table. A question is bounded by rows or by
+// groups, whichever needs less noise, so both bounds are stated.
 func tableLimits(t *policy.Table, unit string) *Limits {
 	b := limiting{Limits: &Limits{Unit: unit}}
 	if u := t.Unit; unit != "" {
@@ -122,10 +133,18 @@ func tableLimits(t *policy.Table, unit string) *Limits {
 		}
 	}
 	clamps := b.Clamps
-	b.Clamps = nil // the columns show them
+	if len(clamps) > 0 {
+		b.say("values are clamped to the bounds of their columns")
+	}
+	b.Clamps = nil // so that the words do not list them: the columns show them
 	b.finish()
 	b.Clamps = clamps
 	return b.Limits
+}
+
+// longer states that long vectors are scaled down.
+func longer(norm, bound string) string {
+	return fmt.Sprintf("a row's vector with a larger %s norm than %s is scaled down to it", strings.ToUpper(norm), bound)
 }
 
 // limiting gathers limits, and their words.

@@ -124,8 +124,9 @@ func TestBoundsJSON(t *testing.T) {
 	}
 	tables := must[[]Table](t)(c.Tables())
 	for i, want := range map[int]string{
-		0: "at most 1 row of one person counts",
-		1: "at most 20 rows of one person count; where groups bound a unit, it counts in at most 2 groups, and adds to each at most as much as 3 rows can",
+		0: "at most 1 row of one person counts; values are clamped to the bounds of their columns",
+		1: "at most 20 rows of one person count; where groups bound a unit, it counts in at most 2 groups, and adds to each at most as much as 3 rows can; " +
+			"values are clamped to the bounds of their columns",
 	} {
 		if l := tables[i].Limits; l == nil || l.Text != want || len(l.Clamps) == 0 {
 			t.Errorf("%s: %+v", tables[i].Name, l)

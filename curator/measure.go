@@ -27,6 +27,7 @@ type Measurements struct {
 	RowsBound *RowsBound // the bound on rows, if the question asked to find it first; else nil
 	// the estimate of what the bounds cut; nil if the question and the policy ask for none
 	Truncation *Truncation
+	Limits     *Limits // what bounds the release
 	Price      Loss
 	Remaining  Loss
 	Replayed   bool // returned from an earlier release, at no cost
@@ -87,6 +88,7 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 		ID:        s.Name(),
 		Grouped:   a.plan.Grouped,
 		RowsBound: c.rowsBound(a),
+		Limits:    c.limits(a.plan),
 		Price:     c.loss(a.plan.Price),
 		Replayed:  s.Replayed,
 	}

@@ -57,6 +57,7 @@ type Minimum struct {
 	// and Radius are as requested; Bound is the bound of the predictors' norm.
 	Sensitivity, Tolerance    float64
 	Regularise, Radius, Bound float64
+	Limits                    *Limits // what bounds the release
 	Price, Remaining          Loss
 	Replayed                  bool
 }
@@ -214,6 +215,7 @@ func (c *Session) told(m *release.Minimum, s *release.Released) (*Minimum, error
 		Replayed:    s.Replayed,
 		Sensitivity: m.Solver().Sensitivity(),
 		Tolerance:   m.Solver().Tolerance(),
+		Limits:      c.limitsOfRegression(m.Regression),
 	}
 	out.Regularise, _ = m.Solver().Objective().Regularise.Float64()
 	out.Radius, _ = m.Solver().Objective().Radius.Float64()

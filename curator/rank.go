@@ -31,6 +31,7 @@ type Ranked struct {
 	// further quantiles can show.
 	RankError        *float64
 	Confidence       string
+	Limits           *Limits // what bounds the release
 	Price, Remaining Loss
 	Replayed         bool
 }
@@ -57,6 +58,7 @@ func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 		At:         q.At,
 		Mechanism:  q.Mechanism,
 		Confidence: q.Confidence,
+		Limits:     c.limitsOf(&t.Statement),
 		Price:      c.loss(t.Price),
 		Replayed:   s.Replayed,
 	}

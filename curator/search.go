@@ -43,7 +43,8 @@ type FoundMinimum struct {
 	Trials  float64 // the average number of trials. The actual number is secret
 	// Missed is the probability that a given candidate was never tried.
 	Missed           float64
-	Trial            Loss // the pure loss of one trial
+	Trial            Loss    // the pure loss of one trial
+	Limits           *Limits // what bounds the release
 	Price, Remaining Loss
 	Replayed         bool
 }
@@ -188,6 +189,7 @@ func (c *Session) foundMinimum(m *release.Search, s *release.Released) (*FoundMi
 		Names:    m.Names[:m.Predictors()],
 		Trials:   m.Again().Mean(),
 		Missed:   m.Again().Missed(1 / float64(len(m.Solvers()))),
+		Limits:   c.limitsOfRegression(m.Regression),
 		Price:    c.loss(m.Cost()),
 		Replayed: s.Replayed,
 		Trial:    Loss{Epsilon: m.Trial().String(), Delta: "0"},

@@ -30,6 +30,7 @@ type Selected struct {
 	// Shortfall above it. Both are in the unit of the scores, and are functions of public parameters.
 	Sensitivity, Shortfall float64
 	Confidence             string
+	Limits                 *Limits // what bounds the release
 	Price, Remaining       Loss
 	Replayed               bool
 }
@@ -88,6 +89,7 @@ func (c *Session) Select(ctx context.Context, s Selection) (*Selected, error) {
 		Sensitivity: sensitivity,
 		Shortfall:   exact.MulUp(shortfall, unit),
 		Confidence:  s.Confidence,
+		Limits:      c.limitsOf(&t.Statement),
 		Price:       c.loss(t.Price),
 		Replayed:    found.Replayed,
 	}

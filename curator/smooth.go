@@ -15,6 +15,7 @@ type Median struct {
 	ID               string
 	Value            *Number
 	Mechanism        string
+	Limits           *Limits // what bounds the release
 	Price, Remaining Loss
 	Replayed         bool
 }
@@ -40,6 +41,7 @@ func (c *Session) Smooth(ctx context.Context, q Request) (*Median, error) {
 		ID:        s.Name(),
 		Value:     gridNumber(t.Measures[0], s.Numbers[0][0]),
 		Mechanism: SmoothSensitivity,
+		Limits:    c.limitsOf(&t.Statement),
 		Price:     c.loss(t.Price),
 		Replayed:  s.Replayed,
 	}

@@ -35,8 +35,9 @@ type FittedLine struct {
 	Slope, Height LineEstimate
 	Confidence    string // the confidence of both intervals together; "" without intervals
 	Draws         []LineDraw
-	Rows          int64 // the approximate number of rows, as requested or declared
-	Thinned       int   // each row is used with probability 2^−Thinned
+	Rows          int64   // the approximate number of rows, as requested or declared
+	Thinned       int     // each row is used with probability 2^−Thinned
+	Limits        *Limits // what bounds the release
 	Price         Loss
 	Remaining     Loss
 	Affordable    bool
@@ -147,6 +148,7 @@ func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 		Names:    [2]string{f.Names[0], f.Names[1]},
 		Rows:     f.Draw().Rows,
 		Thinned:  f.Draw().Thinning(),
+		Limits:   c.limitsOf(&f.Statement),
 		Price:    c.loss(f.Price),
 		Replayed: s.Replayed,
 	}

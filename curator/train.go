@@ -63,6 +63,7 @@ type Trainer struct {
 	Steps            int64
 	Multiplier       string // the noise multiplier, exact
 	Expected         float64
+	Limits           *Limits // what bounds the release
 	Price, Remaining Loss
 
 	curator  *Session

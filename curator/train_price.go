@@ -142,6 +142,7 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 		curator:    c,
 		Steps:      q.Steps,
 		Multiplier: exact.FormatRat(terms.Step().Multiplier),
+		Limits:     c.limitsOfRegression(data),
 		Price:      c.loss(terms.Price()),
 	}
 	if t.training, err = c.kernel.Training(data, terms, needs, by); err != nil {

@@ -70,6 +70,19 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 	return c.kernel.Regression(t, new(big.Rat).SetFloat64(root))
 }
 
+// limitsOfRegression returns what bounds a regression's rows, and the bound on the norm of the predictors if longer
+// vectors are possible.
+func (c *Session) limitsOfRegression(r *release.Regression) *Limits {
+	squares := new(big.Rat)
+	for _, m := range r.Measures[:r.Predictors()] {
+		squares.Add(squares, new(big.Rat).Mul(m.Reach(), m.Reach()))
+	}
+	if bound := r.Bound(); squares.Cmp(new(big.Rat).Mul(bound, bound)) > 0 {
+		return c.limitsOf(&r.Statement, longer("l2", rationalText(bound)))
+	}
+	return c.limitsOf(&r.Statement)
+}
+
 // positive parses a decimal above 0.
 func positive(what, text string) (*big.Rat, error) {
 	r, err := exact.ParseDecimal(text)

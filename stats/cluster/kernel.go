@@ -245,7 +245,7 @@ func (s *kernelSource) take(ctx context.Context, step int, l access) (*cellSums,
 
 // cellsOf arranges the cells of a release in the order of the access.
 func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
-	out := &cellSums{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining}
+	out := &cellSums{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining, limits: m.Limits}
 	n := map[string]int{
 		allRows: 1, byCentre: len(l.centres), byBucket: 1, bySide: 1 << len(l.planes),
 		byLeaf: l.leaves,

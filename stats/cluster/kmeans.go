@@ -83,12 +83,14 @@ type Result struct {
 	// point.
 	Restarts int `json:"restarts,omitempty"`
 	// Trace holds, for Lloyd's method, the initial centres and the centres after each iteration.
-	Trace     [][][]float64 `json:"trace,omitempty"`
-	Warnings  []string      `json:"warnings"` // reasons to doubt these clusters, computed from the releases
-	Notes     []string      `json:"notes"`
-	Price     curator.Loss  `json:"price"`
-	Remaining curator.Loss  `json:"remaining"` // remaining budget
-	Replayed  bool          `json:"replayed"`  // all accesses are replays, so they cost nothing
+	Trace    [][][]float64 `json:"trace,omitempty"`
+	Warnings []string      `json:"warnings"` // reasons to doubt these clusters, computed from the releases
+	Notes    []string      `json:"notes"`
+	// Limits is what bounds the rows that the clusters and their intervals are about.
+	Limits    *curator.Limits `json:"limits,omitempty"`
+	Price     curator.Loss    `json:"price"`
+	Remaining curator.Loss    `json:"remaining"` // remaining budget
+	Replayed  bool            `json:"replayed"`  // all accesses are replays, so they cost nothing
 }
 
 // Cluster is the set of rows that are nearest to one centre: their number and their mean.
@@ -150,6 +152,7 @@ type result struct {
 	releases  []string
 	paid      bool // at least one access was not a replay
 	remaining curator.Loss
+	limits    *curator.Limits // those of all accesses, which read the same rows
 }
 
 type scaledCluster struct {

@@ -11,7 +11,7 @@ func (s *kernelSource) present(r *result) *Result {
 	out := &Result{
 		Method: s.task.method, Confidence: json.Number(s.of.Confidence), Scores: r.scores, Restarts: r.restarts,
 		Buckets: r.buckets, Leaves: r.leaves, Seed: s.task.seed,
-		Releases: r.releases, Price: s.price, Remaining: r.remaining, Replayed: !r.paid, Clusters: []Cluster{},
+		Releases: r.releases, Price: s.price, Remaining: r.remaining, Limits: r.limits, Replayed: !r.paid, Clusters: []Cluster{},
 		Warnings: append([]string{}, slices.Compact(r.warnings)...), Notes: s.notes(),
 	}
 	for _, c := range s.columns {

@@ -58,6 +58,7 @@ type cellSums struct {
 	id                   string
 	replayed             bool
 	remaining            curator.Loss
+	limits               *curator.Limits
 }
 
 // take makes an access and records its release in the result.
@@ -67,5 +68,6 @@ func (r *result) take(ctx context.Context, s source, step int, l access) (*cellS
 		return nil, err
 	}
 	r.releases, r.paid, r.remaining = append(r.releases, cells.id), r.paid || !cells.replayed, cells.remaining
+	r.limits = cells.limits
 	return cells, nil
 }

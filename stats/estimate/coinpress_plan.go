@@ -176,7 +176,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 			if err != nil {
 				return nil, request.Stopped(err, out.Releases...)
 			}
-			out.took(m.ID, m.Price, m.Remaining, m.Replayed)
+			out.took(m.ID, m.Limits, m.Price, m.Remaining, m.Replayed)
 			sums := sumsOfCell(m, v, 0)
 			return &sums, nil
 		}

@@ -64,8 +64,9 @@ type Result struct {
 	Keys       []string // key expressions that identify a group
 	Values     []Value
 	Confidence string
-	Population bool     // the intervals cover sampling as well as noise
-	Releases   []string // names in the ledger
+	Population bool            // the intervals cover sampling as well as noise
+	Releases   []string        // names in the ledger
+	Limits     *curator.Limits // what bounds the estimates and their intervals
 	// Price holds the price of each release that was paid now. If every release is a replay, it holds the price
 	// that each one had cost.
 	Price     []curator.Loss
@@ -131,7 +132,8 @@ func (p *Plan) payable() error {
 
 // took records a release. A release that the result already holds is not recorded twice: if a round found nothing,
 // the next round asks the same question.
-func (e *Result) took(id string, price, remaining curator.Loss, replayed bool) {
+func (e *Result) took(id string, limits *curator.Limits, price, remaining curator.Loss, replayed bool) {
+	e.Limits = limits
 	if slices.Contains(e.Releases, id) {
 		return
 	}

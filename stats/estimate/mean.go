@@ -348,7 +348,7 @@ const dependentNote = "A person may have several rows, but the sampling part of 
 func ofMoments(s Sample, m *curator.Moments, confidence string) *Result {
 	return &Result{
 		Keys: s.By, Confidence: confidence, Population: s.Population, Releases: []string{m.ID},
-		Price:     []curator.Loss{m.Price},
-		Remaining: m.Remaining, Replayed: m.Replayed,
+		Price:  []curator.Loss{m.Price},
+		Limits: m.Limits, Remaining: m.Remaining, Replayed: m.Replayed,
 	}
 }

@@ -182,7 +182,7 @@ func planRank(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (
 		}
 		out := &Result{
 			Confidence: r.Confidence, Releases: []string{r.ID}, Price: []curator.Loss{r.Price},
-			Remaining: r.Remaining, Replayed: r.Replayed,
+			Limits: r.Limits, Remaining: r.Remaining, Replayed: r.Replayed,
 		}
 		for i, v := range inOrder(r.Values) {
 			out.Values = append(out.Values, Value{Name: quantileName(s.Columns[0], ranks[i]), Value: v})
@@ -225,8 +225,8 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string)
 		}
 		return &Result{
 			Confidence: p.Confidence, Releases: []string{m.ID}, Price: []curator.Loss{m.Price}, Remaining: m.Remaining,
-			Replayed: m.Replayed,
-			Values:   []Value{{Name: quantileName(s.Columns[0], "0.5"), Value: m.Value}},
+			Limits: m.Limits, Replayed: m.Replayed,
+			Values: []Value{{Name: quantileName(s.Columns[0], "0.5"), Value: m.Value}},
 		}, nil
 	}
 	return p, nil
@@ -356,8 +356,8 @@ func populationQuantiles(
 			"the released quantiles do not match the question"), counted.ID, r.ID)
 	}
 	out := &Result{Confidence: confidence, Population: true}
-	out.took(counted.ID, counted.Price, counted.Remaining, counted.Replayed)
-	out.took(r.ID, r.Price, r.Remaining, r.Replayed)
+	out.took(counted.ID, counted.Limits, counted.Price, counted.Remaining, counted.Replayed)
+	out.took(r.ID, r.Limits, r.Price, r.Remaining, r.Replayed)
 	for i, p := range places {
 		e := Value{
 			Name: quantileName(column, ranks[i]), Value: found.Values[p[1]].Value, Low: found.Values[p[0]].Low,

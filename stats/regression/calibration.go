@@ -243,7 +243,7 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Session, q Calibratio
 	out := &Calibrated{
 		ID: m.ID, Formula: s.design.Formula.String(), Table: s.design.Table, Response: s.design.Response.Name,
 		Where: strings.TrimSpace(q.Where), Confidence: json.Number(q.Confidence),
-		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Paid: Paid{m.Price, m.Remaining, m.Replayed},
+		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Paid: Paid{m.Limits, m.Price, m.Remaining, m.Replayed},
 		Bins: []CalibrationBin{}, Warnings: []string{},
 	}
 	if laplace {

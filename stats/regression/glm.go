@@ -184,6 +184,7 @@ func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	counted := out.Counted
 	out.GLMTerms, out.Counted = terms, counted
 	out.IDs, out.Remaining, out.Replayed = append(out.IDs, r.ID), r.Remaining, r.Replayed
+	out.Limits = r.Limits
 	out.Confidence = json.Number(p.Confidence)
 	p.tell(out, r, rows < 2*spread)
 	return out, nil

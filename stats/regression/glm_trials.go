@@ -117,7 +117,7 @@ func decideTrials(c *curator.Session, q GLMTrials) (*glmPlan, curator.MinimumSea
 func (p *glmPlan) tried(q GLMTrials, r *curator.FoundMinimum) *GLMTried {
 	out := &GLMTried{
 		ID: r.ID, Spec: p.spec(), Regularise: json.Number(strings.TrimSpace(q.Regularisers[r.Best])),
-		Trials: r.Trials, Missed: r.Missed, Trial: r.Trial, Paid: Paid{r.Price, r.Remaining, r.Replayed},
+		Trials: r.Trials, Missed: r.Missed, Trial: r.Trial, Paid: Paid{r.Limits, r.Price, r.Remaining, r.Replayed},
 	}
 	unit, _ := r.Coefficients.Unit.Float64()
 	theta, length := make([]float64, len(r.Coefficients.Values)), 0.0

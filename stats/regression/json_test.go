@@ -15,7 +15,7 @@ func TestResultsInJSON(t *testing.T) {
 	half, most := 0.5, 1e21
 	spec := Spec{LinearModel, "y ~ x", "points"}
 	price := curator.Loss{Rho: "1.5", Delta: "1e-6"}
-	paid, quoted := Paid{price, price, true}, Quoted{price, price, true, "3"}
+	paid, quoted := Paid{nil, price, price, true}, Quoted{price, price, true, "3"}
 	sum := LinearSum{
 		Name: "Σ z zᵀ", Values: []float64{1, -0.25}, Noise: "n", StdDev: 2, OffDiagonal: &half,
 		Price: price,

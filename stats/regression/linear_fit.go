@@ -70,7 +70,7 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newLinearFit(m.ID, of.design, l.Method, Paid{m.Price, m.Remaining, m.Replayed})
+	out := newLinearFit(m.ID, of.design, l.Method, Paid{m.Limits, m.Price, m.Remaining, m.Replayed})
 	out.Confidence, out.Choice = json.Number(l.Confidence), choice
 	if !q.squares {
 		out.About = AboutRows

@@ -11,9 +11,11 @@ type Spec struct {
 
 // Paid states what a result cost.
 type Paid struct {
-	Price     curator.Loss `json:"price"`
-	Remaining curator.Loss `json:"remaining"`
-	Replayed  bool         `json:"replayed"` // every release of the result is a replay, and so free
+	// what bounds the rows that the result and its intervals are about
+	Limits    *curator.Limits `json:"limits,omitempty"`
+	Price     curator.Loss    `json:"price"`
+	Remaining curator.Loss    `json:"remaining"`
+	Replayed  bool            `json:"replayed"` // every release of the result is a replay, and so free
 }
 
 // Quoted states what a result would cost.

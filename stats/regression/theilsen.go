@@ -106,7 +106,7 @@ func fitTheilSen(ctx context.Context, c *curator.Session, q Linear) (*LinearFit,
 	if err != nil {
 		return nil, err
 	}
-	out := newLinearFit(f.ID, l.design, TheilSen, Paid{f.Price, f.Remaining, f.Replayed})
+	out := newLinearFit(f.ID, l.design, TheilSen, Paid{f.Limits, f.Price, f.Remaining, f.Replayed})
 	out.Confidence, out.Line, out.Coefficients = "0.95", l.line(f), l.coefficients(f)
 	if k := out.Coefficients[1]; out.Line.Intervals && (k.Low == nil || k.High == nil) {
 		out.warn(

@@ -172,7 +172,7 @@ func FitGradients(
 		ID: t.ID, Spec: g.spec(), Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden,
 		Theta: mean,
 		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser,
-		Learning: g.Learning, Paid: Paid{t.Price, t.Remaining, replayed},
+		Learning: g.Learning, Paid: Paid{t.Limits, t.Price, t.Remaining, replayed},
 		Response: g.design.Response.Column, Levels: g.design.Response.Levels, design: g.design, where: q.Where,
 	}
 	g.describe(out)

@@ -74,7 +74,7 @@ func describeTable(t curator.Table) string {
 	if t.Description != "" {
 		fmt.Fprintf(&b, "  %s\n", render.Printable(t.Description))
 	}
-	if t.Unit != "" && t.Limits != nil {
+	if t.Limits != nil {
 		fmt.Fprintf(&b, "  %s", render.BoundsLine(t.Limits))
 	}
 	var g render.Grid
@@ -124,7 +124,7 @@ func tablesMarkdown(tables []curator.Table) string {
 		if t.Description != "" {
 			part += render.MarkdownText(t.Description) + "\n\n"
 		}
-		if t.Unit != "" && t.Limits != nil {
+		if t.Limits != nil {
 			part += render.MarkdownText(render.BoundsLine(t.Limits)) + "\n\n"
 		}
 		var rows [][]string

@@ -67,11 +67,7 @@ func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 }
 
 func caption(r *curator.Release) string {
-	text := paid(r) + "; " + Percent(r.Confidence) + " intervals cover noise, not sampling"
-	if bounds := boundsCaption(r.Limits); bounds != "" {
-		return bounds + ". " + text
-	}
-	return text
+	return BoundedCaption(r.Limits, paid(r)+"; "+Percent(r.Confidence)+" intervals cover noise, not sampling")
 }
 
 // panelOf returns the panel of one measure. A quotient, such as an average, is drawn as a point, because a bar from

@@ -33,6 +33,29 @@ func BoundsLine(l *curator.Limits) string {
 	return ""
 }
 
+// BoundedCaption returns a picture's caption with the bounds before it.
+func BoundedCaption(l *curator.Limits, caption string) string {
+	if bounds := boundsCaption(l); bounds != "" {
+		return bounds + ". " + caption
+	}
+	return caption
+}
+
+// BoundedRecords appends a column that states the bounds to the records of a CSV file, whose first is the header.
+func BoundedRecords(l *curator.Limits, records [][]string) [][]string {
+	if l == nil {
+		return records
+	}
+	for i := range records {
+		text := l.Text
+		if i == 0 {
+			text = "bounds"
+		}
+		records[i] = append(records[i], text)
+	}
+	return records
+}
+
 // boundsCaption returns the text of BoundsLine, without the end of the line.
 func boundsCaption(l *curator.Limits) string {
 	if l == nil {

@@ -157,6 +157,7 @@ func showClusters(s *console.Console, c *cluster.Result) error {
 	if c.Replayed {
 		price = "released before: free"
 	}
+	words += render.BoundsLine(c.Limits)
 	paragraphs(s, words+fmt.Sprintf("%s, remaining %s (%s)\n", price, c.Remaining, clusterReleases(c.Releases)))
 	return nil
 }

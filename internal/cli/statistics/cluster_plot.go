@@ -25,8 +25,8 @@ func drawClusters(p *console.Picture, c *cluster.Result) error {
 }
 
 func clusterCaption(c *cluster.Result) string {
-	return fmt.Sprintf("k-means by %s, %s; whiskers are %s intervals, each by itself",
-		c.Method, c.Price, render.Percent(c.Confidence.String()))
+	return render.BoundedCaption(c.Limits, fmt.Sprintf("k-means by %s, %s; whiskers are %s intervals, each by itself",
+		c.Method, c.Price, render.Percent(c.Confidence.String())))
 }
 
 func clusterPlaces(c *cluster.Result) plot.Places {

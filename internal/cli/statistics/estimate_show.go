@@ -108,6 +108,7 @@ func estimatesFooter(e *estimate.Result) string {
 		}
 		paid = "paid " + strings.Join(prices, " + ")
 	}
+	b.WriteString(render.BoundsLine(e.Limits))
 	fmt.Fprintf(&b, "method %s; %s, remaining %s", e.Method, paid, e.Remaining)
 	if !noInterval(e) {
 		fmt.Fprintf(&b, "; %s intervals cover %s", render.Percent(e.Confidence), about)
@@ -134,7 +135,7 @@ func estimatesCSV(s *console.Console, e *estimate.Result) error {
 			append(row, v.Name, render.CSVNumber(v.Value), deviation, render.CSVNumber(v.Low),
 				render.CSVNumber(v.High)))
 	}
-	return s.CSV(records)
+	return s.CSV(render.BoundedRecords(e.Limits, records))
 }
 
 // showEstimatePlan prints the questions of an estimate and their price.
@@ -182,7 +183,10 @@ func estimatePlanText(p *estimate.Plan) string {
 // covariance, for each kind of statistic. Each group has a position on the horizontal axis.
 func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · ")}
-	c.Caption, _, _ = strings.Cut(estimatesFooter(e), "\n")
+	unbounded := *e
+	unbounded.Limits = nil
+	c.Caption, _, _ = strings.Cut(estimatesFooter(&unbounded), "\n")
+	c.Caption = render.BoundedCaption(e.Limits, c.Caption)
 	mark := func(v estimate.Value) plot.Mark {
 		m := render.MarkOf(&curator.Estimate{Value: v.Value, Low: v.Low, High: v.High})
 		if noInterval(e) {

@@ -148,6 +148,7 @@ func closing(b *strings.Builder, warnings []string, p regression.Paid, releases 
 	for _, w := range warnings {
 		fmt.Fprintf(b, "warning: %s\n", w)
 	}
+	b.WriteString(render.BoundsLine(p.Limits))
 	fmt.Fprintf(b, "%s, remaining %s (%s)\n", pricePaid(p.Price, p.Replayed), p.Remaining, strings.Join(releases, ", "))
 }
 

@@ -106,6 +106,7 @@ func calibrationPlaces(k *regression.Calibrated) plot.Places {
 	if k.Same {
 		caption += "; computed on the rows that the model was fitted to"
 	}
+	caption = render.BoundedCaption(k.Limits, caption)
 	return plot.Places{
 		Title: k.Formula, Caption: caption, X: "predicted probability", Y: "observed rate of " + k.Response,
 		Low: plot.Point{X: 0, Y: 0}, High: plot.Point{X: 1, Y: 1}, Panels: []plot.PlacePanel{panel},

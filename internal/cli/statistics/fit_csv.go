@@ -3,14 +3,15 @@ package statistics
 import (
 	"strconv"
 
+	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/stats/regression"
 )
 
 // coefficientsCSV writes coefficients as CSV. Unknown numbers are empty. The format json has the rest of the fit.
-func coefficientsCSV(s *console.Console, header []string, rows [][]string) error {
-	return s.CSV(append([][]string{header}, rows...))
+func coefficientsCSV(s *console.Console, bounds *curator.Limits, header []string, rows [][]string) error {
+	return s.CSV(render.BoundedRecords(bounds, append([][]string{header}, rows...)))
 }
 
 func linearCSV(s *console.Console, f *regression.LinearFit) error {
@@ -21,7 +22,7 @@ func linearCSV(s *console.Console, f *regression.LinearFit) error {
 			render.CSVFloat(c.Low), render.CSVFloat(c.High),
 		})
 	}
-	return coefficientsCSV(s, []string{"name", "estimate", "std_error", "low", "high"}, rows)
+	return coefficientsCSV(s, f.Limits, []string{"name", "estimate", "std_error", "low", "high"}, rows)
 }
 
 func glmCSV(s *console.Console, f *regression.GLMFit) error {
@@ -32,7 +33,7 @@ func glmCSV(s *console.Console, f *regression.GLMFit) error {
 			render.CSVFloat(c.Z), render.CSVFloat(c.P), render.CSVFloat(c.Low), render.CSVFloat(c.High),
 		})
 	}
-	return coefficientsCSV(s, []string{"name", "estimate", "std_error", "z", "p_value", "low", "high"}, rows)
+	return coefficientsCSV(s, f.Limits, []string{"name", "estimate", "std_error", "z", "p_value", "low", "high"}, rows)
 }
 
 func trainedCSV(s *console.Console, t trained) error {
@@ -45,5 +46,5 @@ func trainedCSV(s *console.Console, t trained) error {
 			rows = append(rows, []string{"", strconv.Itoa(i), render.CSVFloat(&t.Theta[i])})
 		}
 	}
-	return coefficientsCSV(s, []string{"class", "name", "estimate"}, rows)
+	return coefficientsCSV(s, t.Limits, []string{"class", "name", "estimate"}, rows)
 }

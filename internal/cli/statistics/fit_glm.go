@@ -295,8 +295,8 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 
 // glmChart draws coefficients on the scale of the linear predictor.
 func glmChart(f *regression.GLMFit) plot.Chart {
-	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
-		" intervals cover sampling and noise"
+	caption := render.BoundedCaption(f.Limits, pricePaid(f.Price, f.Replayed)+"; "+
+		render.Percent(string(f.Confidence))+" intervals cover sampling and noise")
 	var all []coefficient
 	for _, k := range f.Coefficients {
 		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})

@@ -227,6 +227,7 @@ func linearChart(f *regression.LinearFit) plot.Chart {
 	if f.Line != nil {
 		return theilSenChart(f)
 	}
+	caption = render.BoundedCaption(f.Limits, caption)
 	var all []coefficient
 	for _, k := range f.Coefficients {
 		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})

@@ -62,6 +62,7 @@ func theilSenChart(f *regression.LinearFit) plot.Chart {
 		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
 			" intervals of the whole line cover sampling and noise"
 	}
+	c.Caption = render.BoundedCaption(f.Limits, c.Caption)
 	slope := f.Coefficients[1]
 	panel := plot.Panel{Name: f.Line.Height.Name, Points: true, Marks: [][]plot.Mark{nil}}
 	for _, part := range []float64{-0.5, 0, 0.5} {

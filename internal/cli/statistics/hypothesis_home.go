@@ -116,11 +116,14 @@ func (o *testOptions) groupedBy(what string, columns ...string) string {
 	return "SELECT " + what + " FROM " + curator.SQLName(o.get("table")) + where + group
 }
 
-// footer returns a line that names the release and states its price.
+// footer returns lines that state what bounds the release, its name and its price.
 func (r *released) footer() (lines []string) {
 	paid := fmt.Sprintf("release %s, price %s", r.ID, r.Price)
 	if r.Replayed {
 		paid = fmt.Sprintf("release %s, paid before: free", r.ID)
+	}
+	if r.Limits != nil {
+		lines = append(lines, strings.TrimSpace(render.BoundsLine(r.Limits)))
 	}
 	return append(lines, paid+"; remaining "+r.Remaining.String())
 }

@@ -50,7 +50,7 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 }
 
 // plotTable draws the noisy counts of a table, with the intervals of their noise.
-func plotTable(o *testOptions, t hypothesis.Table, rows, columns []string) error {
+func plotTable(o *testOptions, r *released, t hypothesis.Table, rows, columns []string) error {
 	if o.get("plot") == "" {
 		return nil
 	}
@@ -60,6 +60,9 @@ func plotTable(o *testOptions, t hypothesis.Table, rows, columns []string) error
 	c := plot.Chart{
 		Title: "noisy counts", Caption: "With noise " + noiseText(t.Noise) + "; whiskers: 95 % intervals of the noise.",
 		Key: o.get("column"), Legend: o.get("by"),
+	}
+	if r != nil {
+		c.Caption = render.BoundedCaption(r.Limits, c.Caption)
 	}
 	reach := 0.0
 	if t.Noise != nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/curator"
 	"dither/hypothesis"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
@@ -41,7 +42,9 @@ type testJSON struct {
 	Estimate    *float64      `json:"estimate"`
 	Interval    *intervalJSON `json:"interval"`
 	Warnings    []string      `json:"warnings"`
-	Release     *releaseJSON  `json:"release,omitempty"`
+	// what bounds the rows that the test is about
+	Limits  *curator.Limits `json:"bounds,omitempty"`
+	Release *releaseJSON    `json:"release,omitempty"`
 }
 
 type releaseJSON struct {
@@ -70,6 +73,7 @@ func (t tested) MarshalJSON() ([]byte, error) {
 		out.DF = &t.DF
 	}
 	if r := t.release; r != nil {
+		out.Limits = r.Limits
 		out.Release = &releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed}
 	}
 	return json.Marshal(out)

@@ -141,7 +141,7 @@ func tabled(
 	if err := showTest(s, out); err != nil {
 		return err
 	}
-	return plotTable(o, t, rows, columns)
+	return plotTable(o, r, t, rows, columns)
 }
 
 // difference adds the difference of two proportions, with its interval.
