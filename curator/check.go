@@ -70,6 +70,9 @@ func CheckPolicy(home string) ([]string, error) {
 		if text := apart(p, t); text != "" {
 			lines = append(lines, "  "+text)
 		}
+		if text := patternHint(p, t.Name); text != "" {
+			lines = append(lines, "  "+text)
+		}
 		for _, c := range t.Columns {
 			if gap := gapOf(t, c, !selecting.IsZero()); gap != "" {
 				lines = append(lines, fmt.Sprintf("  %s: %s", c.Name, gap))

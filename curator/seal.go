@@ -111,6 +111,9 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	}
 	if err != nil {
 		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
+		if text := patternHint(c.policy, t.Name); text != "" {
+			e.Hint = text
+		}
 		if errors.As(err, new(*seal.ClaimedError)) {
 			e.Hint = "run `dither seal --shared " + t.Name + "` to share the source on purpose: the losses of both " +
 				"homes then add up, and nothing bounds the sum"

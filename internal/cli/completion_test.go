@@ -47,7 +47,7 @@ func TestCompletionsAreTheCommands(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"demo":   "data -C --format --keep --out --rows --seed",
-		"policy": "check accept -C --abandon --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
+		"policy": "check expand accept -C --abandon --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
 		"ledger": "head list show verify merge resume clock recover -C --against --format --into --rows --spent",
 	} {
 		if got[name] != want {
@@ -83,7 +83,7 @@ func TestShellsReadTheirCompletion(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"dither pol":                    "policy",
-		"dither policy ":                "check accept -C --abandon --dry-run",
+		"dither policy ":                "check expand accept -C --abandon --dry-run",
 		"dither -C home led":            "ledger",
 		"dither query --format m":       "markdown",
 		"dither query --format = j":     "json", // bash takes --format=j apart

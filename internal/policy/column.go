@@ -30,15 +30,20 @@ func (r *reader) columns(f, table field) []*Column {
 	names := map[string]string{}
 	columns := make([]*Column, 0, len(entries))
 	for _, e := range entries {
+		c := r.column(e)
+		if list := e.child("names"); list.present() {
+			columns = append(columns, r.many(e, list, c, names)...)
+			continue
+		}
 		e.unique(names)
-		columns = append(columns, r.column(e))
+		columns = append(columns, c)
 	}
 	return columns
 }
 
 func (r *reader) column(f field) *Column {
 	c := &Column{Name: f.name(), Invalid: InvalidRefused}
-	keys, ok := f.keys("type", "description", "bounds", "values", "values_from", "nullable", "invalid",
+	keys, ok := f.keys("names", "type", "description", "bounds", "values", "values_from", "nullable", "invalid",
 		"trim", "case")
 	if !ok {
 		return c

@@ -20,6 +20,7 @@ type reader struct {
 	from    map[*Column]field // column → its values_from field
 	tidied  map[*Column]field // column with trim or case → that field
 	pending []pending
+	spanned int // the number of names that patterns list
 }
 
 // field is a value in the file with its key. If the file lacks the field, node is nil, and the methods that read it
@@ -120,6 +121,16 @@ func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 		e.failKey(hint, "unknown key")
 	}
 	return fields, f.present() && f.node.Kind == yaml.MappingNode
+}
+
+// child returns the entry of a mapping with the given key, without checking the mapping.
+func (f field) child(key string) field {
+	for i := 0; f.present() && f.node.Kind == yaml.MappingNode && i+1 < len(f.node.Content); i += 2 {
+		if f.node.Content[i].Value == key {
+			return field{f.r, f.node.Content[i], f.node.Content[i+1], join(f.path, key)}
+		}
+	}
+	return field{r: f.r, path: join(f.path, key)}
 }
 
 // text returns the text of a scalar. Quotes make no difference. ok is false if the value is missing or not a

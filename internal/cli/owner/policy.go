@@ -28,12 +28,12 @@ func abandonFlag(s *console.Console, into *bool) {
 // Policy is the command `dither policy`.
 var Policy = console.Verb{
 	Name:  "policy",
-	Args:  "check | accept [--dry-run] [--abandon]",
-	About: "check the policy file, or put a changed one in force",
+	Args:  "check | expand | accept [--dry-run] [--abandon]",
+	About: "check the policy file, record the columns of its patterns, or put a changed one in force",
 	Run:   runPolicy,
 }
 
-// runPolicy checks the policy file, or puts a changed one in force.
+// runPolicy checks or expands the policy file, or puts a changed one in force.
 func runPolicy(s *console.Console, args []string) error {
 	var o curator.AcceptOptions
 	s.Flag(&o.Dry, "dry-run", "", "with accept: show what would change, and change nothing")
@@ -45,10 +45,16 @@ func runPolicy(s *console.Console, args []string) error {
 	switch {
 	case len(rest) == 1 && rest[0] == "check":
 		return checkPolicy(s)
+	case len(rest) == 1 && rest[0] == "expand":
+		notes, err := curator.ExpandPolicy(s.Context(), s.Home)
+		for _, n := range notes {
+			s.Print("%s\n", render.PrintableLines(n))
+		}
+		return err
 	case len(rest) == 1 && rest[0] == "accept":
 		return acceptPolicy(s, o)
 	}
-	return console.Usage("policy check, or policy accept [--dry-run] [--abandon]")
+	return console.Usage("policy check, policy expand, or policy accept [--dry-run] [--abandon]")
 }
 
 func acceptPolicy(s *console.Console, o curator.AcceptOptions) error {
