@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"internal/bounded":     {"internal/exact", "internal/policy", "internal/value"},
 	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                         // what a question's running time may be
 	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
+	"internal/free":        {"internal/bind", "internal/bounded", "internal/query", "internal/value"}, // answers that read no row
 	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                 // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/sensitivity", "internal/truncation", "internal/value", "mechanism",
@@ -89,7 +90,7 @@ var allowed = map[string][]string{
 	},
 	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres"},
 	"curator": {
-		"internal/bounded", "internal/cost", "internal/csvtable", "internal/derive", "internal/exact", "internal/jsonlines", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
+		"internal/bounded", "internal/cost", "internal/csvtable", "internal/derive", "internal/exact", "internal/free", "internal/jsonlines", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
 		"internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
 		"mechanism/selection", "noise", "privacy",
 	},

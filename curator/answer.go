@@ -80,7 +80,7 @@ func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
 	}
 	a, err := c.ask(q)
 	if err != nil {
-		return nil, c.public(err)
+		return c.freely(q, err)
 	}
 	if q.Whole {
 		a.derived.Whole()

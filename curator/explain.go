@@ -27,6 +27,7 @@ type Explanation struct {
 	Affordable  bool   // the price is within what remains
 	Largest     string // the largest ε that one question can be asked at now. Under zCDP a price of ε costs ρ = ε²/2
 	Replayed    bool   // the answer has been released before, and would be replayed at no cost
+	Free        bool   // the question reads no row, and so has no price
 	// how the question can be answered from earlier releases, at no cost; nil if it cannot, or if it has a release
 	// of its own
 	Reuse *Reuse
@@ -72,7 +73,7 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 	}
 	a, err := c.ask(q)
 	if err != nil {
-		return nil, c.public(err)
+		return c.explainFreely(q, err)
 	}
 	replayed, err := c.kernel.ReleasedBefore(a.look)
 	if err != nil {

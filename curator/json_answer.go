@@ -18,7 +18,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return marshal(struct {
-		ID         string      `json:"release"`
+		ID         *string     `json:"release"`
 		SQL        string      `json:"sql"`
 		Confidence decimal     `json:"confidence"`
 		Columns    []Column    `json:"columns"`
@@ -30,12 +30,12 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Price      Loss        `json:"price"`
 		Remaining  Loss        `json:"remaining"`
 		Replayed   bool        `json:"replayed"`
+		Free       bool        `json:"free,omitempty"`
 		From       []string    `json:"from,omitzero"`
 		Whole      bool        `json:"whole,omitempty"`
 	}{
-		r.ID, r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.RowsBound, r.Truncation,
-		r.Price, r.Remaining, r.Replayed,
-		r.From, r.Whole,
+		orNull(r.ID), r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.RowsBound, r.Truncation,
+		r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
 	})
 }
 

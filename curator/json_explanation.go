@@ -17,6 +17,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		Largest     decimal         `json:"largest_epsilon"`
 		Charged     []string        `json:"charged,omitzero"`
 		Replayed    bool            `json:"replayed"`
+		Free        bool            `json:"free,omitempty"`
 		Reuse       *Reuse          `json:"reuse,omitempty"`
 		Unit        Unit            `json:"unit"`
 		RowsBound   *RowsBound      `json:"rows_bound,omitempty"`
@@ -26,7 +27,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	}{
 		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, orNull(e.Cells), e.Selection, e.L2, e.Sensitivity,
 		e.Price, e.Remaining, e.Affordable,
-		decimal(e.Largest), e.Charged, e.Replayed, e.Reuse, e.Unit, e.RowsBound, e.Truncation, e.Work, e.Notes,
+		decimal(e.Largest), e.Charged, e.Replayed, e.Free, e.Reuse, e.Unit, e.RowsBound, e.Truncation, e.Work, e.Notes,
 	})
 }
 

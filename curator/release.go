@@ -7,7 +7,7 @@ import (
 
 // Release is the answer to a question.
 type Release struct {
-	ID         string
+	ID         string // "" if Free
 	SQL        string
 	Confidence string // the confidence of each cell's interval
 	Columns    []Column
@@ -20,6 +20,7 @@ type Release struct {
 	Price      Loss
 	Remaining  Loss
 	Replayed   bool // returned from earlier releases, at no cost
+	Free       bool // the question reads no row, so its answer is exact, and not recorded
 	// From names the earlier releases that the answer was computed from, if it has no release of its own. ID is
 	// then the first of them.
 	From  []string

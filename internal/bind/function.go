@@ -57,6 +57,8 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 		return l.innerCall(x)
 	}
 	switch {
+	case l.none() && IsAggregate(Renamed(x).Name):
+		return nil, NoTable(x.At)
 	case x.Name == "min" || x.Name == "max":
 		return nil, Extremum(x)
 	case IsAggregate(Renamed(x).Name):

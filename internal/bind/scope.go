@@ -31,9 +31,14 @@ type Scope struct {
 	inside *inside         // for a subquery that is grouped by the unit: its keys and aggregates
 }
 
+// none reports whether the scope has no table. A zero Scope has none, and is for constant expressions.
+func (l *Scope) none() bool { return l.Table == nil && l.Names == nil }
+
 // Column returns the expression of a reference to a column, and makes the engine clean that column.
 func (l *Scope) Column(c *query.Column) (*bounded.Expr, error) {
 	switch {
+	case l.none():
+		return nil, NoTable(c.At)
 	case l.inside != nil:
 		return nil, Refuse(c.At, "add it to GROUP BY, or aggregate it", "column %q stands outside any aggregate", c.Name)
 	case l.Names != nil:

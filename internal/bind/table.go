@@ -6,6 +6,9 @@ import (
 )
 
 func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
+	if tree.From.None() {
+		return nil, NoTable(tree.From.At)
+	}
 	if t := p.Table(tree.From.Table); t != nil {
 		if t.Public {
 			return nil, Refuse(
@@ -28,6 +31,11 @@ func Catalogs(p *policy.Policy, tree *query.Select) error {
 		}
 	}
 	return nil
+}
+
+// NoTable returns the refusal of a question that has no FROM, and needs one.
+func NoTable(at query.Pos) *Error {
+	return Refuse(at, "add FROM and a table's name", "the question has no table")
 }
 
 func noTable(p *policy.Policy, name string, at query.Pos) error {

@@ -40,10 +40,14 @@ func (l *lowering) readsSubquery(s *pg.SelectStmt) bool {
 	return n.GetRangeSubselect() != nil || named && n.GetRangeVar().GetSchemaname() == ""
 }
 
-// from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation.
+// from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation. Only
+// the outermost SELECT may lack FROM.
 func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
-	if len(nodes) == 0 {
-		return From{}, &Error{Pos: start, Message: "the question has no table", Hint: "add FROM and a table's name"}
+	switch {
+	case len(nodes) == 0 && l.sources.nested > 0:
+		return From{}, &Error{Pos: start, Message: "the subquery has no table", Hint: "add FROM and a table's name"}
+	case len(nodes) == 0:
+		return From{At: start}, nil
 	}
 	at := l.text.pos(l.after(pg.Token_FROM))
 	if len(nodes) > 1 {

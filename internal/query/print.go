@@ -72,10 +72,12 @@ func (s *Select) String() string {
 			p.write(" AS " + quote(item.Alias))
 		}
 	}
-	p.write(" FROM ")
-	if s.From.Relation != nil {
+	switch {
+	case s.From.Relation != nil:
+		p.write(" FROM ")
 		p.relation(s.From.Relation)
-	} else {
+	case !s.From.None():
+		p.write(" FROM ")
 		p.relation(&Table{Name: s.From.Table, Alias: s.From.Alias})
 	}
 	p.clause(" WHERE ", s.Where)

@@ -26,12 +26,15 @@ type Item struct {
 }
 
 // From is the table of the question. Alias is "" if none was given. If FROM is not a single table, Table and Alias
-// are "", and Relation is set.
+// are "", and Relation is set. Without FROM, Table is "" and Relation is nil.
 type From struct {
 	Table, Alias string
-	At           Pos
+	At           Pos      // without FROM, the position of SELECT
 	Relation     Relation // nil for a single table
 }
+
+// None reports whether the question has no FROM.
+func (f From) None() bool { return f.Table == "" && f.Relation == nil }
 
 // Order is one key of ORDER BY. NullsFirst is nil unless NULLS FIRST or NULLS LAST was written.
 type Order struct {

@@ -124,7 +124,7 @@ SELECT ts::date AS "time", count(*) AS value FROM readings WHERE ts::date BETWEE
 SELECT avg(watts) FILTER (WHERE room = 'hall') AS hall, avg(watts) FILTER (WHERE room = 'kitchen') AS kitchen FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
 --= open: regular expressions (~*) are not supported
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' AND room ~* '^(hall|kitchen)$' GROUP BY 1 ORDER BY 1
---= open: the question has no table
+--= answered
 SELECT 1
 --= refused: "2025-03-01T00:00:00Z" is not a date
 SELECT ts AS "time", watts AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' ORDER BY ts

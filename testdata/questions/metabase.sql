@@ -169,7 +169,7 @@ SELECT COUNT(distinct CASE WHEN "public"."trips"."children" > 0 THEN "public"."t
 SELECT "public"."passengers"."home" AS "home", "public"."passengers"."member" AS "member", COUNT(*) AS "count" FROM "public"."passengers" WHERE "public"."passengers"."birth_year" <= 1990 GROUP BY "public"."passengers"."home", "public"."passengers"."member" ORDER BY "count" DESC, "public"."passengers"."home" ASC, "public"."passengers"."member" ASC
 --= answered
 SELECT SUM("public"."trips"."fare") AS "sum", SUM("public"."trips"."luggage") AS "sum_2", COUNT(*) AS "count" FROM "public"."trips" WHERE date_part('year', "public"."trips"."sailed") = 2025
---= open: the question has no table
+--= answered
 SELECT 1
 --= refused: column "passenger" stands outside any aggregate
 SELECT "public"."trips"."passenger" AS "passenger", "public"."trips"."route" AS "route", "public"."trips"."fare" AS "fare" FROM "public"."trips" LIMIT 2000

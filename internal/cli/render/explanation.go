@@ -13,6 +13,9 @@ import (
 // ExplanationText writes an explanation as text for the user.
 func ExplanationText(e *curator.Explanation) string {
 	var b strings.Builder
+	if e.Free {
+		return "price      free: the question reads no row, so its answer is exact\n"
+	}
 	switch {
 	case e.Reuse != nil && e.Reuse.Taken:
 		fmt.Fprintf(

@@ -108,6 +108,8 @@ func reuseErrors(r *curator.Reuse) string {
 // paid states what an answer cost.
 func paid(r *curator.Release) string {
 	switch {
+	case r.Free:
+		return "free: no row was read"
 	case r.From != nil:
 		return "answered from " + strings.Join(r.From, ", ") + ", at no cost"
 	case r.Replayed:

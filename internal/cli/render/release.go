@@ -31,6 +31,9 @@ func ReleaseTable(r *curator.Release) string {
 }
 
 func footer(r *curator.Release) string {
+	if r.Free {
+		return fmt.Sprintf("%s, remaining %s\n", paid(r), r.Remaining)
+	}
 	empty := ""
 	if len(r.Rows) == 0 {
 		empty = "no rows: no group was released, or HAVING, LIMIT or OFFSET left none\n"
