@@ -214,7 +214,7 @@ func capsText(s *bounded.Statement, caps bounded.Caps, groups int64) string {
 		return text
 	}
 	unitsOnly := len(s.Measures) > 0 && !slices.ContainsFunc(s.Measures, func(m *bounded.Measure) bool {
-		return m.Kind != bounded.CountUnits
+		return !m.OfUnits()
 	})
 	adds := fmt.Sprintf("at most as much as %s can", plural(caps.RowsPerGroup, "row"))
 	switch {

@@ -18,7 +18,10 @@ const (
 	CountRows  Kind = "rows"   // counts rows
 	CountValue Kind = "values" // counts rows whose X is not NULL
 	CountUnits Kind = "units"  // counts units with at least one row
-	Sum        Kind = "sum"    // sums X over the rows in which it is not NULL
+	// CountUnitsWith counts units with at least one row in which X is not NULL. A unit counts in its first Caps.Groups
+	// cells (groups) at most. X does not affect which cells these are.
+	CountUnitsWith Kind = "units with"
+	Sum            Kind = "sum" // sums X over the rows in which it is not NULL
 	// CountDistinct counts the distinct values of X, without NULL. Units may share a value, so the count is not a
 	// sum of contributions by unit. The proof of its sensitivity is at countDistinct in package plan.
 	CountDistinct Kind = "distinct"
@@ -35,7 +38,7 @@ const (
 // floating-point rounding can change what one unit contributes. The sensitivity is computed from these integers.
 type Measure struct {
 	Kind   Kind
-	X      *Expr  // for CountValue, CountDistinct and Sum
+	X      *Expr  // for CountValue, CountUnitsWith, CountDistinct and Sum
 	Grid   int    // values are counted in grid units of 2^Grid
 	Centre int64  // subtracted from each row's value, in grid units
 	Lo, Hi int64  // bounds of one row's contribution after subtracting Centre, in grid units
@@ -74,13 +77,17 @@ func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real
 
 // Additive reports whether the measure of a union of disjoint groups is the sum of the groups' measures. Counts of
 // units and of distinct values are not additive, because a unit or a value may occur in several groups.
-func (m *Measure) Additive() bool { return m.Kind != CountUnits && m.Kind != CountDistinct }
+func (m *Measure) Additive() bool { return !m.OfUnits() && m.Kind != CountDistinct }
+
+// OfUnits reports whether the measure counts units, so that a unit counts once in a cell (group), however many rows it
+// has there.
+func (m *Measure) OfUnits() bool { return m.Kind == CountUnits || m.Kind == CountUnitsWith }
 
 // CellBounds returns the least and the most that one unit adds to one cell (group), in grid units. They are the amounts
 // that c.RowsPerGroup rows can add, narrowed to m.Cells if it is set.
 func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 	g := big.NewInt(c.RowsPerGroup)
-	if m.Kind == CountUnits {
+	if m.OfUnits() {
 		g.SetInt64(1)
 	}
 	lo, hi = new(big.Int).Mul(g, big.NewInt(min(m.Lo, 0))), new(big.Int).Mul(g, big.NewInt(max(m.Hi, 0)))

@@ -184,7 +184,7 @@ var places = []place{
 	{file: inPostgres + "render_source.go", text: "if !second.Single {", right: "!second.Single", wrong: []string{"false"}},
 	// what the plan says that all this bounds: too little of it
 	{file: inSensitivity + "measure.go", text: "rows := big.NewInt(caps.Rows)", right: "big.NewInt(caps.Rows)", wrong: []string{"big.NewInt(caps.Rows - 1)"}},
-	{file: inSensitivity + "measure.go", text: "case m.Kind == bounded.CountUnits:\n\t\tcells = caps.Groups", right: "caps.Groups", wrong: []string{"max(caps.Groups-1, 1)"}},
+	{file: inSensitivity + "measure.go", text: "case m.OfUnits():\n\t\tcells = caps.Groups", right: "caps.Groups", wrong: []string{"max(caps.Groups-1, 1)"}},
 	{file: inSensitivity + "measure.go", text: "default:\n\t\tcells = caps.Groups", right: "caps.Groups", wrong: []string{"max(caps.Groups-1, 1)"}},
 	{file: inSensitivity + "measure.go", text: "case n == privacy.ChangeOne && !grouped:", right: "n == privacy.ChangeOne && !grouped", wrong: []string{"false"}},
 	{file: inSensitivity + "measure.go", text: "case cell.Cmp(hi) < 0:", right: "cell.Cmp(hi) < 0", wrong: []string{"false"}},

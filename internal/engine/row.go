@@ -14,7 +14,7 @@ import (
 // is 0 only if the value is 0.
 func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) string) string {
 	switch m.Kind {
-	case bounded.CountValue:
+	case bounded.CountValue, bounded.CountUnitsWith:
 		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN " + d.Integer(1) + " END"
 	case bounded.CountRows, bounded.CountUnits, bounded.UnitRows:
 		return d.Integer(1)

@@ -48,7 +48,7 @@ func (b *bounding) chooseCaps() error {
 	averages := slices.ContainsFunc(b.aggregates, func(a unpricedAggregate) bool { return a.of == Average })
 	distinct := slices.ContainsFunc(b.aggregates, unpricedAggregate.distinct)
 	for _, m := range b.measures {
-		if m.Kind == bounded.CountUnits { // a unit is in a cell or not, and its number of rows there does not matter
+		if m.OfUnits() { // a unit is in a cell or not, and its number of rows there does not matter
 			byRows.Groups = min(groups, rows)
 		} else {
 			onlyUnits = false
@@ -122,8 +122,8 @@ func (b *bounding) unitColumn() error {
 
 // noiseUnder returns a number to which the total variance of the measures' noise under caps is proportional. It is
 // the sum of the squared L1 sensitivities under a pure budget, and of the squared L2 sensitivities otherwise.
-// Except for CountUnits, other caps change all measures by one factor, so shares of the price and units do not
-// matter. With CountUnits among the measures, the number is a rule of thumb.
+// Except for counts of units, other caps change all measures by one factor, so shares of the price and units do not
+// matter. With counts of units among the measures, the number is a rule of thumb.
 func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 	type over struct { // everything about a grouping that a measure's sensitivity depends on
 		grouped bool

@@ -18,7 +18,44 @@ func (b *measuring) countsUnits(x *query.Call) bool {
 	return ok && b.IsUnit(c)
 }
 
-// countDistinct plans COUNT(DISTINCT x). If x is the unit's column, it counts units, and otherwise distinct values.
+// unitIf returns an expression that is not NULL exactly where x is not NULL, if x is a CASE whose results are the unit's
+// column or NULL: CASE WHEN c THEN person END. A count of the distinct values of x counts the units that have a row
+// for which x is not NULL, because a row's unit is never NULL.
+func (b *measuring) unitIf(x query.Expr) (query.Expr, bool) {
+	of, ok := x.(*query.Case)
+	if !ok {
+		return nil, false
+	}
+	one := func(x query.Expr) (query.Expr, bool) {
+		switch x := x.(type) {
+		case *query.Column:
+			return &query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}, b.IsUnit(x)
+		case *query.Literal:
+			return x, x.Kind == query.NullLiteral
+		}
+		return b.unitIf(x)
+	}
+	out, found := *of, false
+	out.Whens = slices.Clone(of.Whens)
+	for i, w := range of.Whens {
+		if out.Whens[i].Result, ok = one(w.Result); !ok {
+			return nil, false
+		}
+		_, null := w.Result.(*query.Literal)
+		found = found || !null
+	}
+	if of.Else != nil {
+		if out.Else, ok = one(of.Else); !ok {
+			return nil, false
+		}
+		_, null := of.Else.(*query.Literal)
+		found = found || !null
+	}
+	return &out, found
+}
+
+// countDistinct plans COUNT(DISTINCT x). If x is the unit's column, perhaps in a CASE, it counts units, and otherwise
+// distinct values.
 func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 	if b.countsUnits(x) {
 		if c, ok := x.Args[0].(*query.Column); ok {
@@ -27,6 +64,15 @@ func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 			}
 		}
 		return unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountUnits, nil)}, nil
+	}
+	if x.Name == "count" && !b.Table.Unit.IsRow() {
+		if c, ok := b.unitIf(x.Args[0]); ok {
+			e, err := b.Row(c)
+			if err != nil {
+				return unpricedAggregate{}, err
+			}
+			return unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountUnitsWith, e)}, nil
+		}
 	}
 	if x.Name != "count" {
 		return unpricedAggregate{}, bind.Refuse(

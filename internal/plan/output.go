@@ -170,9 +170,6 @@ func resolveOutput(tree *query.Select, x query.Expr) query.Expr {
 
 // aggregate returns the released value of an aggregate call, and adds the aggregate and its claim if they are new.
 func (b *measuring) aggregate(x *query.Call) (*Post, error) {
-	if x.Filter != nil && b.countsUnits(x) {
-		return nil, bind.Refuse(x.At, "put the condition into WHERE", "FILTER is not supported with COUNT(DISTINCT …) of units")
-	}
 	defer func() { b.given = given{} }()
 	if bind.OrderAggregates[x.Name] {
 		return b.orderAggregate(x)

@@ -33,7 +33,8 @@ type Bound struct {
 //     most G, the larger magnitude of these bounds. So ‖c‖₁ ≤ R := Groups·G, and ‖c‖₂² ≤ Q := Groups·G². G is
 //     RowsPerGroup·M, or less if Cells is set. (The bounds in Cells may exclude 0. Then a cell of c is 0 if the
 //     unit has no row in it, and otherwise within CellBounds.)
-//   - CountUnits adds at most 1 to each of at most Groups cells: R := Q := Groups.
+//   - A count of units adds at most 1 to each of at most Groups cells: R := Q := Groups. For CountUnitsWith, it adds 0
+//     to those of the cells in which X is NULL in all rows of the unit.
 //
 // Units share distinct values, so a count of distinct values is no sum of contributions. It moves like a count of at
 // most Rows rows. The unit's own rows determine a set P of at most Rows pairs of a cell and a value. The count of a
@@ -55,7 +56,7 @@ func OfMeasure(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grou
 	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what one row adds to its cell
 	cells := int64(1)
 	switch {
-	case m.Kind == bounded.CountUnits:
+	case m.OfUnits():
 		cells = caps.Groups
 	case caps.Rows > 0:
 		rows := big.NewInt(caps.Rows)
@@ -111,7 +112,7 @@ func OfMeasure(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grou
 // at most the length of that interval. ∎
 func OverGrouping(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grouped bool, parts int64) Bound {
 	out := OfMeasure(m, n, caps, grouped)
-	if caps.Rows > 0 || m.Kind == bounded.CountUnits || parts == 1 {
+	if caps.Rows > 0 || m.OfUnits() || parts == 1 {
 		return out
 	}
 	// OfMeasure computed L2² as Groups·G², times a factor. Replace Groups by qk² + r².

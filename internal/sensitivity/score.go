@@ -15,7 +15,7 @@ import (
 //
 // Proof. Let c be the contribution of one unit to one cell. Contributions of other units do not depend on it. A row
 // that counts adds an integer in [Lo, Hi], and any other row adds 0. Let k be the cap that bounds the unit, Rows or
-// RowsPerGroup, or 1 for CountUnits. Then k·min(Lo, 0) ≤ c ≤ k·max(Hi, 0). Under add/remove, the cell moves by c.
+// RowsPerGroup, or 1 for counts of units. Then k·min(Lo, 0) ≤ c ≤ k·max(Hi, 0). Under add/remove, the cell moves by c.
 // Under change-one, it moves by c − c′, where both are in that range. If min(Lo, 0) or max(Hi, 0) is 0, then under
 // add/remove all cells move up or all move down. The first result is at least 1, which is sound for a score that is
 // always 0. ∎
@@ -24,7 +24,7 @@ func OfScore(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps) (most 
 	if k == 0 {
 		k = caps.RowsPerGroup
 	}
-	if m.Kind == bounded.CountUnits {
+	if m.OfUnits() {
 		k = 1
 	}
 	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0))

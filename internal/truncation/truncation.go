@@ -40,8 +40,8 @@ func Of(b *bounded.Statement, c bounded.Caps, measures []*bounded.Measure) (out 
 	}
 	units, others := false, len(measures) == 0
 	for _, m := range measures {
-		units = units || m.Kind == bounded.CountUnits
-		others = others || m.Kind != bounded.CountUnits
+		units = units || m.OfUnits()
+		others = others || !m.OfUnits()
 	}
 	switch {
 	case others && len(b.Keys) == 0: // all rows are in one group

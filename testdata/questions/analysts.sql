@@ -154,7 +154,7 @@ SELECT MIN(sailed), MAX(sailed) FROM trips
 SELECT SUM(DISTINCT luggage) FROM trips
 --= answered
 SELECT COUNT(DISTINCT route) FROM trips
---= open: FILTER is not supported with COUNT(DISTINCT …) of units
+--= answered
 SELECT COUNT(DISTINCT passenger) FILTER (WHERE cancelled) FROM trips
 --= answered
 SELECT COUNT(DISTINCT CASE WHEN channel = 'web' THEN passenger END) * 1.0 / COUNT(DISTINCT passenger) AS share FROM trips

@@ -139,7 +139,7 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 	for i, m := range b.Measures {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
-		if m.Kind == bounded.CountUnits {
+		if m.OfUnits() {
 			sum = "max" // once per cell, however many rows the unit has there
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
@@ -168,10 +168,10 @@ func cellsCapped(b *bounded.Statement) bool {
 }
 
 // cellBounded returns the SQL that clamps what a unit adds to a cell (group). If the statement caps rows, the sums need
-// no further bound, and Caps.Groups applies only to measures of kind CountUnits.
+// no further bound, and Caps.Groups applies only to counts of units.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
-		if m.Kind == bounded.CountUnits && cellsCapped(b) {
+		if m.OfUnits() && cellsCapped(b) {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE CAST(0 AS BIGINT) END", b.Caps.Groups, name)
 		}
 		return name

@@ -100,6 +100,7 @@ func constructs() (out []Construct) {
 		}
 	}
 	planned("COUNT(DISTINCT unit)", kind(bounded.CountUnits))
+	planned("COUNT(DISTINCT unit) FILTER", kind(bounded.CountUnitsWith))
 	planned("COUNT(DISTINCT x)", kind(bounded.CountDistinct))
 	written("FILTER", `\bFILTER \(WHERE`)
 	written("CASE", `\bCASE WHEN`)

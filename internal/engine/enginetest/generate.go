@@ -193,7 +193,8 @@ func (g generator) pick(options ...string) string {
 
 func (g generator) aggregate(table string) string {
 	if table == "p" && g.chance(4) {
-		return "COUNT(DISTINCT person)"
+		return g.pick("COUNT(DISTINCT person)", "COUNT(DISTINCT person) FILTER (WHERE "+g.condition(1)+")",
+			"COUNT(DISTINCT CASE WHEN "+g.condition(1)+" THEN person END)")
 	}
 	if g.chance(5) {
 		f := ""

@@ -201,7 +201,7 @@ func gridded(m *bounded.Measure, row []value.Value) *int64 {
 	if v.Null {
 		return nil
 	}
-	if m.Kind == bounded.CountValue || m.Kind == bounded.CountDistinct {
+	if m.Kind == bounded.CountValue || m.Kind == bounded.CountDistinct || m.Kind == bounded.CountUnitsWith {
 		return &one
 	}
 	n := v.Int
@@ -286,7 +286,7 @@ func uncounted(b *bounded.Statement, cells []piece) {
 	}
 	for _, p := range cells {
 		for j, m := range b.Measures {
-			if m.Kind == bounded.CountUnits && !kept[p.sums[0]] {
+			if m.OfUnits() && !kept[p.sums[0]] {
 				p.sums[j].SetInt64(0)
 			}
 		}
@@ -309,8 +309,11 @@ func cellsOf(b *bounded.Statement, pieces []piece) []piece {
 		}
 		out[i].place = min(out[i].place, p.place) // a cell's position in the order of its unit is that of its first row
 		for j, s := range p.sums {
-			if b.Measures[j].Kind != bounded.CountUnits {
-				out[i].sums[j].Add(out[i].sums[j], s)
+			switch sum := out[i].sums[j]; {
+			case !b.Measures[j].OfUnits():
+				sum.Add(sum, s)
+			case s.Cmp(sum) > 0:
+				sum.Set(s)
 			}
 		}
 	}

@@ -64,6 +64,8 @@ func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string
 	switch {
 	case m.Kind == bounded.CountUnits && small: // once per cell, however many rows the unit has there
 		return tally{"", integer(1), asInteger}
+	case m.Kind == bounded.CountUnitsWith:
+		return tally{contribution, "max(" + name + ")", asInteger}
 	case m.Kind == bounded.CountRows && m.Lo <= 1 && 1 <= m.Hi && small:
 		return tally{"", "count(*)", asInteger}
 	case exactInDoubles(b, m):

@@ -63,7 +63,7 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 	switch m.Kind {
 	case bounded.CountRows:
-	case bounded.CountUnits: // counted once in each cell: grouping by unit and cell suffices
+	case bounded.CountUnits, bounded.CountUnitsWith: // counted once in each cell: grouping by unit and cell suffices
 		if b.Unit != nil && b.Caps.Groups == 0 {
 			return "a count of units without a cap on groups"
 		}

@@ -233,10 +233,10 @@ func cappedRows(b *bounded.Statement, in *rows) string {
 }
 
 // cellBounded returns the SQL that clamps what a unit adds to a cell (group). If the statement caps rows, the sums need
-// no further bound, and Caps.Groups applies only to measures of kind CountUnits.
+// no further bound, and Caps.Groups applies only to counts of units.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
-		if m.Kind == bounded.CountUnits && len(b.Keys) > 0 {
+		if m.OfUnits() && len(b.Keys) > 0 {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE %s END", b.Caps.Groups, name, integer(0))
 		}
 		return name

@@ -101,7 +101,7 @@ func isOne(m *bounded.Measure) bool {
 // the server uses, and the last line compares them with m.Lo and m.Hi. Bounds that a search found or a question
 // gave may be narrower than c.Range. Then the result is false, and the clamp is written. ∎
 func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
-	if m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits || m.Kind == bounded.CountValue {
+	if m.Kind == bounded.CountRows || m.OfUnits() || m.Kind == bounded.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
 	if m.Kind != bounded.Sum || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil {

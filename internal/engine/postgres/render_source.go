@@ -260,7 +260,7 @@ func cellsOfSource(b *bounded.Statement, rows string) string {
 	for i, m := range b.Measures {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
-		if m.Kind == bounded.CountUnits {
+		if m.OfUnits() {
 			sum = "max" // once per cell, however many rows the unit has there
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %[2]s", sum, name))
