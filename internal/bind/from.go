@@ -48,7 +48,7 @@ type from struct{ policy *policy.Policy }
 // RelationOf binds the FROM clause of a question. It moves conditions that join a comma-separated list of tables
 // from tree.Where into the joins. It refuses a relation that has public rows alone.
 func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
-	if tree.From.Relation == nil {
+	if tree.From.Relation == nil && !selectNests(tree) {
 		table, err := tableOf(p, tree)
 		if err != nil {
 			return nil, err
@@ -62,7 +62,13 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 	}
 	r, err := from{p}.publicJoin(tree)
 	if r == nil && err == nil {
-		r, tree.Where, err = from{p}.selects(tree)
+		all := tree
+		if r, tree.Where, err = (from{p}).selects(tree); err == nil {
+			r, all, tree.Where, err = from{p}.unnested(r, tree, tree.Where)
+		}
+		if err == nil {
+			tree.Items, tree.GroupBy = all.Items, all.GroupBy
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -284,6 +290,9 @@ func (f from) selected(s *query.Select) (*Relation, error) {
 	}
 	r, where, err := f.selects(s)
 	if err != nil {
+		return nil, err
+	}
+	if r, s, where, err = f.unnested(r, s, where); err != nil {
 		return nil, err
 	}
 	if s.Distinct {

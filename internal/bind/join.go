@@ -288,19 +288,16 @@ func (s *joining) pair(e *bounded.Expr, n int) bool {
 	return false
 }
 
-// meet records what an equality of two columns implies about units. The units are the same if both columns are unit
-// columns, or if one side has its unit through the other side. Any other reference may lead to another unit's row,
+// meet records what an equality of two columns implies about units (together). A reference that gives no unit may lead to another unit's row,
 // as from a visit to its doctor. Such a join would only keep rows of the same unit, so it needs an explicit
 // condition.
 func (s *joining) meet(l, r Name, inR, inL int) {
-	s.together = s.together || l.unit && r.unit
+	s.together = s.together || together(l, r)
 	if refers(l.of, r.of) {
 		s.forward = append(s.forward, inR)
-		s.together = s.together || l.of.table.Unit.Through == l.of.column
 	}
 	if refers(r.of, l.of) {
 		s.backward = append(s.backward, inL)
-		s.together = s.together || r.of.table.Unit.Through == r.of.column
 	}
 }
 

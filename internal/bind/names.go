@@ -57,7 +57,7 @@ func (l *Scope) Find(c *query.Column) (*Name, error) {
 // tables returns the names or aliases of the relation's tables.
 func (l *Scope) tables() (out []string) {
 	for _, n := range l.Names {
-		if n.table != "" && !slices.Contains(out, n.table) {
+		if n.table != "" && !isHidden(n.table) && !slices.Contains(out, n.table) {
 			out = append(out, n.table)
 		}
 	}

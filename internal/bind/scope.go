@@ -111,6 +111,12 @@ func (l *Scope) dispatch(x query.Expr) (*bounded.Expr, error) {
 		return l.cast(x)
 	case *query.Call:
 		return l.call(x)
+	case *query.Nested:
+		return nil, Refuse(
+			x.At,
+			"put it into WHERE, into GROUP BY or inside an aggregate; or ask it first, and write its answer as a constant",
+			"a subquery is not supported here",
+		)
 	}
 	return nil, Refuse(x.Pos(), "", "this expression is not supported here")
 }

@@ -48,6 +48,8 @@ func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 			name = "greatest"
 		}
 		return l.form(name, x.MinMaxExpr.GetArgs(), l.pos(x.MinMaxExpr.GetLocation(), at), depth)
+	case *pg.Node_SubLink:
+		return l.nested(x.SubLink, l.pos(x.SubLink.GetLocation(), at), depth)
 	case *pg.Node_GroupingFunc:
 		return l.form("grouping", x.GroupingFunc.GetArgs(), l.pos(x.GroupingFunc.GetLocation(), at), depth)
 	}

@@ -38,6 +38,10 @@ func binds(e Expr) int {
 		return binaryBinds[x.Op]
 	case *Between, *In, *Like:
 		return bindRange
+	case *Nested:
+		if x.Kind == InNested {
+			return bindRange
+		}
 	case *Is:
 		return bindIs
 	case *Literal:
@@ -166,7 +170,13 @@ func (p *printer) expr(e Expr, least int) {
 	case *In:
 		p.expr(x.X, bindRange+1)
 		p.word(x.Not, "IN ")
-		p.list(x.List)
+		if _, ok := x.List[0].(*Nested); ok && len(x.List) == 1 { // IN ((SELECT …)) would be IN (SELECT …)
+			p.write("(+")
+			p.expr(x.List[0], bindName)
+			p.write(")")
+		} else {
+			p.list(x.List)
+		}
 	case *Like:
 		p.expr(x.X, bindRange+1)
 		word := "LIKE "
@@ -190,6 +200,8 @@ func (p *printer) expr(e Expr, least int) {
 		p.write(" AS " + castName(x.Type) + ")")
 	case *Call:
 		p.call(x)
+	case *Nested:
+		p.nested(x)
 	case *Grouping:
 		p.grouping(x)
 	}

@@ -25,6 +25,9 @@ func TestStringParsesBack(t *testing.T) {
 		want := genSelect(t)
 		sql := want.String()
 		got, err := parse(sql, looseLimits)
+		if err != nil && strings.Contains(err.Error(), "more than 16 tables") {
+			t.Skip()
+		}
 		if err != nil {
 			t.Fatalf("%s\n%v", sql, err)
 		}
@@ -191,7 +194,9 @@ func genExpr(t *rapid.T, depth int) Expr {
 	}
 	not := rapid.Bool().Draw(t, "not")
 	sub := func() Expr { return genExpr(t, depth-1) }
-	switch rapid.IntRange(0, 12).Draw(t, "kind") {
+	switch rapid.IntRange(0, 13).Draw(t, "kind") {
+	case 13:
+		return genNested(t)
 	case 0, 1:
 		return genLeaf(t)
 	case 2:
@@ -227,6 +232,16 @@ func genExpr(t *rapid.T, depth int) Expr {
 		return c
 	}
 	return genCall(t, depth)
+}
+
+func genNested(t *rapid.T) Expr {
+	out := &Nested{Kind: NestedKind(rapid.IntRange(int(InNested), int(ValueNested)).Draw(t, "nested"))}
+	if out.Kind == InNested {
+		out.X = genExprs(t, 1, 2, 0)
+	}
+	s := &Select{Items: []Item{{Expr: genExpr(t, 0)}}, From: From{Table: genName(t)}, Where: genOptional(t, 1)}
+	out.Sub = &Subquery{Branches: []*Select{s}}
+	return out
 }
 
 func genCall(t *rapid.T, depth int) Expr {

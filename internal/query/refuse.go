@@ -79,12 +79,6 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 		return &Error{Pos: l.pos(location, at), Message: message, Hint: hint}
 	}
 	switch x := n.GetNode().(type) {
-	case *pg.Node_SubLink:
-		if kind := x.SubLink.GetSubLinkType(); kind == pg.SubLinkType_ARRAY_SUBLINK {
-			return no(x.SubLink.GetLocation(), "arrays are not supported", noSubquery)
-		}
-		return no(x.SubLink.GetLocation(),
-			"subqueries in expressions are not supported: they would pair different persons' rows", noSubquery)
 	case *pg.Node_ParamRef:
 		return no(x.ParamRef.GetLocation(), "parameters ($1) are not supported", useConst)
 	case *pg.Node_CollateClause:

@@ -87,14 +87,7 @@ func (p *printer) relation(r Relation) {
 		p.write(quote(r.Name))
 		p.alias(r.Alias)
 	case *Subquery:
-		p.write("(")
-		for i, s := range r.Branches {
-			if i > 0 {
-				p.write(" UNION ALL ")
-			}
-			p.write(s.String())
-		}
-		p.write(")")
+		p.selects(r)
 		p.alias(r.Alias)
 	case *Join:
 		p.relation(r.L)
@@ -118,6 +111,18 @@ func (p *printer) relation(r Relation) {
 			p.write(")")
 		}
 	}
+}
+
+// selects writes the SELECTs of a subquery, in parentheses.
+func (p *printer) selects(r *Subquery) {
+	p.write("(")
+	for i, s := range r.Branches {
+		if i > 0 {
+			p.write(" UNION ALL ")
+		}
+		p.write(s.String())
+	}
+	p.write(")")
 }
 
 func (p *printer) alias(name string) {

@@ -1,8 +1,8 @@
 package query
 
 // Rewrite returns x with each subexpression e replaced by f(e), from the leaves up. It leaves x unchanged, and copies
-// only the nodes above a replaced one. The ORDER BY expression of WITHIN GROUP is a subexpression too; named arguments
-// are not. It returns the first error of f.
+// only the nodes above a replaced one. The ORDER BY expression of WITHIN GROUP is a subexpression too. Named arguments,
+// the window of OVER and the SELECT of a Nested are not. It returns the first error of f.
 func Rewrite(x Expr, f func(Expr) (Expr, error)) (Expr, error) {
 	w := rewriter{f: f}
 	out := w.expr(x)
@@ -39,25 +39,39 @@ func (w *rewriter) children(x Expr) Expr {
 		}
 	case *Between:
 		if e, lo, hi := w.expr(x.X), w.expr(x.Lo), w.expr(x.Hi); e != x.X || lo != x.Lo || hi != x.Hi {
-			return &Between{At: x.At, X: e, Lo: lo, Hi: hi, Not: x.Not}
+			out := *x
+			out.X, out.Lo, out.Hi = e, lo, hi
+			return &out
 		}
 	case *In:
 		e := w.expr(x.X)
 		if list, changed := w.list(x.List); changed || e != x.X {
-			return &In{At: x.At, X: e, List: list, Not: x.Not}
+			out := *x
+			out.X, out.List = e, list
+			return &out
 		}
 	case *Like:
 		if e, p := w.expr(x.X), w.expr(x.Pattern); e != x.X || p != x.Pattern {
-			return &Like{At: x.At, X: e, Pattern: p, Not: x.Not}
+			out := *x
+			out.X, out.Pattern = e, p
+			return &out
 		}
 	case *Is:
 		if e := w.expr(x.X); e != x.X {
-			return &Is{At: x.At, X: e, What: x.What, Not: x.Not}
+			out := *x
+			out.X = e
+			return &out
 		}
 	case *Cast:
 		if e := w.expr(x.X); e != x.X {
 			out := *x
 			out.X = e
+			return &out
+		}
+	case *Nested:
+		if list, changed := w.list(x.X); changed {
+			out := *x
+			out.X = list
 			return &out
 		}
 	case *Case:

@@ -43,7 +43,7 @@ type Order struct {
 	NullsFirst *bool
 }
 
-// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call. GROUP BY
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast, *Call and *Nested. GROUP BY
 // may also contain a *Grouping, and the list of a subquery a *Star. An Expr is never nil unless a field's comment
 // says so. In a clause, no path from the root is longer than 200 nodes. So recursive functions need no limit of
 // their own.

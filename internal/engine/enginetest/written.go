@@ -70,14 +70,15 @@ func WrittenRows(t *rapid.T, p *policy.Policy) Tables {
 
 // Written draws a question of one number, in a form that is planned otherwise than it is written, and the form's name.
 func Written(t *rapid.T) (form, sql string) {
-	switch rapid.IntRange(0, 2).Draw(t, "form") {
+	switch rapid.IntRange(0, 8).Draw(t, "form") {
 	case 0:
 		return "comma join", writtenList(t)
 	case 1:
 		return "join tree", writtenTree(t)
-	default:
+	case 2:
 		return "factored OR", writtenOr(t)
 	}
+	return writtenNested(t)
 }
 
 // meetings are the conditions by which the tables of WrittenPolicy meet, and conditions the conditions on one of them.

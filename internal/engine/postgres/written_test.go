@@ -1,15 +1,18 @@
-package duckdb
+package postgres
 
 import (
-	"database/sql"
+	"context"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
 
 	"dither/internal/engine/enginetest"
+	"dither/internal/engine/postgres/pgtest"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/stattest"
@@ -17,19 +20,19 @@ import (
 )
 
 // TestWrittenQuestionsMeanSQL: a question that is planned in another form than it is written in counts the rows that the
-// written question counts. DuckDB runs the text of random questions on the plain tables, and the reference engine runs
+// written question counts. PostgreSQL runs the text of random questions on the plain tables, and the reference engine runs
 // their plans, on random rows with NULLs. No unit has more rows than the policy allows, so no bound cuts anything off.
 func TestWrittenQuestionsMeanSQL(t *testing.T) {
-	stattest.Cases(t, 600)
+	stattest.Cases(t, 1200)
 	p, err := policy.Decode([]byte(enginetest.WrittenPolicy), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("duckdb", "")
+	db, err := pgconn.Connect(t.Context(), pgtest.Start(t).Database(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
+	t.Cleanup(func() { _ = db.Close(context.Background()) })
 	asked, planned, counted := map[string]int{}, map[string]int{}, map[string]int{}
 	refused := map[string]string{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -46,7 +49,7 @@ func TestWrittenQuestionsMeanSQL(t *testing.T) {
 		got := int64(0)
 		enginetest.SumOf(&q.Statement, rows, func(_ []value.Value, sums []*big.Int) { got += sums[0].Int64() })
 		if got != want {
-			t.Fatalf("%s\nplanned as %s\ncounts %d, and DuckDB %d\n%v", text, q.Source, got, want, rows)
+			t.Fatalf("%s\nplanned as %s\ncounts %d, and PostgreSQL %d\n%v", text, q.Source, got, want, rows)
 		}
 		if want > 0 {
 			counted[form]++
@@ -63,17 +66,17 @@ func TestWrittenQuestionsMeanSQL(t *testing.T) {
 	}
 }
 
-// plainly returns the number that DuckDB returns for a question over plain tables with these rows.
-func plainly(t *rapid.T, db *sql.DB, p *policy.Policy, rows enginetest.Tables, text string) (n int64) {
+// plainly returns the number that PostgreSQL returns for a question over plain tables with these rows.
+func plainly(t *rapid.T, db *pgconn.PgConn, p *policy.Policy, rows enginetest.Tables, text string) (n int64) {
 	var script strings.Builder
 	for _, table := range p.Tables {
-		fmt.Fprintf(&script, "CREATE OR REPLACE TEMP TABLE %s (", table.Name)
+		fmt.Fprintf(&script, "DROP TABLE IF EXISTS %[1]s; CREATE TEMP TABLE %[1]s (", table.Name)
 		for i, c := range table.Columns {
 			if i > 0 {
 				script.WriteString(", ")
 			}
 			fmt.Fprintf(&script, "%s %s", c.Name, map[value.Type]string{
-				value.Integer: "BIGINT", value.Text: "VARCHAR", value.Date: "DATE", value.Boolean: "BOOLEAN", value.Real: "DOUBLE",
+				value.Integer: "BIGINT", value.Text: `TEXT COLLATE "C"`, value.Date: "DATE", value.Boolean: "BOOLEAN", value.Real: "DOUBLE PRECISION",
 			}[c.Type])
 		}
 		script.WriteString(");")
@@ -93,11 +96,13 @@ func plainly(t *rapid.T, db *sql.DB, p *policy.Policy, rows enginetest.Tables, t
 			script.WriteString(");")
 		}
 	}
-	if _, err := db.Exec(script.String()); err != nil {
+	script.WriteString(text)
+	results, err := db.Exec(context.Background(), script.String()).ReadAll()
+	if err != nil {
 		t.Fatalf("%s: %v", script.String(), err)
 	}
-	if err := db.QueryRow(text).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", text, err)
+	if n, err = strconv.ParseInt(string(results[len(results)-1].Rows[0][0]), 10, 64); err != nil {
+		t.Fatal(err)
 	}
 	return n
 }
