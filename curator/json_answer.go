@@ -194,13 +194,23 @@ func (t *Truncation) MarshalJSON() ([]byte, error) {
 		Units        *Estimate         `json:"units"`
 		Lost         *Estimate         `json:"lost_rows,omitempty"`
 		LostUpTo     int64             `json:"lost_rows_up_to,omitempty"`
+		Clamped      []ClampedRows     `json:"clamped,omitempty"`
 		StdDev       float64           `json:"stddev"`
 		Visible      int64             `json:"visible"`
 		Verdict      TruncationVerdict `json:"verdict"`
 		Advice       string            `json:"advice,omitempty"`
 		share
 	}{
-		t.Unit, t.Rows, t.Groups, t.RowsPerGroup, t.Units, t.Lost, t.LostUpTo, t.StdDev, t.Visible, t.Verdict, t.Advice,
+		t.Unit, t.Rows, t.Groups, t.RowsPerGroup, t.Units, t.Lost, t.LostUpTo, t.Clamped, t.StdDev, t.Visible, t.Verdict, t.Advice,
 		shareJSON(t.Share),
 	})
+}
+
+// MarshalJSON writes the estimate of clamped rows.
+func (c ClampedRows) MarshalJSON() ([]byte, error) {
+	return marshal(struct {
+		Column string    `json:"column"`
+		Rows   *Estimate `json:"rows"`
+		UpTo   int64     `json:"up_to"`
+	}{c.Column, c.Rows, c.UpTo})
 }

@@ -24,13 +24,22 @@ type Truncation struct {
 	// this; nil if the question does not ask for it, and in an explanation
 	Lost     *Estimate
 	LostUpTo int64
-	StdDev   float64 // the standard deviation of the noise on Units
+	// for each sum or average whose own bounds clamp values: the estimated number of rows that they clamp
+	Clamped []ClampedRows
+	StdDev  float64 // the standard deviation of the noise on Units
 	// if this many units are cut, the estimate warns with a probability of at least 95 %. If none is cut, it warns with a
 	// probability of at most 1 %
 	Visible int64
 	Verdict TruncationVerdict
 	Advice  string // what to do about a cut; "" unless the verdict is Cuts
 	Share   Loss
+}
+
+// ClampedRows is an estimate of how many rows the bounds of one aggregate clamp, counting at most UpTo rows of each unit.
+type ClampedRows struct {
+	Column string    // the column of the answer that the aggregate is in
+	Rows   *Estimate // nil in an explanation
+	UpTo   int64
 }
 
 // TruncationVerdict is what an estimate of truncation says about the bounds.
@@ -62,7 +71,10 @@ func (c *Session) truncation(a *asked, numbers []*big.Int) (*Truncation, error) 
 	out := &Truncation{
 		Unit: a.plan.Unit.Name,
 		Rows: t.Bounds.Rows, Groups: t.Bounds.Groups, RowsPerGroup: t.Bounds.RowsPerGroup,
-		StdDev: stdDev, Visible: visible.Int64(), LostUpTo: t.Most, Share: c.loss(t.Loss),
+		StdDev: stdDev, Visible: visible.Int64(), LostUpTo: t.Asked.Most, Share: c.loss(t.Loss),
+	}
+	for _, sum := range t.Clamped {
+		out.Clamped = append(out.Clamped, ClampedRows{Column: columnOf(a.plan, a.plan.Measures[sum]), UpTo: t.Asked.Clamped})
 	}
 	rows := c.expectedRows(a.plan)
 	hides := func(units float64) bool { // whether so many units have more than tellingShare of all rows
@@ -83,6 +95,9 @@ func (c *Session) truncation(a *asked, numbers []*big.Int) (*Truncation, error) 
 	if found.Rows != nil {
 		out.Lost = estimate(*found.Rows)
 	}
+	for i, e := range found.Clamped {
+		out.Clamped[i].Rows = estimate(e)
+	}
 	switch {
 	case found.Cuts:
 		out.Verdict, out.Advice = Cuts, c.advice(a.plan)
@@ -92,6 +107,22 @@ func (c *Session) truncation(a *asked, numbers []*big.Int) (*Truncation, error) 
 		out.Verdict = NoneSeen
 	}
 	return out, nil
+}
+
+// columnOf returns the name of the first column that is computed from a measure.
+func columnOf(p *plan.Plan, m *plan.Measure) string {
+	for _, o := range p.Outputs {
+		found := false
+		if o.Post != nil {
+			o.Post.Walk(func(x *plan.Post) {
+				found = found || x.Op == plan.PostAggregate && p.Aggregates[x.Index].Sum == m
+			})
+		}
+		if found {
+			return o.Name
+		}
+	}
+	return ""
 }
 
 // advice says what to do about a cut: first what the analyst can do, and then what the owner can.

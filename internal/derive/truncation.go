@@ -24,9 +24,10 @@ const (
 // probabilities. The noise is symmetric, so x > a has probability at most FalseAlarm, and x < −b at most Missed. Cuts
 // is z > a. If u = 0, that is x > a. If u ≥ Visible = a + b + 1, then x ≥ −b implies z ≥ a + 1. ∎
 type Truncated struct {
-	Units Estimate
-	Rows  *Estimate // the rows that are left out, of as many rows of each unit as the plan reads; nil if not asked for
-	Cuts  bool      // whether the released number is larger than noise explains
+	Units   Estimate
+	Clamped []Estimate // for each clamp that the plan counts, the rows whose value it changes
+	Rows    *Estimate  // the rows that are left out, of as many rows of each unit as the plan reads; nil if not asked for
+	Cuts    bool       // whether the released number is larger than noise explains
 }
 
 // TruncationOf returns what a released estimate says. Intervals have the level alpha, and do not go below 0, because a
@@ -57,12 +58,19 @@ func TruncationOf(t *plan.Truncation, numbers []*big.Int, alpha float64) (out Tr
 		return out, err
 	}
 	out.Cuts = numbers[truncation.Units].Cmp(alarm) > 0
-	if len(t.Measures) > truncation.Rows {
-		rows, err := of(truncation.Rows)
+	if i := t.Asked.Rows(t.Bounds); i > 0 {
+		rows, err := of(i)
 		if err != nil {
 			return out, err
 		}
 		out.Rows = &rows
+	}
+	for i := len(t.Measures) - len(t.Clamped); i < len(t.Measures); i++ {
+		e, err := of(i)
+		if err != nil {
+			return out, err
+		}
+		out.Clamped = append(out.Clamped, e)
 	}
 	return out, nil
 }

@@ -213,6 +213,7 @@ var places = []place{
 	{file: inPlan + "quantile.go", text: "if w.Cmp(q.Rank) < 0 {", right: "w.Cmp(q.Rank) < 0", wrong: []string{"false"}},
 	{file: inPlan + "quantile.go", text: "if n == privacy.AddRemove || cells > 1 {", right: "n == privacy.AddRemove || cells > 1", wrong: []string{"n == privacy.AddRemove"}},
 	{file: inPlan + "quantile.go", text: "if n == privacy.ChangeOne {\n\t\t\tw.Add(w, w)", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
+	{file: inPlan + "truncation.go", text: "sensitivity.OfMeasure(m, b.neighbours(), u.look.Caps, false)", right: "sensitivity.OfMeasure(m, b.neighbours(), u.look.Caps, false)", wrong: []string{"sensitivity.OfMeasure(u.look.Measures[0], b.neighbours(), u.look.Caps, false)"}},
 	{file: inPlan + "unit_rows.go", text: "s.sensitivity.Cmp(s.rank) < 0", right: "s.sensitivity.Cmp(s.rank) < 0", wrong: []string{"false"}},
 	{file: inPlan + "unit_rows.go", text: "if b.neighbours() == privacy.AddRemove {", right: "b.neighbours() == privacy.AddRemove", wrong: []string{"true"}},
 	{file: inPlan + "noisy.go", text: "if b.neighbours() == privacy.ChangeOne {\n\t\t\th.L1", right: "b.neighbours() == privacy.ChangeOne", wrong: []string{"false"}},

@@ -206,5 +206,7 @@ func truncationAsks() (out []ask) {
 		ask{SQL: "SELECT AVG(cost), COUNT(*) FROM visits", Truncation: "5%", LostRows: 40, MaxRows: "auto"},
 		ask{SQL: "SELECT COUNT(*) FROM visits", Truncation: "5%", LostRows: 40, MaxRows: "1"},
 		ask{SQL: "SELECT COUNT(*) FROM visits", Truncation: "5%", LostRows: 2},
+		ask{SQL: "SELECT SUM(cost, bounds => (0, 100)), AVG(cost, bounds => (10, 6000)) FROM visits", Truncation: "5%"},
+		ask{SQL: "SELECT city, AVG(cost, bounds => (10, 90)) FROM visits GROUP BY city", Truncation: "5%", LostRows: 10},
 	)
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"dither/internal/bind"
@@ -25,10 +26,11 @@ import (
 type Truncation struct {
 	Look     bounded.Statement // the statement that counts the units
 	Bounds   truncation.Bounds // what a unit must exceed to be cut
-	Most     int64             // the rows of one unit that the count of lost rows reads; 0 if it is not asked for
+	Asked    truncation.Asked  // what is counted beside the units
+	Clamped  []int             // for each count of clamped rows, the index in Measures of the plan of the sum
 	Share    *big.Rat          // the share of the price
 	Loss     privacy.Loss      // the same share, as a loss
-	Measures []*Measure        // in the order of truncation.Units and truncation.Rows
+	Measures []*Measure        // those of Look: the units, the rows that are left out, the clamped rows
 }
 
 // Estimate asks for an estimate of what the bounds cut.
@@ -61,7 +63,8 @@ func (p *Plan) Estimated() bool { return p.Truncation != nil && p.request.Trunca
 type unpricedTruncation struct {
 	look   bounded.Statement
 	bounds truncation.Bounds
-	most   int64
+	asked  truncation.Asked
+	sums   []int // the indices of the measures whose clamps are counted
 	share  *big.Rat
 }
 
@@ -112,12 +115,17 @@ func (s *stated) truncated() (*unpricedTruncation, error) {
 	case e.Rows > policy.MaxRowsPerUnit:
 		return refused("", "lost rows are counted up to at most %d rows of one unit", policy.MaxRowsPerUnit)
 	}
-	return &unpricedTruncation{
-		look:   truncation.Statement(&s.main, inGroups(&s.main, nil), bounds, e.Rows),
-		bounds: bounds,
-		most:   e.Rows,
-		share:  share,
-	}, nil
+	out := &unpricedTruncation{bounds: bounds, share: share, asked: truncation.Asked{Most: e.Rows, Clamped: s.rowCap()}}
+	for i, m := range s.main.Measures {
+		if m.Kind != bounded.Sum {
+			continue
+		}
+		if c := truncation.Clamp(m.X); c != nil && !slices.ContainsFunc(out.asked.Clamps, c.Same) {
+			out.asked.Clamps, out.sums = append(out.asked.Clamps, c), append(out.sums, i)
+		}
+	}
+	out.look = truncation.Statement(&s.main, inGroups(&s.main, nil), bounds, out.asked)
+	return out, nil
 }
 
 // cutting returns the bounds that can cut something of a unit, for any of the question's aggregates.
@@ -143,7 +151,7 @@ func (b *noising) chooseTruncation() error {
 	if u == nil {
 		return nil
 	}
-	t := &Truncation{Look: u.look, Bounds: u.bounds, Most: u.most, Share: u.share, Loss: b.truncationShare}
+	t := &Truncation{Look: u.look, Bounds: u.bounds, Asked: u.asked, Clamped: u.sums, Share: u.share, Loss: b.truncationShare}
 	for _, m := range u.look.Measures {
 		out := &Measure{
 			Measure: *m, Rounding: new(big.Int), Loss: t.Loss.Share(1, int64(len(u.look.Measures))),

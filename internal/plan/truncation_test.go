@@ -107,7 +107,7 @@ func TestTruncationSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		units, rows := q.Truncation.Measures[truncation.Units], q.Truncation.Measures[truncation.Rows]
+		units, rows := q.Truncation.Measures[truncation.Units], q.Truncation.Measures[q.Truncation.Asked.Rows(q.Truncation.Bounds)]
 		if units.L1.Int64() != 1 || units.L2Squared.Int64() != 1 || rows.L1.Int64() != 88 || rows.L2Squared.Int64() != 7744 {
 			t.Errorf("%s: units %s, %s; rows %s, %s", n, units.L1, units.L2Squared, rows.L1, rows.L2Squared)
 		}

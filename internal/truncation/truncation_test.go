@@ -6,6 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bind"
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -47,7 +49,7 @@ tables:
 			wet  bool
 		}
 		var rows []enginetest.Row
-		of := map[int64]map[cell]int64{}
+		of, beyond := map[int64]map[cell]int64{}, map[int64]int64{}
 		for range rapid.IntRange(0, 30).Draw(t, "rows") {
 			person, cost := rapid.Int64Range(1, 5).Draw(t, "person"), rapid.Int64Range(0, 9).Draw(t, "cost")
 			at := cell{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "city"), rapid.Bool().Draw(t, "wet")}
@@ -59,9 +61,16 @@ tables:
 					of[person] = map[cell]int64{}
 				}
 				of[person][at]++
+				if cost > 5 {
+					beyond[person]++
+				}
 			}
 		}
 		units, lost := int64(0), int64(0)
+		clamped := int64(0)
+		for _, n := range beyond {
+			clamped += min(n, 3)
+		}
 		for _, groups := range of {
 			n, largest := int64(0), int64(0)
 			for _, k := range groups {
@@ -72,8 +81,10 @@ tables:
 			}
 			lost += max(min(n, most)-b.Rows, 0)
 		}
-		s := truncation.Statement(&q.Statement, q.Where, b, most)
-		if withRows := b.Rows > 0 && most > b.Rows; withRows != (len(s.Measures) == 2) {
+		clamp := &bounded.Expr{Op: bounded.OpGt, Type: value.Boolean, Nullable: true, Args: []*bounded.Expr{costs(q), bind.Constant(value.OfInt(5))}}
+		asked := truncation.Asked{Most: most, Clamps: []*bounded.Expr{clamp}, Clamped: 3}
+		s := truncation.Statement(&q.Statement, q.Where, b, asked)
+		if withRows := b.Rows > 0 && most > b.Rows; withRows != (len(s.Measures) == 3) {
 			t.Fatalf("%d measures", len(s.Measures))
 		}
 		got := make([]*big.Int, len(s.Measures))
@@ -87,7 +98,11 @@ tables:
 				}
 			}
 		})
-		for i, want := range []int64{units, lost}[:len(got)] {
+		wants := []int64{units, lost, clamped}
+		if len(got) == 2 {
+			wants = []int64{units, clamped}
+		}
+		for i, want := range wants {
 			if got[i] == nil {
 				got[i] = new(big.Int)
 			}
@@ -115,4 +130,14 @@ func TestLeast(t *testing.T) {
 			t.Errorf("%+v: %d, want %d", b, got, want)
 		}
 	}
+}
+
+// costs is the column cost of a plan.
+func costs(q *plan.Plan) (out *bounded.Expr) {
+	q.Where.Walk(func(e *bounded.Expr) {
+		if e.Op == bounded.OpColumn {
+			out = e
+		}
+	})
+	return out
 }

@@ -11,6 +11,21 @@ func truncated(t *curator.Truncation) string {
 	if t == nil {
 		return ""
 	}
+	return cutUnits(t) + clampedRows(t)
+}
+
+// clampedRows states how many rows the bounds of the question's sums clamp.
+func clampedRows(t *curator.Truncation) (text string) {
+	for _, c := range t.Clamped {
+		text += fmt.Sprintf(
+			"clamped: the bounds of %s clamp %s rows, counting at most %s of one unit\n",
+			Printable(c.Column), withError(c.Rows), Plural(int(c.UpTo), "row"))
+	}
+	return text
+}
+
+// cutUnits states how many units the bounds cut.
+func cutUnits(t *curator.Truncation) string {
 	unit, more := Printable(t.Unit), t.More()
 	var text string
 	switch t.Verdict {

@@ -137,7 +137,8 @@ func constructs() (out []Construct) {
 	written("max_rows_contributed", `\bMAX_ROWS_CONTRIBUTED\b`)
 
 	planned("truncation", func(q *plan.Plan) bool { return q.Truncation != nil })
-	planned("truncation, and lost rows", func(q *plan.Plan) bool { return q.Truncation != nil && q.Truncation.Most > 0 })
+	planned("truncation, and lost rows", func(q *plan.Plan) bool { return q.Truncation != nil && q.Truncation.Asked.Most > 0 })
+	planned("truncation, and clamped rows", func(q *plan.Plan) bool { return q.Truncation != nil && len(q.Truncation.Clamped) > 0 })
 	planned("rows are units", func(q *plan.Plan) bool { return q.Unit == nil })
 	planned("units by rows", func(q *plan.Plan) bool { return q.Unit != nil && q.Caps.Rows > 0 })
 	planned("units by groups",
