@@ -35,7 +35,8 @@ type Truncation struct {
 	Share   Loss
 }
 
-// ClampedRows is an estimate of how many rows the bounds of one aggregate clamp, counting at most UpTo rows of each unit.
+// ClampedRows is an estimate of how many rows the bounds of one aggregate clamp, counting at most UpTo rows of each
+// unit.
 type ClampedRows struct {
 	Column string    // the column of the answer that the aggregate is in
 	Rows   *Estimate // nil in an explanation
@@ -47,18 +48,18 @@ type TruncationVerdict string
 
 // The verdicts. An explanation has CanTell or CannotTell, and an answer any but CanTell.
 const (
-	Cuts       TruncationVerdict = "cuts"        // some units are cut: so many by noise alone has a probability of at most 1 %
+	Cuts       TruncationVerdict = "cuts"        // some units are cut; noise alone warns with a probability of at most 1 %
 	NoneSeen   TruncationVerdict = "none seen"   // no cut is larger than the noise
 	CannotTell TruncationVerdict = "cannot tell" // a large cut would be hidden by the noise
 	CanTell    TruncationVerdict = "can tell"    // a large cut would be seen
 )
 
-// tellingShare is the share of the expected rows that makes a cut large: if units that are cut could have more than this
-// share of all rows without being seen, the estimate cannot tell.
+// tellingShare is the share of the expected rows that makes a cut large: if units that are cut could have more than
+// this share of all rows without being seen, the estimate cannot tell.
 const tellingShare = 0.05
 
-// truncation describes a question's estimate of what bounds cut, or returns nil if it has none. numbers is the released
-// estimate, or nil in an explanation.
+// truncation describes a question's estimate of what bounds cut, or returns nil if it has none. numbers is the
+// released estimate, or nil in an explanation.
 func (c *Session) truncation(a *asked, numbers []*big.Int) (*Truncation, error) {
 	t := a.plan.Truncation
 	if t == nil {
@@ -190,8 +191,8 @@ func truncationNotes(t *Truncation) []string {
 	return []string{note}
 }
 
-// parseTruncation reads a question's share of the price for an estimate of what bounds cut, such as "5%". "0" asks for
-// none, and "" gives the policy's share.
+// parseTruncation reads a question's share of the price for an estimate of what bounds cut, such as "5%". "0" asks
+// for none, and "" gives the policy's share.
 func parseTruncation(text string, rows int64) (out plan.Estimate, err error) {
 	switch {
 	case rows < 0:

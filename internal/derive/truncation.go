@@ -16,8 +16,8 @@ const (
 
 // Truncated is an estimate of what a question's bounds cut, computed from its release.
 //
-// Claim: Cuts is true with probability at most FalseAlarm if no unit is cut, and with probability at least 1 − Missed if
-// Visible units or more are cut.
+// Claim: Cuts is true with probability at most FalseAlarm if no unit is cut, and with probability at least 1 −
+// Missed if Visible units or more are cut.
 //
 // Proof. Let u be the number of units that are cut, and z = u + x the released number, with noise x. Let a be the
 // noise's quantile of level 2·FalseAlarm, and b that of level 2·Missed: |x| exceeds them with at most these
@@ -30,8 +30,8 @@ type Truncated struct {
 	Cuts    bool       // whether the released number is larger than noise explains
 }
 
-// TruncationOf returns what a released estimate says. Intervals have the level alpha, and do not go below 0, because a
-// number of units or rows does not.
+// TruncationOf returns what a released estimate says. Intervals have the level alpha, and do not go below 0,
+// because a number of units or rows does not.
 func TruncationOf(t *plan.Truncation, numbers []*big.Int, alpha float64) (out Truncated, err error) {
 	var n noises
 	of := func(i int) (Estimate, error) {

@@ -20,9 +20,9 @@ import (
 //
 // Claim: an answer with this estimate costs its price.
 //
-// Proof. The share is taken from the price before the rest is divided, so the shares of all releases add up to at most
-// the price. Each measure of the estimate is a number with noise for its sensitivity (truncation.Statement has the
-// proof), at its part of the share. Losses add up, as in the proof at dividePrice. ∎
+// Proof. The share is taken from the price before the rest is divided, so the shares of all releases add up to at
+// most the price. Each measure of the estimate is a number with noise for its sensitivity (truncation.Statement has
+// the proof), at its part of the share. Losses add up, as in the proof at dividePrice. ∎
 type Truncation struct {
 	Look     bounded.Statement // the statement that counts the units
 	Bounds   truncation.Bounds // what a unit must exceed to be cut
@@ -69,8 +69,8 @@ type unpricedTruncation struct {
 }
 
 // nothingCut is the note for a question whose bounds cannot cut anything.
-const nothingCut = "No bound can leave out a row or a group here, so no share of the price pays for an estimate of what " +
-	"bounds cut."
+const nothingCut = "No bound can leave out a row or a group here, so no share of the price pays for an estimate " +
+	"of what bounds cut."
 
 // truncated plans the estimate of what the bounds cut. Without one, it returns nil.
 func (s *stated) truncated() (*unpricedTruncation, error) {
@@ -151,7 +151,9 @@ func (b *noising) chooseTruncation() error {
 	if u == nil {
 		return nil
 	}
-	t := &Truncation{Look: u.look, Bounds: u.bounds, Asked: u.asked, Clamped: u.sums, Share: u.share, Loss: b.truncationShare}
+	t := &Truncation{
+		Look: u.look, Bounds: u.bounds, Asked: u.asked, Clamped: u.sums, Share: u.share, Loss: b.truncationShare,
+	}
 	for _, m := range u.look.Measures {
 		out := &Measure{
 			Measure: *m, Rounding: new(big.Int), Loss: t.Loss.Share(1, int64(len(u.look.Measures))),

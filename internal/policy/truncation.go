@@ -9,8 +9,8 @@ import (
 // ErrTruncation reports a text that is no share of a price for an estimate of what the bounds cut.
 var ErrTruncation = errors.New("it must be a percentage above 0% and at most 50%, with at most two decimals")
 
-// Truncation parses the share of a price that pays for an estimate of what the bounds cut: for "5%" it returns 1/20. The
-// denominator of the result is at most 10,000.
+// Truncation parses the share of a price that pays for an estimate of what the bounds cut: for "5%" it returns
+// 1/20. The denominator of the result is at most 10,000.
 func Truncation(text string) (*big.Rat, error) {
 	share, err := percentage(text)
 	if err != nil || !strings.HasSuffix(text, "%") {

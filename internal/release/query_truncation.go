@@ -10,8 +10,8 @@ import (
 	"dither/internal/plan"
 )
 
-// If a question pays for an estimate of what its bounds cut (plan.Truncation has the proof), the estimate and the answer
-// form one release. The estimate is recorded with the numbers, so a replay has it too.
+// If a question pays for an estimate of what its bounds cut (plan.Truncation has the proof), the estimate and the
+// answer form one release. The estimate is recorded with the numbers, so a replay has it too.
 
 // recordedTruncation is the recorded form of an estimate, with the rest of the release.
 type recordedTruncation struct {

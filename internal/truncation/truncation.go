@@ -101,20 +101,21 @@ func (a Asked) Rows(b Bounds) int {
 }
 
 // Statement returns the statement that counts the units that b cuts, among the rows of main that satisfy where. Its
-// further measures are those of a: first the rows that are left out, and then a count for each of the clamps. The unit
-// of main must be a column.
+// further measures are those of a: first the rows that are left out, and then a count for each of the clamps. The
+// unit of main must be a column.
 //
-// Claim: under both neighbour relations, the number of units changes by at most 1, the number of rows that are left out by
-// at most a.Most − b.Rows, and the count of a clamp by at most a.Clamped.
+// Claim: under both neighbour relations, the number of units changes by at most 1, the number of rows that are left
+// out by at most a.Most − b.Rows, and the count of a clamp by at most a.Clamped.
 //
-// Proof. Let n, g and r be a unit's numbers of rows, of groups, and of rows in its largest group. They depend on that
-// unit's own rows alone (bounded.Source has the proof). The source has one row for each unit that has rows, and none for
-// any other. So the first measure is the sum over all units of c: 1 if n, g or r is above its bound, and 0 otherwise.
-// The rows that are left out are the sum of l, which is clamp(n, b.Rows, a.Most) − b.Rows: an integer from 0 to a.Most −
-// b.Rows. The count of a clamp is the sum of an integer from 0 to a.Clamped. A unit without rows adds 0 to all. Adding or
-// removing a unit changes the sums by what this unit adds. Changing a unit changes them by the difference of two numbers
-// of the same range. A difference of two numbers in [0, k] is at most k in magnitude, so the bounds hold for both
-// relations. No bound can be smaller: a unit with one row can become one with a.Most rows, all of them clamped. ∎
+// Proof. Let n, g and r be a unit's numbers of rows, of groups, and of rows in its largest group. They depend on
+// that unit's own rows alone (bounded.Source has the proof). The source has one row for each unit that has rows,
+// and none for any other. So the first measure is the sum over all units of c: 1 if n, g or r is above its bound,
+// and 0 otherwise. The rows that are left out are the sum of l, which is clamp(n, b.Rows, a.Most) − b.Rows: an
+// integer from 0 to a.Most − b.Rows. The count of a clamp is the sum of an integer from 0 to a.Clamped. A unit
+// without rows adds 0 to all. Adding or removing a unit changes the sums by what this unit adds. Changing a unit
+// changes them by the difference of two numbers of the same range. A difference of two numbers in [0, k] is at most
+// k in magnitude, so the bounds hold for both relations. No bound can be smaller: a unit with one row can become
+// one with a.Most rows, all of them clamped. ∎
 //
 // The planner reads the sensitivity from the measures by sensitivity.OfMeasure, with one row for each unit. That
 // function has a proof of its own.
@@ -146,7 +147,8 @@ func Statement(main *bounded.Statement, where *bounded.Expr, b Bounds, a Asked) 
 	return out
 }
 
-// selected returns the rows of main that satisfy where, with the values of its keys, and a 1 for each clamp that holds.
+// selected returns the rows of main that satisfy where, with the values of its keys, and a 1 for each clamp that
+// holds.
 func selected(main *bounded.Statement, where *bounded.Expr, clamps []*bounded.Expr) *bounded.Source {
 	in := main.Source
 	if in == nil {
@@ -176,8 +178,8 @@ func selected(main *bounded.Statement, where *bounded.Expr, clamps []*bounded.Ex
 	return out
 }
 
-// perGroup returns one row for each unit and each of its groups, with the number of rows, and for each clamp the number
-// of rows that satisfy it. The first columns of rows are the keys.
+// perGroup returns one row for each unit and each of its groups, with the number of rows, and for each clamp the
+// number of rows that satisfy it. The first columns of rows are the keys.
 func perGroup(rows *bounded.Source, keys int) *bounded.Source {
 	out := &bounded.Source{Op: bounded.PerUnit, Inputs: []*bounded.Source{rows}, Units: true, Loose: true}
 	for i := range keys {
@@ -279,9 +281,9 @@ func whole(n int64) *bounded.Expr {
 	}
 }
 
-// Clamp returns the condition that the clamp of x changes a row's value, or nil if x has no clamp. A clamp is what an
-// aggregate's own bounds make of its argument: CASE WHEN e IS NOT NULL THEN LEAST(GREATEST(e, low), high) END, in which
-// one of the two functions may be missing.
+// Clamp returns the condition that the clamp of x changes a row's value, or nil if x has no clamp. A clamp is what
+// an aggregate's own bounds make of its argument: CASE WHEN e IS NOT NULL THEN LEAST(GREATEST(e, low), high) END,
+// in which one of the two functions may be missing.
 func Clamp(x *bounded.Expr) *bounded.Expr {
 	if x.Op != bounded.OpCase || len(x.Args) != 3 || !isNull(x.Args[2]) || x.Args[0].Op != bounded.OpNot ||
 		x.Args[0].Args[0].Op != bounded.OpNil {
