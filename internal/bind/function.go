@@ -76,7 +76,7 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 	}
 	f, ok := scalars[x.Name]
 	if !ok {
-		return nil, Refuse(x.At, FunctionHint(x.Name, scalarNames()), "there is no function %q", x.Name)
+		return nil, NoFunction(x, nil)
 	}
 	if x.Filter != nil {
 		return nil, Refuse(x.At, "", "FILTER needs an aggregate, and %s is not one", x.Name)

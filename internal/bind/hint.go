@@ -61,47 +61,6 @@ func noColumn(name string, columns []string) string {
 	return hint + "write a text in single quotes: " + quoted(value.OfText(name))
 }
 
-// otherFunctions maps functions of other dialects to a hint on what to write here.
-var otherFunctions = map[string]string{
-	"regr_sxx":          "write REGR_COUNT(y, x) * VAR_POP(x)",
-	"regr_syy":          "write REGR_COUNT(y, x) * VAR_POP(y)",
-	"regr_sxy":          "write REGR_COUNT(y, x) * COVAR_POP(y, x)",
-	"std":               "write STDDEV",
-	"to_char":           onDates,
-	"year":              onDates,
-	"month":             onDates,
-	"day":               onDates,
-	"age":               onDates,
-	"quantile":          quantile,
-	"quantile_cont":     quantile,
-	"quantile_disc":     quantile,
-	"approx_quantile":   quantile,
-	"approx_percentile": quantile,
-	"concat":            "group by both expressions, instead of joining their texts",
-	"if":                "write CASE WHEN … THEN … ELSE … END",
-	"iif":               "write CASE WHEN … THEN … ELSE … END",
-	"ifnull":            "write COALESCE(a, b)",
-	"nvl":               "write COALESCE(a, b)",
-	"log2":              "write LOG(2, x)",
-	"truncate":          "write TRUNC(x, n)",
-}
-
-const (
-	onDates  = "write EXTRACT(year FROM day), date_trunc('month', day), or CASE WHEN day < DATE '2025-01-01' THEN '2024' ELSE '2025' END"
-	quantile = "write MEDIAN(x), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)"
-)
-
-// FunctionHint returns a hint for a function that does not exist. The list known has the functions that exist.
-func FunctionHint(name string, known []string) string {
-	if hint, ok := otherFunctions[strings.ToLower(name)]; ok {
-		return hint
-	}
-	if best := nearest.Name(name, known); best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
-	}
-	return "there is " + strings.Join(known, ", ")
-}
-
 // dontMix returns a refusal of two types where one is needed, with a hint on what to write.
 func dontMix(at query.Pos, t value.Type, a *bounded.Expr, args []*bounded.Expr) *Error {
 	return Refuse(at, MixHint(t, a.Type, append(slices.Clone(args), a)), "%s and %s don't mix here", t, a.Type)

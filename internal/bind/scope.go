@@ -32,7 +32,7 @@ type Scope struct {
 }
 
 // none reports whether the scope has no table. A zero Scope has none, and is for constant expressions.
-func (l *Scope) none() bool { return l.Table == nil && l.Names == nil }
+func (l *Scope) none() bool { return l.Table == nil && l.Names == nil && l.inside == nil }
 
 // Column returns the expression of a reference to a column, and makes the engine clean that column.
 func (l *Scope) Column(c *query.Column) (*bounded.Expr, error) {

@@ -183,14 +183,7 @@ func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {
-		names := append(bind.Aggregates(), slices.Collect(maps.Keys(postFunctions))...)
-		slices.Sort(names)
-		return nil, bind.Refuse(
-			x.At,
-			bind.FunctionHint(x.Name, names),
-			"there is no function %q over released values",
-			x.Name,
-		)
+		return nil, bind.NoFunction(x, slices.Sorted(maps.Keys(postFunctions)))
 	}
 	if x.Filter != nil {
 		return nil, bind.Refuse(x.At, "", "FILTER needs an aggregate, and %s is not one", x.Name)

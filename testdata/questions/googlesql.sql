@@ -54,7 +54,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) AVG(n) FROM (SELECT passen
 SELECT route, n FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNT(*) AS n FROM trips GROUP BY route) WHERE n > 100
 --= open: the clause is allowed only once, for the whole question
 WITH noisy AS (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNT(*) AS n FROM trips GROUP BY route) SELECT SUM(n) FROM noisy
---= open: there is no function "countif" over released values
+--= open: there is no function "countif"
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNTIF(cancelled) FROM trips
 --= open: there is no function "if"
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) SUM(IF(cancelled, 1, 0), contribution_bounds_per_group => (0, 5)) FROM trips

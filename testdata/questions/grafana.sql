@@ -114,7 +114,7 @@ SELECT 'total' AS metric, count(*) AS value FROM readings
 SELECT count(*) FROM public.readings AS r WHERE r.volts IS NOT NULL AND r.ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
 --= answered
 SELECT firmware AS metric, count(*) AS value FROM readings GROUP BY firmware ORDER BY value DESC LIMIT 10
---= open: there is no function "coalesce" over released values
+--= open: there is no function "coalesce"
 SELECT coalesce(avg(watts), 0) AS value FROM readings WHERE room = 'hall'
 --= open: integer cannot be cast to text
 SELECT phase::text AS metric, count(*) AS value FROM readings GROUP BY 1 ORDER BY 1

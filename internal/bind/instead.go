@@ -1,0 +1,133 @@
+package bind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/nearest"
+	"dither/internal/query"
+)
+
+// instead says what to write for a function that dither does not have. In write, $1 and $2 stand for the call's
+// arguments. If the call has args arguments, write becomes SQL that may replace the call. Otherwise the hint has the
+// usual names: x for the first argument, and y for the second.
+type instead struct {
+	args  int
+	write string
+	why   string // why the function is not supported; "" if it only has another name here
+}
+
+// Reasons that several functions share.
+const (
+	onePerson  = "one person's row could decide its value"
+	listsRows  = "it would list single rows"
+	changes    = "the question would mean something else at another time"
+	noPatterns = "a regular expression has no bounded running time"
+)
+
+// otherFunctions maps functions of other databases, and functions that cannot be private, to what to write here.
+var otherFunctions = map[string]instead{
+	"bool_or":  {1, "COUNT(CASE WHEN $1 THEN 1 END)", onePerson},
+	"bool_and": {1, "COUNT(CASE WHEN NOT ($1) THEN 1 END)", onePerson},
+	"every":    {1, "COUNT(CASE WHEN NOT ($1) THEN 1 END)", onePerson},
+
+	"string_agg":   {2, "COUNT(DISTINCT $1)", listsRows},
+	"group_concat": {1, "COUNT(DISTINCT $1)", listsRows},
+	"listagg":      {2, "COUNT(DISTINCT $1)", listsRows},
+	"array_agg":    {1, "COUNT(DISTINCT $1)", listsRows},
+	"json_agg":     {1, "COUNT(DISTINCT $1)", listsRows},
+	"jsonb_agg":    {1, "COUNT(DISTINCT $1)", listsRows},
+	"any_value":    {1, "MODE($1)", listsRows},
+	"first":        {1, "MODE($1)", listsRows},
+	"last":         {1, "MODE($1)", listsRows},
+
+	"now":             {-1, "DATE '2025-01-31'", changes},
+	"today":           {-1, "DATE '2025-01-31'", changes},
+	"getdate":         {-1, "DATE '2025-01-31'", changes},
+	"curdate":         {-1, "DATE '2025-01-31'", changes},
+	"sysdate":         {-1, "DATE '2025-01-31'", changes},
+	"clock_timestamp": {-1, "DATE '2025-01-31'", changes},
+	"random":          {-1, "0.5", changes},
+	"rand":            {-1, "0.5", changes},
+
+	"countif":         {1, "COUNT(CASE WHEN $1 THEN 1 END)", ""},
+	"count_if":        {1, "COUNT(CASE WHEN $1 THEN 1 END)", ""},
+	"sumif":           {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
+	"sum_if":          {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
+	"avgif":           {2, "AVG(CASE WHEN $2 THEN $1 END)", ""},
+	"approx_distinct": {1, "COUNT(DISTINCT $1)", ""},
+	"count_distinct":  {1, "COUNT(DISTINCT $1)", ""},
+	"countd":          {1, "COUNT(DISTINCT $1)", ""},
+	"mean":            {1, "AVG($1)", ""},
+	"average":         {1, "AVG($1)", ""},
+	"std":             {1, "STDDEV($1)", ""},
+	"var":             {1, "VAR_SAMP($1)", ""},
+	"product":         {1, "SUM(LN($1))", "one person can multiply it by any factor"},
+	"regr_sxx":        {2, "REGR_COUNT($1, $2) * VAR_POP($2)", ""},
+	"regr_syy":        {2, "REGR_COUNT($1, $2) * VAR_POP($1)", ""},
+	"regr_sxy":        {2, "REGR_COUNT($1, $2) * COVAR_POP($1, $2)", ""},
+
+	"quantile":          {2, "PERCENTILE_CONT($1, $2)", ""},
+	"quantile_cont":     {2, "PERCENTILE_CONT($1, $2)", ""},
+	"quantile_disc":     {2, "PERCENTILE_DISC($1, $2)", ""},
+	"percentile":        {2, "PERCENTILE_CONT($1, $2)", ""},
+	"approx_quantile":   {2, "PERCENTILE_CONT($1, $2)", ""},
+	"approx_percentile": {2, "PERCENTILE_CONT($1, $2)", ""},
+
+	"if":         {3, "CASE WHEN $1 THEN $2 ELSE $3 END", ""},
+	"iif":        {3, "CASE WHEN $1 THEN $2 ELSE $3 END", ""},
+	"ifnull":     {2, "COALESCE($1, $2)", ""},
+	"nvl":        {2, "COALESCE($1, $2)", ""},
+	"isnull":     {2, "COALESCE($1, $2)", ""},
+	"zeroifnull": {1, "COALESCE($1, 0)", ""},
+	"nullifzero": {1, "NULLIF($1, 0)", ""},
+	"log2":       {1, "LOG(2, $1)", ""},
+	"truncate":   {2, "TRUNC($1, $2)", ""},
+
+	"year":        {1, "EXTRACT(year FROM $1)", ""},
+	"quarter":     {1, "EXTRACT(quarter FROM $1)", ""},
+	"month":       {1, "EXTRACT(month FROM $1)", ""},
+	"day":         {1, "EXTRACT(day FROM $1)", ""},
+	"dayofmonth":  {1, "EXTRACT(day FROM $1)", ""},
+	"dayofyear":   {1, "EXTRACT(doy FROM $1)", ""},
+	"dayofweek":   {1, "EXTRACT(dow FROM $1) + 1", ""},
+	"weekday":     {1, "EXTRACT(isodow FROM $1) - 1", ""},
+	"date_format": {2, "date_trunc('month', $1)", ""},
+	"strftime":    {2, "date_trunc('month', $1)", ""},
+	"to_char":     {2, "date_trunc('month', $1)", ""},
+	"age":         {1, "EXTRACT(year FROM $1)", ""},
+
+	"regexp_replace": {3, "CASE WHEN $1 LIKE 'a%' THEN 'a' ELSE 'other' END", noPatterns},
+	"regexp_matches": {2, "$1 LIKE 'a%'", noPatterns},
+	"regexp_like":    {2, "$1 LIKE 'a%'", noPatterns},
+	"initcap":        {1, "CASE $1 WHEN 'a' THEN 'A' ELSE 'other' END", ""},
+}
+
+// NoFunction returns the refusal of a call of a function that dither does not have. The list known has functions that
+// may stand in the place of the call, beside those of rows and the aggregates.
+func NoFunction(x *query.Call, known []string) *Error {
+	name := strings.ToLower(x.Name)
+	if o, ok := otherFunctions[name]; ok {
+		if o.why != "" {
+			return Refuse(x.At, "write "+o.sql(x), "%s is not supported: %s", x.Name, o.why)
+		}
+		return Refuse(x.At, "write "+o.sql(x), "there is no function %q", x.Name)
+	}
+	hint := "docs/reference/sql.md lists the functions"
+	if best := nearest.Name(x.Name, slices.Concat(known, scalarNames(), Aggregates())); best != "" {
+		hint = fmt.Sprintf("did you mean %q?", best)
+	}
+	return Refuse(x.At, hint, "there is no function %q", x.Name)
+}
+
+// sql returns what to write for the call.
+func (o instead) sql(x *query.Call) string {
+	args := []string{"x", "y", "z"}
+	if len(x.Args) == o.args {
+		for i, a := range x.Args {
+			args[i] = query.Print(a)
+		}
+	}
+	return strings.NewReplacer("$1", args[0], "$2", args[1], "$3", args[2]).Replace(o.write)
+}

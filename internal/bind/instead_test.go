@@ -1,0 +1,142 @@
+package bind_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"dither/internal/bind"
+	"dither/internal/plan"
+	"dither/internal/policy"
+)
+
+const insteadPolicy = `
+version: 1
+population: {name: hints}
+budget: {epsilon: 10}
+tables:
+  people:
+    source: {csv: people.csv}
+    unit: row
+    columns:
+      age: {type: integer, bounds: [1, 115]}
+      income: {type: real, bounds: [1, 1000]}
+      day: {type: date, bounds: [2025-01-01, 2025-12-31]}
+      smoker: {type: boolean}
+      town: {type: text, values: [a, b]}
+`
+
+// calls has a call of each function that is not supported, in a question. The test pastes the hint in its place.
+var calls = map[string]string{
+	"regr_sxx": "SELECT «regr_sxx(income, age)» FROM people", "regr_syy": "SELECT «regr_syy(income, age)» FROM people",
+	"regr_sxy": "SELECT «regr_sxy(income, age)» FROM people", "mean": "SELECT «mean(age)» FROM people",
+	"if":     "SELECT SUM(«if(smoker OR age > 3, age, 0)») FROM people",
+	"iif":    "SELECT SUM(«iif(smoker, age, 0)») FROM people",
+	"ifnull": "SELECT SUM(«ifnull(age, 0)») FROM people", "nvl": "SELECT SUM(«nvl(age, 0)») FROM people",
+	"isnull": "SELECT SUM(«isnull(age, 0)») FROM people", "zeroifnull": "SELECT SUM(«zeroifnull(age)») FROM people",
+	"nullifzero": "SELECT SUM(«nullifzero(age)») FROM people", "log2": "SELECT SUM(«log2(age)») FROM people",
+	"truncate": "SELECT SUM(«truncate(age, 1)») FROM people", "product": "SELECT «product(income)» FROM people",
+	"regexp_replace": "SELECT COUNT(*) FROM people WHERE «regexp_replace(town, 'a', 'b')» = 'a'",
+	"regexp_matches": "SELECT COUNT(*) FROM people WHERE «regexp_matches(town, 'a')»",
+	"regexp_like":    "SELECT COUNT(*) FROM people WHERE «regexp_like(town, 'a')»",
+	"initcap":        "SELECT COUNT(*) FROM people WHERE «initcap(town)» = 'A'",
+	"random":         "SELECT COUNT(*) FROM people WHERE income > «random()»",
+	"rand":           "SELECT COUNT(*) FROM people WHERE income > «rand()»",
+}
+
+// samples are calls for groups of functions that take the same arguments.
+var samples = []struct{ names, sql string }{
+	{
+		"bool_or bool_and every countif count_if",
+		"SELECT «%(smoker OR age > 65)» FROM people",
+	},
+	{
+		"string_agg listagg",
+		"SELECT «%(town, ',')» FROM people",
+	},
+	{
+		"group_concat array_agg json_agg jsonb_agg any_value first last",
+		"SELECT «%(town)» FROM people",
+	},
+	{
+		"now today getdate curdate sysdate clock_timestamp",
+		"SELECT COUNT(*) FROM people WHERE day >= «%()»",
+	},
+	{
+		"sumif sum_if avgif",
+		"SELECT «%(age, smoker)» FROM people",
+	},
+	{
+		"approx_distinct count_distinct countd average std var",
+		"SELECT «%(age)» FROM people",
+	},
+	{
+		"quantile quantile_cont quantile_disc percentile approx_quantile approx_percentile",
+		"SELECT «%(age, 0.9)» FROM people",
+	},
+	{
+		"year quarter month day dayofmonth dayofyear dayofweek weekday age",
+		"SELECT COUNT(*) FROM people WHERE «%(day)» = 3",
+	},
+	{
+		"date_format strftime to_char",
+		"SELECT COUNT(*) FROM people WHERE «%(day, 'YYYY')» = DATE '2025-01-01'",
+	},
+}
+
+// The hint for each function that is not supported is SQL that works in the place of the call.
+func TestInsteadWorksWhenPasted(t *testing.T) {
+	p, err := policy.Decode([]byte(insteadPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		for _, name := range strings.Fields(s.names) {
+			calls[name] = strings.Replace(s.sql, "%", name, 1)
+		}
+	}
+	for _, name := range bind.OtherFunctions() {
+		before, rest, _ := strings.Cut(calls[name], "«")
+		call, after, ok := strings.Cut(rest, "»")
+		if !ok {
+			t.Errorf("no call of %s is tried", name)
+			continue
+		}
+		_, err := plan.Build(p, plan.Request{SQL: before + call + after})
+		var e *bind.Error
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Hint, "write ") || strings.Contains(e.Hint, "$") {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.Contains(e.Message, name) {
+			t.Errorf("%s is not named: %s", name, e.Message)
+		}
+		pasted := before + strings.TrimPrefix(e.Hint, "write ") + after
+		if _, err := plan.Build(p, plan.Request{SQL: pasted}); err != nil {
+			t.Errorf("%s: the hint gives %s, which is refused: %v", name, pasted, err)
+		}
+	}
+}
+
+// A misspelt function gets its nearest, wherever it stands, and a refusal lists no functions.
+func TestNearestFunction(t *testing.T) {
+	p, err := policy.Decode([]byte(insteadPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		"SELECT cuont(*) FROM people":                                     `did you mean "count"?`,
+		"SELECT avgg(age) FROM people":                                    `did you mean "avg"?`,
+		"SELECT COUNT(*) FROM people WHERE flor(age) = 3":                 `did you mean "floor"?`,
+		"SELECT flor(income), COUNT(*) FROM people GROUP BY flor(income)": `did you mean "floor"?`,
+		"SELECT ruond(AVG(age), 1) FROM people":                           `did you mean "round"?`,
+		"SELECT frobnicate(age) FROM people":                              "docs/reference/sql.md lists the functions",
+		"SELECT COUNT(*) FROM people WHERE frobnicate(age)":               "docs/reference/sql.md lists the functions",
+	} {
+		_, err := plan.Build(p, plan.Request{SQL: sql})
+		var e *bind.Error
+		if !errors.As(err, &e) || e.Hint != want {
+			t.Errorf("%s: %+v, want the hint %s", sql, err, want)
+		}
+	}
+}
