@@ -217,7 +217,7 @@ func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
 	case c.ValuesFrom != nil:
 		return fmt.Sprintf("its values are those of %s.%s, once that table is "+
 			"sealed", c.ValuesFrom.Table, c.ValuesFrom.Column)
-	case selecting && !known && (c.Type == value.Text || c.Type == value.Date):
+	case selecting && !known && (c.Type == value.Text || c.Type == value.Date || c.Type == value.Time):
 		return "no values declared: questions may compare it, and its keys are unknown in GROUP BY"
 	case selecting && !known && c.Type == value.Integer:
 		return "no bounds declared: questions may compare it, but not sum or average it, and its keys are unknown in GROUP BY"
@@ -226,7 +226,7 @@ func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
 	case t.Public || c.Name == t.Unit.Column || t.References[c.Name].Table != "" || c.Lower != nil ||
 		c.Values != nil || c.Type == value.Boolean:
 		return ""
-	case c.Type == value.Text || c.Type == value.Date:
+	case c.Type == value.Text || c.Type == value.Date || c.Type == value.Timestamp || c.Type == value.Time:
 		return "no values declared: questions may compare it, but not group by it"
 	}
 	return "no bounds declared: questions may compare it, but not sum, average or group by it"

@@ -97,8 +97,8 @@ func SQLName(name string) string { return query.QuoteName(name) }
 func Thousands(n int64) string { return plan.Thousands(n) }
 
 func bound(t value.Type, r *big.Rat) string {
-	if t == value.Date {
-		return value.OfDay(r.Num().Int64()).String()
+	if t.Whole() && t != value.Integer {
+		return value.Value{Type: t, Int: r.Num().Int64()}.String()
 	}
 	return exact.FormatRat(r)
 }

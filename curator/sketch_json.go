@@ -82,6 +82,9 @@ func typeOf(found any) value.Type {
 		if _, err := value.Parse(value.Date, x); err == nil {
 			return value.Date
 		}
+		if _, err := value.ParseIn(value.Timestamp, x, nil); err == nil {
+			return value.Timestamp
+		}
 		return value.Text
 	}
 	return 0

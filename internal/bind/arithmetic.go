@@ -29,6 +29,10 @@ func Literal(x *query.Literal) (*bounded.Expr, error) {
 			return nil, Refuse(x.At, "write it as DATE '2026-01-31'", "%q is not a date", x.Text)
 		}
 		return Constant(v), nil
+	case query.TimestampLiteral:
+		return ConstantTime(value.Timestamp, x.Text, x.At)
+	case query.TimeLiteral:
+		return ConstantTime(value.Time, x.Text, x.At)
 	case query.IntegerLiteral:
 		n, err := strconv.ParseInt(x.Text, 10, 64)
 		if err != nil || AbsInt(n) > maxInteger {

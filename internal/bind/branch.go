@@ -147,7 +147,7 @@ func comparedRange(r bounded.Range, t value.Type, op bounded.Op, v value.Value) 
 			r.Hi = math.Min(r.Hi, v.Real)
 		}
 		return settledRange(r), r.Lo <= r.Hi
-	case t == value.Integer || t == value.Date:
+	case t.Whole():
 		lo, hi := v.Int, v.Int
 		// an integer is compared as a double, which is exact below 2^53 and keeps the order above it
 		if v.Type == value.Real {

@@ -10,8 +10,8 @@ import (
 	"dither/internal/value"
 )
 
-// calendar translates EXTRACT(field FROM date), date_part('field', date), which means the same, and date_trunc('unit',
-// date).
+// calendar translates EXTRACT(field FROM x), date_part('field', x), which means the same, and date_trunc('unit', x). x
+// is a date, a timestamp, a time or an interval.
 func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	op, words := bounded.OpDatePart, value.DateFields
 	if x.Name == "date_trunc" {
@@ -29,28 +29,34 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 			x.Name,
 		)
 	}
-	if !slices.Contains(words, strings.ToLower(word.Text)) {
-		return nil, Refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no %q", x.Name, word.Text)
-	}
 	e, err := l.Row(x.Args[1])
 	if err != nil {
 		return nil, err
 	}
-	if e.Type != value.Date || e.Op == bounded.OpConst && e.Const.Null {
+	field := strings.ToLower(word.Text)
+	switch {
+	case e.Op == bounded.OpConst && e.Const.Null:
 		return nil, Refuse(x.At, "", "%s needs a date", x.Name)
+	case e.Type == value.Timestamp || e.Type == value.Time || e.Type == value.Interval:
+		return clockCall(x, op, field, e)
+	case e.Type != value.Date:
+		return nil, Refuse(x.At, "", "%s needs a date", x.Name)
+	case op == bounded.OpDatePart && field == "epoch":
+		return epoch(e, x.At)
+	case !slices.Contains(words, field):
+		return nil, Refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no %q", x.Name, word.Text)
 	}
-	out := &bounded.Expr{
-		Op:       op,
-		Type:     value.Integer,
-		Args:     []*bounded.Expr{e},
-		Text:     strings.ToLower(word.Text),
-		Nullable: e.Nullable,
-	}
+	return calendarOf(op, field, e), nil
+}
+
+// calendarOf builds a date function of a date. field is one of value.DateFields or value.DateUnits.
+func calendarOf(op bounded.Op, field string, e *bounded.Expr) *bounded.Expr {
+	out := &bounded.Expr{Op: op, Type: value.Integer, Args: []*bounded.Expr{e}, Text: field, Nullable: e.Nullable}
 	if op == bounded.OpDateTrunc {
 		out.Type = value.Date
 	}
 	out.Range = calendarRange(out, e.Range)
-	return out, nil
+	return out
 }
 
 // calendarRange returns the range of a date function e over a date whose range is the parameter `of`. A truncation and

@@ -274,8 +274,12 @@ func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 	switch {
 	case IsUntypedNull(e) || e.Type == t || t == value.Real && e.Type == value.Integer:
 		return convert(e, t, x.At)
-	case t == value.Date && e.Op == bounded.OpConst:
+	case e.Op == bounded.OpConst && e.Type == value.Text && ReadsText(t), t == value.Timestamp && e.Type == value.Date:
 		return convert(e, t, x.At)
+	case t == value.Date && e.Type == value.Timestamp:
+		return dayOf(e), nil
+	case t == value.Time && e.Type == value.Timestamp:
+		return timeOf(e), nil
 	case t == value.Integer && e.Type == value.Real:
 		return toInteger(bounded.OpToInteger, e, math.RoundToEven, x.At)
 	case t == value.Integer && e.Type == value.Boolean:

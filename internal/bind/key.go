@@ -44,6 +44,8 @@ func (l *Scope) UnknownKeyHint(e *bounded.Expr) string {
 	switch e.Type {
 	case value.Real:
 		return "group by FLOOR(x / width), or by CASE WHEN … THEN 'label' … END"
+	case value.Timestamp:
+		return "group by date_trunc('month', t) of a column with bounds; or group by CASE WHEN … THEN 'label' … END"
 	case value.Integer, value.Date:
 		return "the owner can declare bounds of at most 10,000 values; or group by CASE WHEN … THEN 'label' … END"
 	}
@@ -80,29 +82,29 @@ func (l *Scope) Known(e *bounded.Expr) ([]value.Value, bool) {
 			return v, true
 		}
 	}
-	if e.Op == bounded.OpDateTrunc {
-		return truncated(e)
+	if v, found, few := stepped(e); found {
+		return v, few
 	}
 	return knownByType(e)
 }
 
 // outside reports whether a number or date lies outside a range. For example, LEAST(age / 10, 9) is never 10.
 func outside(v value.Value, r bounded.Range) bool {
-	switch v.Type {
-	case value.Integer, value.Date:
+	switch {
+	case v.Type.Whole():
 		return v.Int < r.IntLo || v.Int > r.IntHi
-	case value.Real:
+	case v.Type == value.Real:
 		return v.Real < r.Lo || v.Real > r.Hi
 	}
 	return false
 }
 
-// knownByType lists the values of a boolean, and of an integer or date with a small range.
+// knownByType lists the values of a boolean, and of a type of integers with a small range.
 func knownByType(e *bounded.Expr) ([]value.Value, bool) {
-	switch e.Type {
-	case value.Boolean:
+	switch {
+	case e.Type == value.Boolean:
 		return []value.Value{value.OfBool(false), value.OfBool(true)}, true
-	case value.Integer, value.Date:
+	case e.Type.Whole():
 		lo, hi := e.Range.IntLo, e.Range.IntHi
 		// the difference modulo 2^64 is the difference, because lo ≤ hi
 		if lo > hi || uint64(hi)-uint64(lo) >= policy.MaxKeys {

@@ -29,7 +29,7 @@ func rangeOf(v value.Value) bounded.Range {
 	switch {
 	case v.Null:
 		return bounded.Range{}
-	case v.Type == value.Integer, v.Type == value.Date:
+	case v.Type.Whole():
 		return bounded.Range{IntLo: v.Int, IntHi: v.Int}
 	case v.Type == value.Real:
 		return bounded.Range{Lo: v.Real, Hi: v.Real, Tiny: ExponentBelow(v.Real)}

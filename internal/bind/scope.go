@@ -229,7 +229,7 @@ func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 }
 
 // unify converts the expressions args, in place, to a common type, and returns the type. Integer and Real become
-// Real, and NULL takes the type of the others.
+// Real, Date and Timestamp become Timestamp, and NULL takes the type of the others.
 func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
 	for _, a := range args {
@@ -239,9 +239,11 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 			t = a.Type
 		case IsNumber(t) && IsNumber(a.Type):
 			t = value.Real
-		case t == value.Date && a.Op == bounded.OpConst && a.Type == value.Text:
-		case a.Type == value.Date && t == value.Text:
-			t = value.Date // the conversion below reads the text constants before it as dates
+		case ReadsText(t) && a.Op == bounded.OpConst && a.Type == value.Text:
+		case ReadsText(a.Type) && t == value.Text:
+			t = a.Type // the conversion below reads the text constants before it as dates
+		case t == value.Date && a.Type == value.Timestamp, t == value.Timestamp && a.Type == value.Date:
+			t = value.Timestamp
 		default:
 			return 0, dontMix(at, t, a, args)
 		}
@@ -259,11 +261,15 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	return t, nil
 }
 
+// ReadsText reports whether a text constant is read as a value of type t where t is needed: a date, a timestamp or a
+// time.
+func ReadsText(t value.Type) bool { return t == value.Date || t == value.Timestamp || t == value.Time }
+
 // IsNumber reports whether t is Integer or Real.
 func IsNumber(t value.Type) bool { return t == value.Integer || t == value.Real }
 
-// convert converts e to the type t if nothing is lost: Integer to Real, a text constant to Date, NULL to any type.
-// It refuses other conversions.
+// convert converts e to the type t if nothing is lost: Integer to Real, Date to Timestamp, a text constant to a type of
+// time, NULL to any type. It refuses other conversions.
 func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error) {
 	switch {
 	case e.Type == t:
@@ -272,12 +278,10 @@ func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error)
 		return Constant(value.NullOf(t)), nil
 	case e.Type == value.Integer && t == value.Real:
 		return toReal(e), nil
-	case e.Op == bounded.OpConst && e.Type == value.Text && t == value.Date:
-		v, err := value.Parse(value.Date, e.Const.Text)
-		if err != nil {
-			return nil, Refuse(at, "write it as '2026-01-31'", "%q is not a date", e.Const.Text)
-		}
-		return Constant(v), nil
+	case e.Type == value.Date && t == value.Timestamp:
+		return startOf(e), nil
+	case e.Op == bounded.OpConst && e.Type == value.Text && ReadsText(t):
+		return ConstantTime(t, e.Const.Text, at)
 	}
 	return nil, dontMix(at, t, e, []*bounded.Expr{e})
 }

@@ -3,6 +3,7 @@ package bounded
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"dither/internal/value"
 )
@@ -65,6 +66,7 @@ func (op Op) Arithmetic() bool { return arithmetic[op] }
 var arithmetic = map[Op]bool{
 	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpQuo: true, OpMod: true, OpToReal: true, OpToInteger: true,
 	OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true, OpDatePart: true, OpDateTrunc: true,
+	OpAddMonths: true, OpDayOf: true, OpTimeOf: true, OpStartOf: true, OpTimeTrunc: true, OpTimePart: true,
 }
 
 // judged holds the Agreed operations that choose or compare.
@@ -95,6 +97,8 @@ func apply1(e *Expr, x value.Value) value.Value {
 		return value.OfInt(value.DatePart(e.Text, x.Int))
 	case OpDateTrunc:
 		return value.OfDay(value.DateTrunc(e.Text, x.Int))
+	case OpAddMonths, OpDayOf, OpTimeOf, OpStartOf, OpTimeTrunc, OpTimePart:
+		return applyClock(e, x.Int)
 	case OpToInteger:
 		if x.Type == value.Boolean {
 			if x.Bool {
@@ -107,15 +111,36 @@ func apply1(e *Expr, x value.Value) value.Value {
 	panic("bounded: unknown operation on one value: " + string(e.Op))
 }
 
+// applyClock applies a function of a date or a time to its day or its microseconds.
+func applyClock(e *Expr, x int64) value.Value {
+	out := value.Value{Type: e.Type}
+	switch e.Op {
+	case OpAddMonths:
+		months, _ := strconv.ParseInt(e.Text, 10, 64) // the planner wrote the number
+		out.Int = value.AddMonths(x, months)
+	case OpDayOf:
+		out.Int = value.DayOf(x)
+	case OpTimeOf:
+		out.Int = value.TimeOf(x)
+	case OpStartOf:
+		out.Int = x * value.DayMicros
+	case OpTimeTrunc:
+		out.Int = value.TimeTrunc(e.Text, x)
+	default:
+		out.Int = value.TimePart(e.Text, x)
+	}
+	return out
+}
+
 // apply2 applies e's operation to two values that are not NULL. The conversions to float64 forbid the compiler to
 // fuse an operation with the next one, which would round once instead of twice.
 func apply2(e *Expr, x, y value.Value) value.Value {
-	whole := e.Type == value.Integer
+	whole := e.Type.Whole()
 	switch {
 	case e.Op == OpAdd && whole:
-		return value.OfInt(x.Int + y.Int)
+		return value.Value{Type: e.Type, Int: x.Int + y.Int}
 	case e.Op == OpSub && whole:
-		return value.OfInt(x.Int - y.Int)
+		return value.Value{Type: e.Type, Int: x.Int - y.Int}
 	case e.Op == OpMul && whole:
 		return value.OfInt(x.Int * y.Int)
 	case e.Op == OpQuo:

@@ -26,14 +26,11 @@ const TinyColumn = -60
 
 // CleanRange returns the range of a column's cleaned value. Every question cleans a column before anything else
 // reads it. NaN, ±Inf and undeclared values become NULL. Real values of magnitude below 2^-60 become 0. Then
-// numbers and dates are clamped to the declared bounds. So the range holds for any contents of the sealed file.
+// numbers, dates and times are clamped to the declared bounds. So the range holds for any contents of the sealed file.
 func CleanRange(c *policy.Column) Range {
 	switch c.Type {
-	case value.Integer, value.Date:
-		r := Range{IntLo: math.MinInt64, IntHi: math.MaxInt64}
-		if c.Type == value.Date {
-			r = Range{IntLo: value.MinDay, IntHi: value.MaxDay}
-		}
+	case value.Integer, value.Date, value.Timestamp, value.Time:
+		r := typeRange(c.Type)
 		if c.Lower != nil {
 			r = Range{IntLo: c.Lower.Num().Int64(), IntHi: c.Upper.Num().Int64()}
 		}
@@ -52,6 +49,19 @@ func CleanRange(c *policy.Column) Range {
 		return r
 	}
 	return Range{}
+}
+
+// typeRange returns the range of all values of a type whose values are integers, except for an Interval.
+func typeRange(t value.Type) Range {
+	switch t {
+	case value.Date:
+		return Range{IntLo: value.MinDay, IntHi: value.MaxDay}
+	case value.Timestamp:
+		return Range{IntLo: value.MinMicro, IntHi: value.MaxMicro}
+	case value.Time:
+		return Range{IntHi: value.DayMicros - 1}
+	}
+	return Range{IntLo: math.MinInt64, IntHi: math.MaxInt64}
 }
 
 // RealBound returns the double that is nearest to a declared bound of a real column. Engines clamp to this double,

@@ -17,8 +17,8 @@ const (
 	OpConst  Op = "const"
 
 	OpNeg Op = "neg"
-	OpAdd Op = "add"
-	OpSub Op = "sub"
+	OpAdd Op = "add" // also of a Date or Timestamp and a number of days or microseconds
+	OpSub Op = "sub" // also of a Date or Timestamp and a number of days or microseconds, and of two dates or times
 	OpMul Op = "mul"
 	OpDiv Op = "div" // Real; NULL if the divisor is 0
 	OpQuo Op = "quo" // Integer: the quotient without its fraction; NULL if the divisor is 0
@@ -58,6 +58,13 @@ const (
 
 	OpDatePart  Op = "date_part"  // Date → Integer; Text is one of value.DateFields
 	OpDateTrunc Op = "date_trunc" // Date → Date; Text is one of value.DateUnits
+	OpAddMonths Op = "add_months" // Date → Date; Text is the number of months, as in value.AddMonths
+
+	OpDayOf     Op = "day_of"     // Timestamp → Date
+	OpTimeOf    Op = "time_of"    // Timestamp → Time
+	OpStartOf   Op = "start_of"   // Date → Timestamp: the start of the day
+	OpTimeTrunc Op = "time_trunc" // Timestamp or Time → the same type; Text is one of value.ClockUnits
+	OpTimePart  Op = "time_part"  // Time → Integer; Text is one of value.ClockUnits, as in value.TimePart
 )
 
 // Expr is a typed expression over the cleaned columns of one row. It is total (see [Op]) and reads nothing else.
@@ -70,8 +77,8 @@ type Expr struct {
 	Name   string      // for OpColumn: the column's name
 	// for OpColumn: the column of a Source that is no Scan, so its index identifies it, and not its name
 	Derived  bool
-	Text     string // for OpLike: the pattern; for OpDatePart and OpDateTrunc: the field of the date
-	Range    Range  // the range of the value if it is not NULL; for Integer, Date and Real
+	Text     string // for OpLike: the pattern; for functions of dates and times: the field, or the months
+	Range    Range  // the range of the value if it is not NULL; for numbers, dates and times
 	Nullable bool   // whether the value may be NULL
 	Dropped  bool   // whether the question writes a / b for integers, so that the fraction is dropped
 
@@ -79,8 +86,8 @@ type Expr struct {
 }
 
 // Range bounds the values of an expression. Ranges prove that no operation overflows, underflows or leaves a
-// function's domain. For an Integer or Date expression, the bounds are IntLo and IntHi. For a Real expression, they
-// are Lo and Hi, and every value except 0 has magnitude at least 2^Tiny.
+// function's domain. For an expression whose values are integers ([value.Type.Whole]), the bounds are IntLo and
+// IntHi. For a Real expression, they are Lo and Hi, and every value except 0 has magnitude at least 2^Tiny.
 type Range struct {
 	IntLo, IntHi int64
 	Lo, Hi       float64

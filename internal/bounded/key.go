@@ -80,19 +80,19 @@ func (b *Statement) Group(name string) ([]value.Value, error) {
 	return out, nil
 }
 
-// keyText returns the text of a key value within a group's name. A date is written as its day number. readText
-// parses the text.
+// keyText returns the text of a key value within a group's name. A date is written as its day number, and a time
+// as its microseconds. readText parses the text.
 func keyText(v value.Value) string {
-	if v.Type == value.Date {
+	if v.Type.Whole() {
 		return strconv.FormatInt(v.Int, 10)
 	}
 	return v.String()
 }
 
 func readText(t value.Type, text string) (value.Value, error) {
-	if t == value.Date {
-		day, err := strconv.ParseInt(text, 10, 64)
-		return value.OfDay(day), err
+	if t.Whole() && t != value.Integer {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return value.Value{Type: t, Int: n}, err
 	}
 	return ReadKey(t, text)
 }

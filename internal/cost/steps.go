@@ -104,8 +104,10 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 		return sum(steps, stepsCurve), width
 	case bounded.OpDatePart:
 		return sum(steps, stepsPart), width
-	case bounded.OpDateTrunc:
+	case bounded.OpDateTrunc, bounded.OpAddMonths:
 		return sum(steps, stepsTrunc), width
+	case bounded.OpDayOf, bounded.OpTimeOf, bounded.OpTimeTrunc, bounded.OpTimePart: // a division, and a few sums
+		return sum(steps, stepsRounding, 3*stepsPlain), width
 	case bounded.OpLike:
 		return sum(steps, multiplied(first, matchSteps(e.Text))), width
 	case bounded.OpIn:

@@ -63,7 +63,10 @@ var (
 			"it looks like a date in the form day.month.year: write YYYY-MM-DD, or declare source: {dates: D.M.YYYY}",
 		},
 		{regexp.MustCompile(`^\d{1,2}/\d{1,2}/(\d{4}|\d{2})$`), "it looks like a date with slashes: write YYYY-MM-DD, or declare source: {dates: …}"},
-		{regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`), "it looks like a date with a time: write only YYYY-MM-DD"},
+		{
+			regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`),
+			"it looks like a date with a time: write only YYYY-MM-DD, or declare type: timestamp",
+		},
 		{
 			regexp.MustCompile(`^\d{4}[/.]?\d{1,2}[/.]?\d{1,2}$|^\d{4}-\d{1,2}-\d{1,2}$`),
 			"it looks like a date: write an existing day as YYYY-MM-DD",
@@ -86,7 +89,7 @@ func shapeOf(t value.Type, text string) string {
 	if len(text) > longest {
 		return ""
 	}
-	if _, err := value.Parse(t, trimmed); err == nil && trimmed != text {
+	if _, err := value.ParseIn(t, trimmed, nil); err == nil && trimmed != text {
 		return "it has spaces at its start or end: remove them, or declare trim for the column"
 	}
 	word := strings.ToLower(trimmed)
@@ -104,7 +107,7 @@ func shapeOf(t value.Type, text string) string {
 		shapes = append(slices.Clone(numbers), wholes...)
 	case value.Real:
 		shapes = numbers
-	case value.Date:
+	case value.Date, value.Timestamp:
 		shapes = dates
 	case value.Boolean:
 		if slices.Contains(answers, word) {

@@ -50,11 +50,13 @@ func Corners(b *bounded.Statement, t value.Type) []value.Value {
 	}
 	texts := []string{"", "a", "~", "%", "\\", "'", "|", "Straße", strings.Repeat("x", value.MaxTextBytes)}
 	days := []int64{0, value.MinDay, value.MaxDay}
+	micros := []int64{0, -1, value.MinMicro, value.MaxMicro}
 	for _, x := range bounded.Constants(b) {
 		switch x.Type {
-		case value.Integer, value.Date:
+		case value.Integer, value.Date, value.Timestamp, value.Time, value.Interval:
 			integers = append(integers, x.Int-1, x.Int, x.Int+1)
 			days = append(days, clampDay(x.Int-1), clampDay(x.Int), clampDay(x.Int+1))
+			micros = append(micros, clampMicro(x.Int-1), clampMicro(x.Int), clampMicro(x.Int+1))
 			reals = append(reals, float64(x.Int))
 		case value.Real:
 			reals = append(reals, x.Real, math.Nextafter(x.Real, math.Inf(1)), math.Nextafter(x.Real, math.Inf(-1)))
@@ -72,6 +74,16 @@ func Corners(b *bounded.Statement, t value.Type) []value.Value {
 		values = appendValues(values, texts, value.OfText)
 	case value.Date:
 		values = appendValues(values, days, value.OfDay)
+	case value.Timestamp:
+		values = appendValues(values, micros, value.OfMicro)
+	case value.Time:
+		values = appendValues(values, micros, func(n int64) value.Value {
+			return value.Value{Type: value.Time, Int: value.TimeOf(n)}
+		})
+	case value.Interval:
+		values = appendValues(values, micros, func(n int64) value.Value {
+			return value.Value{Type: value.Interval, Int: n}
+		})
 	case value.Boolean:
 		values = append(values, value.OfBool(false), value.OfBool(true))
 	}
@@ -84,5 +96,7 @@ func appendValues[T any](values []value.Value, more []T, of func(T) value.Value)
 	}
 	return values
 }
+
+func clampMicro(n int64) int64 { return min(max(n, value.MinMicro), value.MaxMicro) }
 
 func clampDay(day int64) int64 { return min(max(day, value.MinDay), value.MaxDay) }

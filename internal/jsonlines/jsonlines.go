@@ -10,7 +10,8 @@
 //     them.
 //   - null and a missing key are NULL.
 //   - A column of type integer or real accepts numbers, parsed from their text. A boolean column accepts true and
-//     false, a text column strings, and a date column strings of the form YYYY-MM-DD. Nothing else is converted:
+//     false, a text column strings, and a date column strings of the form YYYY-MM-DD. A timestamp or a
+//     time column accepts strings, as in package csvtable. Nothing else is converted:
 //     "12" is not a number, and 12.0 is not an integer.
 package jsonlines
 
@@ -265,7 +266,8 @@ func converted(c *policy.Column, found any) (value.Value, error) {
 	takes := false
 	switch x := found.(type) {
 	case string:
-		kind, text, takes = "string", c.Tidy(x), t == value.Text || t == value.Date
+		kind, text = "string", c.Tidy(x)
+		takes = t == value.Text || t == value.Date || t == value.Timestamp || t == value.Time
 	case json.Number:
 		kind, text, takes = "number", x.String(), t == value.Integer || t == value.Real
 	case bool:
@@ -279,7 +281,7 @@ func converted(c *policy.Column, found any) (value.Value, error) {
 	if !takes {
 		return value.Value{}, fmt.Errorf("the value is a %s, but the column has type %s", kind, t)
 	}
-	v, err := value.Parse(t, text)
+	v, err := value.ParseIn(t, text, c.Zone)
 	if err != nil {
 		return v, errors.New(csvtable.Misspelt(t, text))
 	}

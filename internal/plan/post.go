@@ -268,12 +268,12 @@ func (b *measuring) postBinary(x *query.Binary) (*Post, error) {
 }
 
 func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
-	if l.Type == value.Date && r.Op == PostConst && r.Type == value.Text {
-		v, err := value.Parse(value.Date, r.Const.Text)
+	if bind.ReadsText(l.Type) && r.Op == PostConst && r.Type == value.Text {
+		e, err := bind.ConstantTime(l.Type, r.Const.Text, at)
 		if err != nil {
-			return nil, bind.Refuse(at, "write it as '2026-01-31'", "%q is not a date", r.Const.Text)
+			return nil, err
 		}
-		r = &Post{Op: PostConst, Type: value.Date, Const: v}
+		r = &Post{Op: PostConst, Type: l.Type, Const: e.Const}
 	}
 	if l.Type != r.Type && (!bind.IsNumber(l.Type) || !bind.IsNumber(r.Type)) {
 		return nil, bind.Refuse(

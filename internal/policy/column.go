@@ -51,12 +51,12 @@ func (r *reader) column(f field) *Column {
 	c.Description = keys["description"].description()
 	c.Nullable = keys["nullable"].boolean(false)
 	c.Invalid = r.invalid(keys["invalid"], c.Nullable)
-	keys["type"].need(f, "type: integer, real, text, boolean or date")
+	keys["type"].need(f, "type: integer, real, text, boolean, date, timestamp or time")
 	name, ok := keys["type"].text()
 	if !ok {
 		return c
 	}
-	if c.Type, ok = value.ParseType(name); !ok {
+	if c.Type, ok = value.ParseType(name); !ok || c.Type == value.Interval {
 		keys["type"].fail(typeHint(name), "unknown type %s", quote(name))
 		return c
 	}
@@ -85,12 +85,12 @@ func typeHint(name string) string {
 		"double":  "real",
 		"numeric": "real", "decimal": "real", "number": "real", "string": "text", "varchar": "text", "char": "text",
 		"str":  "text",
-		"bool": "boolean", "timestamp": "date", "datetime": "date",
+		"bool": "boolean", "timestamptz": "timestamp", "datetime": "timestamp",
 	}
 	if t, ok := others[strings.ToLower(name)]; ok {
 		return "did you mean " + t + "?"
 	}
-	return "one of integer, real, text, boolean, date"
+	return "one of integer, real, text, boolean, date, timestamp, time"
 }
 
 func (r *reader) invalid(f field, nullable bool) Invalid {
@@ -130,16 +130,16 @@ func (r *reader) bounds(f field, t value.Type) (lower, upper *big.Rat) {
 	return lower, upper
 }
 
-// bound reads one bound of an integer, real or date column.
+// bound reads one bound of a column of numbers, dates or times.
 func (f field) bound(t value.Type) (*big.Rat, bool) {
 	s, ok := f.text()
 	if !ok {
 		return nil, false
 	}
-	if t == value.Date {
-		v, err := value.Parse(value.Date, s)
+	if t.Whole() && t != value.Integer {
+		v, err := value.Parse(t, s)
 		if err != nil {
-			f.fail("dates are written 2026-12-31", "not a date: %s", quote(s))
+			f.fail(timesAreWritten[t], "not a %s: %s", t, quote(s))
 			return nil, false
 		}
 		return new(big.Rat).SetInt64(v.Int), true
@@ -217,12 +217,19 @@ func (f field) value(t value.Type) (value.Value, bool) {
 	return v, true
 }
 
+// timesAreWritten has a hint for each type of time.
+var timesAreWritten = map[value.Type]string{
+	value.Date:      "dates are written 2026-12-31",
+	value.Timestamp: "timestamps are written 2026-12-31 18:30:00, as clocks in the policy's zone show the time",
+	value.Time:      "times are written 18:30:00",
+}
+
 func spelling(t value.Type) string {
 	switch t {
 	case value.Integer:
 		return "is not a whole number of 64 bits"
-	case value.Date:
-		return "is not a date; dates are written 2026-12-31"
+	case value.Date, value.Timestamp, value.Time:
+		return "is not a " + t.String() + "; " + timesAreWritten[t]
 	default:
 		return "is longer than a text may be"
 	}

@@ -66,7 +66,7 @@ func Decode(text []byte, dir string) (*Policy, error) {
 }
 
 func (r *reader) policy(f field, dir string, p *Policy) {
-	top, ok := f.keys("version", "population", "budget", "price", "limits", "analysts", "answer_delay", "tables")
+	top, ok := f.keys("version", "population", "budget", "price", "limits", "analysts", "answer_delay", "zone", "tables")
 	if !ok || !r.version(f, top["version"]) {
 		return
 	}
@@ -76,6 +76,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	p.Limits = r.limits(top["limits"])
 	p.Analysts = r.analysts(top["analysts"], p.Budget)
 	p.Tables = r.tables(top["tables"], f, dir)
+	p.Clock = r.clock(top["zone"], p.Tables)
 	p.Delay = r.delay(top["answer_delay"], p.Tables)
 	r.origins(p)
 }

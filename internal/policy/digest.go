@@ -30,6 +30,7 @@ type (
 		Grant          string   `json:",omitempty"`
 		Analysts       []string `json:",omitempty"`
 		Truncation     string   `json:",omitempty"` // the share of each price for an estimate of what the bounds cut
+		Zone           string   `json:",omitempty"`
 
 		Tables []canonicalTable // sorted by name
 	}
@@ -107,6 +108,9 @@ func (p *Policy) digestNow() string {
 	c.Analysts = limitsText(p.Analysts)
 	if share := p.Price.Truncation; share != nil {
 		c.Truncation = share.RatString()
+	}
+	if p.Clock.Zone != nil {
+		c.Zone = p.Clock.ZoneName()
 	}
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))

@@ -136,7 +136,7 @@ func (s Sketch) writeTable(b *strings.Builder) {
 			b.WriteString("        # values: [?, ?]\n")
 		case c.Type == value.Integer:
 			b.WriteString("        # bounds: [?, ?]   # or values: [?, ?]\n")
-		case c.Type == value.Real, c.Type == value.Date:
+		case c.Type == value.Real, c.Type.Whole():
 			b.WriteString("        # bounds: [?, ?]\n")
 		}
 	}

@@ -15,6 +15,8 @@ const guessRecords = 1000
 //   - integer
 //   - real, which includes NaN and infinities if some number is finite
 //   - date
+//   - timestamp
+//   - time
 //   - boolean, the words true and false in any case
 //   - text, also for a column without any value
 //
@@ -44,6 +46,7 @@ func GuessTypes(header []string, next func() ([]string, error)) []value.Type {
 type guess struct {
 	seen, finite                             bool
 	notInteger, notReal, notDate, notBoolean bool
+	notTimestamp, notTime                    bool
 }
 
 func (g *guess) see(field string) {
@@ -55,6 +58,8 @@ func (g *guess) see(field string) {
 	x, err := value.Parse(value.Real, field)
 	g.notReal = g.notReal || isCode(field) || err != nil
 	g.finite = g.finite || err == nil && !math.IsNaN(x.Real) && !math.IsInf(x.Real, 0)
+	g.notTimestamp = g.notTimestamp || !spells(value.Timestamp, field)
+	g.notTime = g.notTime || !spells(value.Time, field)
 	g.notDate = g.notDate || !spells(value.Date, field)
 	g.notBoolean = g.notBoolean || len(field) < len("true") || !spells(value.Boolean, field)
 }
@@ -69,6 +74,10 @@ func (g *guess) best() value.Type {
 		return value.Real
 	case !g.notDate:
 		return value.Date
+	case !g.notTimestamp:
+		return value.Timestamp
+	case !g.notTime:
+		return value.Time
 	case !g.notBoolean:
 		return value.Boolean
 	}
@@ -76,7 +85,7 @@ func (g *guess) best() value.Type {
 }
 
 func spells(t value.Type, field string) bool {
-	_, err := value.Parse(t, field)
+	_, err := value.ParseIn(t, field, nil)
 	return err == nil
 }
 

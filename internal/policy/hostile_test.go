@@ -64,7 +64,7 @@ func TestManyErrors(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if got := all[0].Error(); got !=
-		`line 11:18: tables.t.columns.c0.type: unknown type "txt" (one of integer, real, text, boolean, date)` {
+		`line 11:18: tables.t.columns.c0.type: unknown type "txt" (one of integer, real, text, boolean, date, timestamp, time)` {
 		t.Error(got)
 	}
 }

@@ -93,7 +93,7 @@ func (c *Column) Known() ([]value.Value, bool) {
 		out := slices.Clone(c.Values)
 		slices.SortFunc(out, value.Compare)
 		return out, c.Type != value.Real
-	case c.Type != value.Integer && c.Type != value.Date, c.Lower == nil:
+	case !c.Type.Whole(), c.Lower == nil:
 		return nil, false
 	}
 	width := new(big.Rat).Sub(c.Upper, c.Lower)

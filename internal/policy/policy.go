@@ -6,6 +6,7 @@ package policy
 import (
 	"math/big"
 	"strings"
+	"time"
 
 	"dither/internal/value"
 	"dither/privacy"
@@ -27,6 +28,7 @@ type Policy struct {
 	Analysts map[string]privacy.Loss
 	Delay    *Delay   // when answers are returned; nil means as soon as possible
 	Tables   []*Table // in the file's order
+	Clock    Clock    // how questions and sources understand time
 
 	digest string // kept by Fix; "" before
 }
@@ -128,7 +130,7 @@ type Column struct {
 	Name        string
 	Description string
 	Type        value.Type
-	// for integers, reals and dates (as a day number); nil if not declared; both bounds are declared or neither
+	// for numbers, dates (as a day number) and times (as microseconds); nil if not declared; both bounds are declared or neither
 	Lower      *big.Rat
 	Upper      *big.Rat      // ≥ Lower
 	Values     []value.Value // declared public values, distinct, in the policy's order; nil if not declared
@@ -137,6 +139,8 @@ type Column struct {
 	Invalid    Invalid       // the treatment at sealing of a value that is not of the type
 	Trim       bool          // whether sealing removes blanks around a text file's fields
 	Case       string        // Lower or Upper if sealing changes the case of texts, else ""
+	// Zone is the zone of a timestamp column, in whose time moments with an offset from UTC are read; nil means UTC
+	Zone *time.Location
 }
 
 // Invalid is the treatment of a source value that cannot be read as the column's type.

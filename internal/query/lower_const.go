@@ -86,6 +86,7 @@ var types = map[string]string{
 	"int2": "integer", "int4": "integer", "int8": "integer",
 	"float4": "real", "float8": "real", "numeric": "real",
 	"text": "text", "bool": "boolean", "date": "date",
+	"timestamp": "timestamp", "timestamptz": "timestamp", "time": "time",
 }
 
 func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
@@ -97,8 +98,15 @@ func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := e.(*Literal); ok && s.Kind == StringLiteral && to == "date" {
-		return date(s)
+	if s, ok := e.(*Literal); ok && s.Kind == StringLiteral {
+		switch to {
+		case "date":
+			return date(s)
+		case "timestamp":
+			return &Literal{At: s.At, Kind: TimestampLiteral, Text: s.Text}, nil
+		case "time":
+			return &Literal{At: s.At, Kind: TimeLiteral, Text: s.Text}, nil
+		}
 	}
 	return &Cast{At: at, X: e, Type: to}, nil
 }
@@ -113,7 +121,7 @@ func date(s *Literal) (Expr, error) {
 }
 
 func (l *lowering) typeName(t *pg.TypeName, at Pos) (string, error) {
-	const hint = "the types are integer, real, text, boolean and date"
+	const hint = "the types are integer, real, text, boolean, date, timestamp and time"
 	at = l.pos(t.GetLocation(), at)
 	names := t.GetNames()
 	if len(names) == 2 && names[0].GetString_().GetSval() == "pg_catalog" {

@@ -239,6 +239,10 @@ func (p *printer) literal(x *Literal) {
 		p.write(quoteText(x.Text))
 	case DateLiteral:
 		p.write("DATE " + quoteText(x.Text))
+	case TimestampLiteral:
+		p.write("TIMESTAMP " + quoteText(x.Text))
+	case TimeLiteral:
+		p.write("TIME " + quoteText(x.Text))
 	case BooleanLiteral:
 		p.write(strings.ToUpper(strconv.FormatBool(x.Bool)))
 	case NullLiteral:

@@ -69,6 +69,7 @@ type Column struct {
 //   - BooleanLiteral: Bool is the value.
 //   - NullLiteral: nothing more.
 //   - DateLiteral: Text is a valid date, YYYY-MM-DD.
+//   - TimestampLiteral and TimeLiteral: Text is the value, which the binder reads.
 //
 // A minus before a number is folded into its Text, so Unary Negate never applies to a numeric Literal.
 type Literal struct {
@@ -136,8 +137,8 @@ type When struct {
 	Cond, Result Expr
 }
 
-// Cast is CAST(X AS Type). Type is "integer", "real", "text", "boolean" or "date". A cast of a string constant to date
-// is a DateLiteral instead.
+// Cast is CAST(X AS Type). Type is "integer", "real", "text", "boolean", "date", "timestamp" or "time". A cast of
+// a string constant to one of the last three is a Literal instead.
 type Cast struct {
 	At   Pos
 	X    Expr
@@ -170,6 +171,8 @@ const (
 	BooleanLiteral
 	NullLiteral
 	DateLiteral
+	TimestampLiteral
+	TimeLiteral
 )
 
 // UnaryOp is the operator of a Unary.

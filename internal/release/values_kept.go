@@ -82,8 +82,8 @@ func kept(v seal.Version, c *policy.Column) ([]value.Value, bool) {
 		switch c.Type {
 		case value.Integer:
 			out = append(out, value.OfInt(n))
-		case value.Date:
-			out = append(out, value.OfDay(n))
+		case value.Date, value.Timestamp, value.Time:
+			out = append(out, value.Value{Type: c.Type, Int: n})
 		case value.Boolean:
 			out = append(out, value.OfBool(n == 1))
 		default:

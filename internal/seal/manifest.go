@@ -250,10 +250,14 @@ func schemaDigest(t *policy.Table) string {
 		Invalid    policy.Invalid
 		Trim       bool   `json:",omitempty"`
 		Case       string `json:",omitempty"`
+		Zone       string `json:",omitempty"`
 	}
 	columns := make([]column, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid, c.Trim, c.Case}
+		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid, c.Trim, c.Case, ""}
+		if c.Zone != nil {
+			columns[i].Zone = c.Zone.String()
+		}
 	}
 	d := t.Source.Dialect
 	if t.Source.Format != policy.CSV {

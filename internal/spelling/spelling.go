@@ -89,7 +89,7 @@ func (s *Spelling) parse(c *policy.Column, text string) (value.Value, bool) {
 		default:
 		}
 	}
-	v, err := value.Parse(c.Type, text)
+	v, err := value.ParseIn(c.Type, text, c.Zone)
 	return v, err == nil
 }
 

@@ -1,5 +1,5 @@
 // Package value holds SQL scalars: the cells of tables, the declared values of policies and the constants of plans.
-// There are five types, each with NULL. Values are compared and written in the same way everywhere.
+// There are eight types, each with NULL. Values are compared and written in the same way everywhere.
 package value
 
 import (
@@ -15,16 +15,28 @@ import (
 // Type is the type of a column or an expression.
 type Type int
 
-// The five types.
+// The types. Columns have the first six types. The results of expressions may also have the other two.
 const (
 	Integer Type = iota + 1 // 64-bit signed
 	Real                    // IEEE 754 double precision, finite
 	Text                    // UTF-8, compared by bytes
 	Boolean
 	Date // days since 1970-01-01, in the proleptic Gregorian calendar
+	// microseconds since 1970-01-01 00:00:00, as clocks in the policy's zone show the time; every day has 24 hours
+	Timestamp
+	Time     // a time of day: microseconds since the start of the day
+	Interval // a difference of two timestamps, in microseconds
 )
 
-var typeNames = map[Type]string{Integer: "integer", Real: "real", Text: "text", Boolean: "boolean", Date: "date"}
+var typeNames = map[Type]string{
+	Integer: "integer", Real: "real", Text: "text", Boolean: "boolean", Date: "date",
+	Timestamp: "timestamp", Time: "time", Interval: "interval",
+}
+
+// Whole reports whether the values of a type are integers, in Value.Int: the numbers, the days or the microseconds.
+func (t Type) Whole() bool {
+	return t == Integer || t == Date || t == Timestamp || t == Time || t == Interval
+}
 
 // String returns the name of the type, which ParseType reads.
 func (t Type) String() string {
@@ -34,8 +46,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("Type(%d)", int(t))
 }
 
-// ParseType returns the type named "integer", "real", "text", "boolean" or "date". It returns false for any other
-// name.
+// ParseType returns the type with a name that String returns. It returns false for any other name.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name {
@@ -45,8 +56,8 @@ func ParseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// Value is one scalar. Only the field for its Type is used, and a Date has its day number in Int. NULL is a Value
-// with Null set. The zero Value has no type.
+// Value is one scalar. Only the field for its Type is used, and a Date has its day number in Int. A Timestamp, a
+// Time and an Interval have their microseconds there. NULL is a Value with Null set. The zero Value has no type.
 type Value struct {
 	Type Type
 	Null bool
@@ -74,6 +85,9 @@ func OfBool(b bool) Value { return Value{Type: Boolean, Bool: b} }
 // OfDay returns a Date value. day counts days since 1970-01-01.
 func OfDay(day int64) Value { return Value{Type: Date, Int: day} }
 
+// OfMicro returns a Timestamp value. micro counts microseconds since 1970-01-01 00:00:00.
+func OfMicro(micro int64) Value { return Value{Type: Timestamp, Int: micro} }
+
 // The first and the last day that a Date may be: those of the years 1 to 9999.
 const (
 	MinDay = -719162
@@ -92,6 +106,8 @@ var ErrSyntax = errors.New("does not spell a value of the type")
 //   - Real: a decimal number; or "NaN", "Inf" or "Infinity" in any case, with or without a sign.
 //   - Boolean: "true", "false", "t", "f", "1" or "0" in any case.
 //   - Date: YYYY-MM-DD in the years 0001 to 9999.
+//   - Timestamp: as [ParseTimestamp], without an offset from UTC, because the offset would need a zone.
+//   - Time: HH:MM, with optional seconds and a fraction of at most nine digits. Digits after the sixth are dropped.
 //   - Text: valid UTF-8 without NUL, of at most MaxTextBytes.
 func Parse(t Type, text string) (Value, error) {
 	switch t {
@@ -120,8 +136,29 @@ func Parse(t Type, text string) (Value, error) {
 			return Value{}, ErrSyntax
 		}
 		return OfDay(d.Unix() / 86400), nil
+	case Timestamp:
+		if len(text) > len("2006-01-02 ") {
+			if _, _, zoned := cutOffset(text[len("2006-01-02 "):]); zoned {
+				return Value{}, ErrSyntax
+			}
+		}
+		return ParseTimestamp(text, nil)
+	case Time:
+		micros, err := parseTime(text)
+		if err != nil {
+			return Value{}, err
+		}
+		return Value{Type: Time, Int: micros}, nil
 	}
 	return Value{}, ErrSyntax
+}
+
+// ParseIn is [Parse], except that the text of a Timestamp may have an offset from UTC, as in [ParseTimestamp].
+func ParseIn(t Type, text string, zone *time.Location) (Value, error) {
+	if t == Timestamp {
+		return ParseTimestamp(text, zone)
+	}
+	return Parse(t, text)
 }
 
 var booleans = map[string]bool{"true": true, "false": false, "t": true, "f": false, "1": true, "0": false}
@@ -208,7 +245,7 @@ func boolCompare(a, b bool) int {
 	return 1
 }
 
-// String returns the value in the form that Parse reads, or "NULL".
+// String returns the value in the form that Parse reads, or "NULL". An Interval is a number of microseconds.
 func (v Value) String() string {
 	if v.Null {
 		return "NULL"
@@ -224,6 +261,12 @@ func (v Value) String() string {
 		return strconv.FormatBool(v.Bool)
 	case Date:
 		return time.Unix(v.Int*86400, 0).UTC().Format("2006-01-02")
+	case Timestamp:
+		return OfDay(DayOf(v.Int)).String() + " " + timeText(TimeOf(v.Int))
+	case Time:
+		return timeText(v.Int)
+	case Interval:
+		return strconv.FormatInt(v.Int, 10) + " microseconds"
 	}
 	return "?"
 }

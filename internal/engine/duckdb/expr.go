@@ -13,8 +13,9 @@ import (
 )
 
 // In the SQL of this package, an Integer is a BIGINT, a Real is a DOUBLE, and a Date is a BIGINT, the number of its
-// day. Every operand is in parentheses or is a call, and every constant states its type. So the meaning does not
-// depend on operator precedence or on the types of literals.
+// day. The other types of time are BIGINTs too, their microseconds, also in sealed files. Every operand is in
+// parentheses or is a call, and every constant states its type. So the meaning does not depend on operator precedence or
+// on the types of literals.
 
 // identifier returns a quoted name.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
@@ -35,7 +36,8 @@ func integer(n int64) string {
 func double(x float64) string { return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS DOUBLE)" }
 
 var typeNames = map[value.Type]string{
-	value.Integer: "BIGINT", value.Date: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR",
+	value.Integer: "BIGINT", value.Date: "BIGINT", value.Timestamp: "BIGINT", value.Time: "BIGINT",
+	value.Interval: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR",
 	value.Boolean: "BOOLEAN",
 }
 
@@ -74,7 +76,7 @@ func clean(c bounded.Column) string {
 		return fmt.Sprintf("CASE WHEN (%s) IN (%s) THEN (%s) END", name, constants(c.Values), name)
 	case c.Type == value.Real:
 		return cleanReal(name, c.Range.Lo, c.Range.Hi)
-	case c.Type == value.Date, c.Type == value.Integer && hasBounds(c.Column):
+	case c.Type.Whole() && (c.Type != value.Integer || hasBounds(c.Column)):
 		lo, hi := integer(c.Range.IntLo), integer(c.Range.IntHi)
 		return fmt.Sprintf(
 			"CASE WHEN (%[1]s) BETWEEN %[2]s AND %[3]s THEN (%[1]s) WHEN (%[1]s) < %[2]s THEN %[2]s "+
@@ -141,9 +143,19 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) +
 			") AS DATE) - DATE '1970-01-01' AS BIGINT)"
+	case bounded.OpAddMonths:
+		return "CAST(CAST(" + date(args[0]) + " + to_months(CAST(" + e.Text + " AS INTEGER)) AS DATE) - DATE '1970-01-01' " +
+			"AS BIGINT)"
+	}
+	if len(args) == 1 {
+		if sql, ok := engine.Clock(e, args[0], integer, quotient); ok {
+			return sql
+		}
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
+
+func quotient(a, b string) string { return "(" + a + " // " + b + ")" }
 
 // date returns the SQL of the DATE with a given day number. A cleaned day lies within the years 1 to 9999, and so
 // does the first day of its month or year.

@@ -112,6 +112,7 @@ func sealFirstLine(s string) string {
 // sealTypes holds the DuckDB type of a sealed column, by the declared type.
 var sealTypes = map[value.Type]string{
 	value.Integer: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR", value.Boolean: "BOOLEAN", value.Date: "DATE",
+	value.Timestamp: "BIGINT", value.Time: "BIGINT", // the microseconds
 }
 
 // sealCopy writes the rows of the SELECT from, in their order, to a file that already exists. The file keeps its

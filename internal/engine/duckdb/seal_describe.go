@@ -62,7 +62,9 @@ func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSou
 // sealDraftType returns the type that a draft declares for a source's type: the first, in the order of the loop, to
 // which sealing can convert it. It returns false if there is none.
 func sealDraftType(kind string) (value.Type, bool) {
-	for _, t := range []value.Type{value.Integer, value.Real, value.Boolean, value.Date, value.Text} {
+	for _, t := range []value.Type{
+		value.Integer, value.Real, value.Boolean, value.Date, value.Timestamp, value.Time, value.Text,
+	} {
 		if sealable(kind, t) {
 			return t, true
 		}

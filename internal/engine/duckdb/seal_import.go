@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dither/internal/csvtable"
@@ -200,9 +201,16 @@ func sealable(kind string, t value.Type) bool {
 		return kind == "BOOLEAN"
 	case value.Date:
 		return kind == "DATE"
+	case value.Timestamp:
+		return slices.Contains(sealTimestamps, kind)
+	case value.Time:
+		return kind == "TIME"
 	}
 	return false
 }
+
+// sealTimestamps lists the types of timestamps without a zone.
+var sealTimestamps = []string{"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
 
 // columns finds the source's column for each declared column, by name.
 func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
@@ -230,6 +238,13 @@ func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
 				value.MaxTextBytes)
 		case value.Date:
 			out[i].fits = "(" + x + " BETWEEN DATE '0001-01-01' AND DATE '9999-12-31')"
+		case value.Timestamp:
+			micros := "TRY_CAST(" + x + " AS TIMESTAMP)"
+			out[i].cast = "CASE WHEN isfinite(" + micros + ") THEN epoch_us(" + micros + ") END"
+			out[i].fits = fmt.Sprintf("coalesce((%s) BETWEEN %d AND %d, FALSE)", out[i].cast, value.MinMicro, value.MaxMicro)
+		case value.Time:
+			out[i].cast = "epoch_us(" + x + ")"
+			out[i].fits = fmt.Sprintf("(epoch_us(%s) < %d)", x, value.DayMicros) // DuckDB has a time 24:00:00
 		default:
 			out[i].fits = "(" + out[i].cast + " IS NOT NULL)"
 		}

@@ -131,7 +131,7 @@ func sealOutside(c *policy.Column) string {
 	case c.Type == value.Date:
 		x = "(" + x + " - DATE '1970-01-01')"
 		fallthrough
-	case c.Type == value.Integer:
+	case c.Type.Whole():
 		lower, upper := sealCeil(c.Lower), sealFloor(c.Upper)
 		return fmt.Sprintf("(CAST(%[1]s AS HUGEINT) < %[2]s OR CAST(%[1]s AS HUGEINT) > %[3]s)",
 			x, sealHugeint(lower), sealHugeint(upper))

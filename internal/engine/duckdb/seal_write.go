@@ -53,6 +53,7 @@ var errSealSource = errors.New("the source failed")
 var sealRowTypes = map[value.Type]driverpkg.Type{
 	value.Integer: driverpkg.TYPE_BIGINT, value.Real: driverpkg.TYPE_DOUBLE, value.Text: driverpkg.TYPE_VARCHAR,
 	value.Boolean: driverpkg.TYPE_BOOLEAN, value.Date: driverpkg.TYPE_INTEGER, // a date is the number of its day
+	value.Timestamp: driverpkg.TYPE_BIGINT, value.Time: driverpkg.TYPE_BIGINT,
 }
 
 // selected returns the SQL of the columns of the table function, with their declared names and sealed types.
@@ -114,7 +115,7 @@ func (r *sealRows) put(chunk driverpkg.DataChunk, n int) error {
 		switch v := &r.row[i]; {
 		case v.Null:
 			err = chunk.SetValue(i, n, nil)
-		case v.Type == value.Integer:
+		case v.Type.Whole() && v.Type != value.Date:
 			err = driverpkg.SetChunkValue(chunk, i, n, v.Int)
 		case v.Type == value.Real:
 			err = driverpkg.SetChunkValue(chunk, i, n, v.Real)

@@ -31,7 +31,7 @@ func clean(c bounded.Column, v value.Value) value.Value {
 		}
 		return v
 	}
-	if c.Type == value.Integer || c.Type == value.Date {
+	if c.Type.Whole() {
 		v.Int = min(max(v.Int, c.Range.IntLo), c.Range.IntHi)
 	}
 	return v
@@ -143,7 +143,7 @@ func binary(e *bounded.Expr, a, b value.Value) value.Value {
 	case bounded.OpGe:
 		return value.OfBool(order >= 0)
 	}
-	if e.Type == value.Integer {
+	if e.Type.Whole() {
 		return integers(e, a.Int, b.Int)
 	}
 	switch e.Op {
@@ -163,9 +163,9 @@ func binary(e *bounded.Expr, a, b value.Value) value.Value {
 func integers(e *bounded.Expr, a, b int64) value.Value {
 	switch e.Op {
 	case bounded.OpAdd:
-		return value.OfInt(a + b)
+		return value.Value{Type: e.Type, Int: a + b}
 	case bounded.OpSub:
-		return value.OfInt(a - b)
+		return value.Value{Type: e.Type, Int: a - b}
 	case bounded.OpMul:
 		return value.OfInt(a * b)
 	}
@@ -219,6 +219,9 @@ func unary(e *bounded.Expr, v value.Value) value.Value {
 		return value.OfInt(value.DatePart(e.Text, v.Int))
 	case bounded.OpDateTrunc:
 		return value.OfDay(value.DateTrunc(e.Text, v.Int))
+	case bounded.OpAddMonths, bounded.OpDayOf, bounded.OpTimeOf, bounded.OpStartOf, bounded.OpTimeTrunc,
+		bounded.OpTimePart:
+		return value.Value{Type: e.Type, Int: clock(e, v.Int)}
 	case bounded.OpLike:
 		return value.OfBool(like([]rune(v.Text), []rune(e.Text)))
 	}

@@ -27,7 +27,9 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 	`k: {type: integer, values: [-3, 0, 5], nullable: true}, n: {type: integer, nullable: true}, ` +
 	`x: {type: real, bounds: [-2.5, 17], nullable: true}, y: {type: real, bounds: [0.001, 1000]}, z: {type: real, nullable: true}, ` +
 	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
-	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}, e: {type: date}`
+	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}, e: {type: date}, ` +
+	`ts: {type: timestamp, bounds: ["1999-12-30 21:15", "2000-01-05 03:00:00.5"], nullable: true}, tu: {type: timestamp}, ` +
+	`tc: {type: time, nullable: true}`
 
 // PolicyText returns Policy for a neighbouring relation. Units in table p are bounded by rows, and each unit counts in
 // one part: a subset of the rows, by the value of a column.
@@ -55,6 +57,18 @@ var hostile = map[value.Type][]value.Value{
 	value.Boolean: {value.OfBool(true), value.OfBool(false)},
 	value.Date: days(0, -1, 10955, 10956, 10957, 10958, 10961, 11016, 20000, -25567, -719000, 11015, 11017, 19782,
 		20088, value.MinDay, value.MinDay+5, value.MaxDay, value.MaxDay-4),
+}
+
+// The hostile timestamps are near the ends of days, months and years, near 1970-01-01, and at the ends of the type.
+func init() {
+	for _, day := range hostile[value.Date] {
+		for _, of := range []int64{0, 1, 12 * 3_600_000_000, value.DayMicros - 1} {
+			hostile[value.Timestamp] = append(hostile[value.Timestamp], value.OfMicro(day.Int*value.DayMicros+of))
+		}
+	}
+	for _, n := range []int64{0, 1, 999_999, 59_999_999, 3_599_999_999, 12 * 3_600_000_000, value.DayMicros - 1} {
+		hostile[value.Time] = append(hostile[value.Time], value.Value{Type: value.Time, Int: n})
+	}
 }
 
 func integers64(ns ...int64) (out []value.Value) {
@@ -201,7 +215,7 @@ func (g generator) aggregate(table string) string {
 		if g.chance(3) {
 			f = " FILTER (WHERE " + g.condition(1) + ")"
 		}
-		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "n", "z", "x", "b", "k", "k % 2",
+		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "ts", "tc", "tu::date", "n", "z", "x", "b", "k", "k % 2",
 			"CASE WHEN b THEN s END") + ")" + f
 	}
 	if g.chance(2) {
@@ -245,9 +259,19 @@ func (g generator) group() string {
 			"date_trunc('"+g.pick("year", "quarter", "month", "week", "day")+"', d)")+")",
 		"EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e",
 			"date_trunc('week', d)", "COALESCE(d, e)", "NULLIF(d, '2000-01-01')")+")",
+		"date_trunc('"+g.pick("year", "quarter", "month", "week", "day", "hour", "minute")+"', "+g.timestamp()+")",
+		"EXTRACT("+g.pick("year", "month", "dow", "hour", "minute")+" FROM "+g.timestamp()+")",
+		"EXTRACT(hour FROM "+g.pick("tc", "ts::time")+")", "CAST("+g.timestamp()+" AS date)",
 		"EXTRACT(doy FROM d) % 7", "i * i", "(i * i) - 3", "WIDTH_BUCKET(i * i, 0, 9, 3)",
 		"EXTRACT(month FROM e) * EXTRACT(month FROM e)",
 		"CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
+}
+
+// timestamp draws an expression of type timestamp.
+func (g generator) timestamp() string {
+	return g.pick("ts", "tu", "COALESCE(ts, tu)", "LEAST(tu, TIMESTAMP '2000-01-02 06:00')", "d::timestamp",
+		"CASE WHEN b THEN ts ELSE d END", "date_trunc('hour', ts)", "date_trunc('month', tu)",
+		"GREATEST(LEAST(tu, '2000-01-04'), '1999-12-29 23:30')")
 }
 
 // number draws a numeric expression.
@@ -256,6 +280,9 @@ func (g generator) number(depth int) string {
 		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3",
 			"0", "-2", "0.5", "1.5",
 			"EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e")+")",
+			"EXTRACT("+g.pick("epoch", "hour", "minute", "second", "doy")+" FROM "+g.timestamp()+")",
+			"EXTRACT("+g.pick("epoch", "hour", "second")+" FROM "+g.pick("tc", "date_trunc('minute', tc)")+")",
+			"EXTRACT(epoch FROM "+g.pick("d", "e")+")",
 			"LN(1)", "i * i", "x * x", "(x - 3) * (x - 3)", "WIDTH_BUCKET(x, 0, 5, 10)", "WIDTH_BUCKET(y, 0.1, 0.3, 7)",
 			"LN(LEAST(y, 1) / LEAST(y, 1))")
 	}
@@ -301,7 +328,7 @@ func (g generator) condition(depth int) string {
 		return "(" + a + ") AND (" + g.condition(depth-1) + ")"
 	}
 	compare := g.pick("=", "<>", "<", "<=", ">", ">=")
-	switch g.pick("number", "number", "number", "text", "date", "bool", "between", "in", "like", "null") {
+	switch g.pick("number", "number", "number", "text", "date", "time", "bool", "between", "in", "like", "null") {
 	case "text":
 		return g.pick("s", "w") + " " + compare + " " + g.pick("'a'", "'B'", "'it''s'", "''", "'日'")
 	case "date":
@@ -311,6 +338,12 @@ func (g generator) condition(depth int) string {
 		}
 		return day + " " + compare + " " +
 			g.pick("'2000-01-01'", "DATE '1999-12-31'", "'1999-12-27'", "'0001-01-01'", "'9999-10-01'")
+	case "time":
+		if g.chance(3) {
+			return g.pick("tc", "ts::time", "date_trunc('hour', tc)") + " " + compare + " " + g.pick("'12:00'", "TIME '00:00:00.000001'")
+		}
+		return g.timestamp() + " " + compare + " " + g.pick("'2000-01-01'", "TIMESTAMP '1999-12-31 12:00'", "d", "e", "tu",
+			"DATE '2000-01-02'", "'0001-01-01'", "'9999-12-31 23:59:59.999999'")
 	case "bool":
 		return "b"
 	case "between":
@@ -322,7 +355,7 @@ func (g generator) condition(depth int) string {
 		return g.pick("s", "w") + " LIKE " +
 			g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`, "'_%_'", `'\_'`, "'%i_'")
 	case "null":
-		return g.pick("i", "k", "n", "z", "s", "w", "b", "d") + " IS " + g.pick("NULL", "NOT NULL")
+		return g.pick("i", "k", "n", "z", "s", "w", "b", "d", "ts", "tc") + " IS " + g.pick("NULL", "NOT NULL")
 	}
 	return fmt.Sprintf("%s %s %s", g.pick(g.number(depth), "n", "z"), compare, g.number(max(depth-1, 0)))
 }

@@ -24,6 +24,9 @@ const (
 	bpchar    kind = 1042
 	varchar   kind = 1043
 	dateKind  kind = 1082
+	timeKind  kind = 1083
+	localTime kind = 1114 // timestamp without time zone
+	moment    kind = 1184 // timestamp with time zone
 	numeric   kind = 1700
 )
 
@@ -35,13 +38,16 @@ var kinds = map[value.Type][]kind{
 	value.Text:    {plainText, varchar, bpchar},
 	value.Boolean: {boolean},
 	value.Date:    {dateKind},
+
+	value.Timestamp: {localTime, moment}, value.Time: {timeKind},
 }
 
 // overflow is the least number that rounds to an infinite double.
 var overflow = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 1024), new(big.Int).Lsh(big.NewInt(1), 970))
 
 // read returns the SQL of a column's value as its declared type. The value is NULL if it is a text of more than
-// 4096 bytes, a day outside the years 1 to 9999, or a numeric beyond the range of doubles. A char(n) is read
+// 4096 bytes, a day outside the years 1 to 9999, a moment outside the years that the zone's table has
+// (value.Shifts), the time 24:00:00, or a numeric beyond the range of doubles. A char(n) is read
 // without its padding. No value raises an error.
 func read(c bounded.Column, of kind) string {
 	x := identifier(c.Name)
@@ -58,6 +64,8 @@ func read(c bounded.Column, of kind) string {
 				"AS bigint) END",
 			x,
 		)
+	case c.Type == value.Timestamp || c.Type == value.Time:
+		return readClock(c, of)
 	case c.Type == value.Real && of == numeric:
 		// The cast of a numeric raises an error if the double would be infinite, or if it would be 0 for a numeric
 		// other than 0. The comparisons exclude these values, and NaN too, which the server orders above every
@@ -85,7 +93,7 @@ func clean(c bounded.Column, x string) string {
 		return fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s END", x, constants(c.Values))
 	case c.Type == value.Real:
 		return cleanReal(x, c.Range.Lo, c.Range.Hi)
-	case (c.Type == value.Date || c.Type == value.Integer) && c.Lower != nil:
+	case c.Type.Whole() && c.Lower != nil:
 		return fmt.Sprintf(
 			"CASE WHEN %[1]s IS NOT NULL THEN least(greatest(%[1]s, %[2]s), %[3]s) END",
 			x, integer(c.Range.IntLo), integer(c.Range.IntHi))

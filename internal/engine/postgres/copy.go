@@ -30,10 +30,11 @@ const (
 	rowsColumn = "__dither_rows"
 )
 
-// copiedKinds lists the kinds of a copy's columns. A date is stored as the number of its day.
+// copiedKinds lists the kinds of a copy's columns. A date is stored as the number of its day,
+// and a time as its microseconds.
 var copiedKinds = map[value.Type][]kind{
 	value.Integer: {bigint}, value.Date: {bigint}, value.Real: {real8}, value.Text: {plainText},
-	value.Boolean: {boolean},
+	value.Boolean: {boolean}, value.Timestamp: {bigint}, value.Time: {bigint},
 }
 
 // Copy implements seal.Server.

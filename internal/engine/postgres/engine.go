@@ -247,7 +247,7 @@ func scalar(t value.Type, text []byte) (value.Value, error) {
 		return value.OfText(string(text)), nil
 	case t == value.Boolean && (string(text) == "t" || string(text) == "f"):
 		return value.OfBool(text[0] == 't'), nil
-	case t == value.Integer || t == value.Date:
+	case t.Whole():
 		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return value.Value{Type: t, Int: n}, nil
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // In the SQL of this package, an Integer is a bigint, a Real is a double precision, and a Date is a bigint, the
-// number of its day. Texts have the collation "C", which orders them by bytes. Every operand is in parentheses or
+// number of its day. The other types of time are bigints too, their microseconds. Texts have the collation "C", which orders them by bytes. Every operand is in parentheses or
 // is a call, and every constant states its type. So the meaning does not depend on operator precedence or on the
 // types of literals.
 
@@ -34,7 +34,8 @@ func double(x float64) string {
 }
 
 var typeNames = map[value.Type]string{
-	value.Integer: "bigint", value.Date: "bigint", value.Real: "double precision", value.Text: "text",
+	value.Integer: "bigint", value.Date: "bigint", value.Timestamp: "bigint", value.Time: "bigint",
+	value.Interval: "bigint", value.Real: "double precision", value.Text: "text",
 	value.Boolean: "boolean",
 }
 
@@ -118,9 +119,19 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) +
 			") AS date) - DATE '1970-01-01' AS bigint)"
+	case bounded.OpAddMonths:
+		return "CAST(CAST(" + timestamp(args[0]) + " + make_interval(months => " + e.Text +
+			") AS date) - DATE '1970-01-01' AS bigint)"
+	}
+	if len(args) == 1 {
+		if sql, ok := engine.Clock(e, args[0], integer, quotient); ok {
+			return sql
+		}
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
+
+func quotient(a, b string) string { return "(" + a + " / " + b + ")" }
 
 // timestamp returns the SQL of the first moment of a day, without a time zone. date_trunc of a date would use the
 // session's time zone. A cleaned day lies within the years 1 to 9999, and so does the first day of its month or

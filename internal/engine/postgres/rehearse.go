@@ -148,7 +148,7 @@ func madeUpOf(b *bounded.Statement, of []bounded.Column, real kind, n int) *rows
 	for i, c := range of {
 		k := map[value.Type]kind{
 			value.Integer: bigint, value.Real: real, value.Text: plainText, value.Boolean: boolean,
-			value.Date: dateKind,
+			value.Date: dateKind, value.Timestamp: localTime, value.Time: timeKind,
 		}[c.Type]
 		in.of = append(in.of, k)
 		for _, v := range engine.Corners(b, c.Type) {
@@ -211,6 +211,14 @@ func stored(v value.Value, of kind) string {
 		return "CAST(NULL AS date)"
 	case of == dateKind:
 		return "DATE '" + v.String() + "'"
+	case of == localTime && v.Null:
+		return "CAST(NULL AS timestamp)"
+	case of == localTime:
+		return storedTime(v.Int, of)
+	case of == timeKind && v.Null:
+		return "CAST(NULL AS time)"
+	case of == timeKind:
+		return "TIME '" + v.String() + "'"
 	case of == numeric && v.Null:
 		return "CAST(NULL AS numeric)"
 	case of == numeric:
@@ -226,6 +234,11 @@ var beyond = map[kind][]string{
 		"DATE 'infinity'", "DATE '-infinity'", "DATE '4713-01-01 BC'", "DATE '5874897-12-31'",
 		"DATE '10000-01-01'", "DATE '0001-12-31 BC'",
 	},
+	localTime: {
+		"TIMESTAMP 'infinity'", "TIMESTAMP '-infinity'", "TIMESTAMP '4713-01-01 00:00:00 BC'",
+		"TIMESTAMP '294276-12-31 23:59:59'", "TIMESTAMP '10000-01-01 00:00:00'",
+	},
+	timeKind: {"TIME '24:00:00'"},
 	numeric: {
 		"CAST('1e400' AS numeric)", "CAST('-1e400' AS numeric)", "CAST('1e-400' AS numeric)",
 		"CAST('" + overflow.String() + "' AS numeric)",

@@ -92,7 +92,7 @@ func (b *bench) engine(table string) *Engine {
 func (b *bench) create(t *policy.Table, types map[string]string) string {
 	usual := map[value.Type]string{
 		value.Integer: "bigint", value.Real: "double precision", value.Text: "text", value.Boolean: "boolean",
-		value.Date: "date",
+		value.Date: "date", value.Timestamp: "timestamp", value.Time: "time",
 	}
 	columns := []string{"__row bigint"}
 	for _, c := range t.Columns {
@@ -128,7 +128,7 @@ func (b *bench) write(t failer, table string, rows []enginetest.Row) {
 			switch {
 			case v.Null:
 				values = append(values, "NULL")
-			case c.Type == value.Real, c.Type == value.Date:
+			case c.Type == value.Real, c.Type.Whole() && c.Type != value.Integer:
 				values = append(values, "'"+v.String()+"'")
 			default:
 				values = append(values, constant(v))

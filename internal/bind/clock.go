@@ -1,0 +1,176 @@
+package bind
+
+import (
+	"slices"
+	"strings"
+
+	"dither/internal/bounded"
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// clockCall builds EXTRACT or date_trunc of a timestamp, a time or an interval. A field or unit of days and more is
+// taken from the day, so dates and timestamps share one calendar.
+func clockCall(x *query.Call, op bounded.Op, field string, e *bounded.Expr) (*bounded.Expr, error) {
+	switch {
+	case op == bounded.OpDateTrunc:
+		return clockTrunc(x, field, e)
+	case field == "epoch":
+		return epoch(e, x.At)
+	case e.Type == value.Timestamp && slices.Contains(value.DateFields, field):
+		return folded(calendarOf(op, field, dayOf(e))), nil
+	case e.Type != value.Interval && slices.Contains(value.ClockUnits, field):
+		return clockPart(field, e, x.At)
+	case e.Type == value.Interval:
+		return nil, Refuse(x.At, "write EXTRACT(epoch FROM a - b) / 86400 for days, / 3600 for hours",
+			"EXTRACT of an interval has only epoch, its seconds, and not %q", field)
+	}
+	have := value.ClockUnits
+	if e.Type == value.Timestamp {
+		have = append(slices.Clone(value.DateFields), have...)
+	}
+	return nil, Refuse(x.At, "there is "+strings.Join(have, ", ")+", epoch", "%s of a %s has no %q", x.Name, e.Type, field)
+}
+
+func clockTrunc(x *query.Call, unit string, e *bounded.Expr) (*bounded.Expr, error) {
+	switch {
+	case e.Type == value.Interval:
+		return nil, Refuse(x.At, "write FLOOR(EXTRACT(epoch FROM a - b) / 3600)", "date_trunc does not take an interval")
+	case slices.Contains(value.ClockUnits, unit):
+		r := bounded.Range{IntLo: value.TimeTrunc(unit, e.Range.IntLo), IntHi: value.TimeTrunc(unit, e.Range.IntHi)}
+		return folded(&bounded.Expr{
+			Op: bounded.OpTimeTrunc, Type: e.Type, Args: []*bounded.Expr{e}, Text: unit, Range: r, Nullable: e.Nullable,
+		}), nil
+	case e.Type == value.Timestamp && unit == "day":
+		return folded(startOf(dayOf(e))), nil
+	case e.Type == value.Timestamp && slices.Contains(value.DateUnits, unit):
+		return folded(startOf(calendarOf(bounded.OpDateTrunc, unit, dayOf(e)))), nil
+	}
+	have := value.ClockUnits
+	if e.Type == value.Timestamp {
+		have = append(slices.Clone(value.DateUnits), have...)
+	}
+	return nil, Refuse(x.At, "there is "+strings.Join(have, ", "), "date_trunc of a %s has no %q", e.Type, unit)
+}
+
+// clockPart builds the hour, the minute or the seconds of a timestamp or a time. The seconds have a fraction, as in
+// PostgreSQL, so they are a real number.
+func clockPart(field string, e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+	if e.Type == value.Timestamp {
+		e = timeOf(e)
+	}
+	most := map[string]int64{"hour": 23, "minute": 59, "second": value.ClockMicros("minute") - 1}[field]
+	r := bounded.Range{IntHi: most}
+	if field == "hour" {
+		r = bounded.Range{IntLo: value.TimePart("hour", e.Range.IntLo), IntHi: value.TimePart("hour", e.Range.IntHi)}
+	}
+	out := folded(&bounded.Expr{
+		Op: bounded.OpTimePart, Type: value.Integer, Args: []*bounded.Expr{e}, Text: field, Range: r, Nullable: e.Nullable,
+	})
+	if field != "second" {
+		return out, nil
+	}
+	return perSecond(out, at)
+}
+
+// epoch builds EXTRACT(epoch FROM e): the seconds since 1970-01-01 00:00:00, as clocks in the policy's zone show the
+// time, or the seconds of a time or an interval.
+func epoch(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+	zero := Constant(value.Value{Type: e.Type})
+	count := &bounded.Expr{
+		Op: bounded.OpSub, Type: value.Integer, Args: []*bounded.Expr{e, zero}, Range: e.Range, Nullable: e.Nullable,
+	}
+	if e.Type == value.Date {
+		return compute(bounded.OpMul, folded(count), Constant(value.OfInt(value.DayMicros/1_000_000)), at)
+	}
+	return perSecond(folded(count), at)
+}
+
+// perSecond converts microseconds to seconds.
+func perSecond(micros *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+	return compute(bounded.OpDiv, micros, Constant(value.OfReal(1_000_000)), at)
+}
+
+func dayOf(e *bounded.Expr) *bounded.Expr {
+	r := bounded.Range{IntLo: value.DayOf(e.Range.IntLo), IntHi: value.DayOf(e.Range.IntHi)}
+	return folded(&bounded.Expr{
+		Op: bounded.OpDayOf, Type: value.Date, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable,
+	})
+}
+
+func startOf(e *bounded.Expr) *bounded.Expr {
+	r := bounded.Range{IntLo: e.Range.IntLo * value.DayMicros, IntHi: e.Range.IntHi * value.DayMicros}
+	return folded(&bounded.Expr{
+		Op: bounded.OpStartOf, Type: value.Timestamp, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable,
+	})
+}
+
+func timeOf(e *bounded.Expr) *bounded.Expr {
+	r := bounded.Range{IntHi: value.DayMicros - 1}
+	if value.DayOf(e.Range.IntLo) == value.DayOf(e.Range.IntHi) {
+		r = bounded.Range{IntLo: value.TimeOf(e.Range.IntLo), IntHi: value.TimeOf(e.Range.IntHi)}
+	}
+	return folded(&bounded.Expr{
+		Op: bounded.OpTimeOf, Type: value.Time, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable,
+	})
+}
+
+// folded returns the constant that e computes if its arguments are constants, and e otherwise. All engines compute the
+// same constant, because e's operation is [bounded.Op.Agreed]. A constant is also the form from which the plan can see
+// which groups a condition leaves.
+func folded(e *bounded.Expr) *bounded.Expr {
+	v, ok := constantOf(e)
+	if !ok || v.Null {
+		return e
+	}
+	return Constant(v)
+}
+
+// constantOf evaluates an expression without columns. The boolean is false for any other expression.
+func constantOf(e *bounded.Expr) (value.Value, bool) {
+	if e.Op == bounded.OpColumn || !e.Op.Agreed() {
+		return value.Value{}, false
+	}
+	args := make([]value.Value, len(e.Args))
+	for i, a := range e.Args {
+		v, ok := constantOf(a)
+		if !ok {
+			return v, false
+		}
+		args[i] = v
+	}
+	return e.Apply(args...), true
+}
+
+// stepped lists all possible results of a truncation of a date or a time, which are the beginnings of units within its
+// range. found is false if e is no truncation, and few is false if there are more than policy.MaxKeys.
+func stepped(e *bounded.Expr) (values []value.Value, found, few bool) {
+	switch e.Op {
+	case bounded.OpDateTrunc:
+		values, few = truncated(e)
+		return values, true, few
+	case bounded.OpTimeTrunc:
+		length := value.ClockMicros(e.Text)
+		if (e.Range.IntHi-e.Range.IntLo)/length >= policy.MaxKeys {
+			return nil, true, false
+		}
+		for n := e.Range.IntLo; n <= e.Range.IntHi; n += length {
+			values = append(values, value.Value{Type: e.Type, Int: n})
+		}
+		return values, true, true
+	}
+	return nil, false, false
+}
+
+// ConstantTime reads the text of a constant of a type of time.
+func ConstantTime(t value.Type, text string, at query.Pos) (*bounded.Expr, error) {
+	v, err := value.Parse(t, text)
+	if err != nil {
+		hint := map[value.Type]string{
+			value.Date: "'2026-01-31'", value.Timestamp: "'2026-01-31 18:30:00'", value.Time: "'18:30:00'",
+		}[t]
+		return nil, Refuse(at, "write it as "+hint, "%q is not a %s", text, t)
+	}
+	return Constant(v), nil
+}
