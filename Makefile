@@ -15,6 +15,8 @@ demo: build
 
 build: prerequisites
 	@mkdir -p bin
+	@[ -e $(BIN) ] || echo "building $(BIN): the first build compiles DuckDB's binding and PostgreSQL's grammar, which takes a minute or two;" \
+	   "it also downloads the modules that this machine lacks" >&2
 	@$(GO) build -o $(BIN) ./cmd/dither
 
 # Packages that start goroutines or share locks run under the race detector. In the others it has nothing to find, and makes them many times slower: the

@@ -3,8 +3,10 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/internal/derive"
 	"dither/internal/exact"
@@ -142,6 +144,9 @@ func (c *Session) ask(q Question) (*asked, error) {
 			}
 		}
 	}
+	if err := c.valued(derived, p, of); err != nil {
+		return nil, err
+	}
 	return &asked{
 		Question: q,
 		policy:   filled,
@@ -152,6 +157,22 @@ func (c *Session) ask(q Question) (*asked, error) {
 		derived:  derived,
 		priced:   how,
 	}, nil
+}
+
+// valued refuses a question with a column that has no value whatever is released, unless it has a release already.
+func (c *Session) valued(d *derive.Answer, p *plan.Plan, of *release.Query) error {
+	i := slices.IndexFunc(p.Outputs, d.Never)
+	if i < 0 {
+		return nil
+	}
+	if before, err := c.kernel.ReleasedBefore(of.Look()); before || err != nil {
+		return err
+	}
+	return &Error{
+		Code:    CodeSQL,
+		Message: fmt.Sprintf("the column %s would have no value, whatever the rows are", SQLName(p.Outputs[i].Name)),
+		Hint:    "it divides by a number that is always 0, or takes the root of a number below 0: leave the column out",
+	}
 }
 
 // recalledAs returns the facts that the ledger records with a release, so that later questions can find it.

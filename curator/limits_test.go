@@ -136,3 +136,44 @@ func TestBoundsJSON(t *testing.T) {
 		t.Error("a public table has bounds")
 	}
 }
+
+// A column that has no value whatever the rows are is refused before anything is spent; one that may have a value is
+// answered.
+func TestNeverAValue(t *testing.T) {
+	c := limitsHome(t)
+	for sql, refused := range map[string]bool{
+		"SELECT COUNT(*) / 0 AS x FROM rows":                              true,
+		"SELECT SUM(1 + x) / (COUNT(*) - COUNT(*)) AS x FROM rows":        true,
+		"SELECT 1 + AVG(x) / AVG(0 * x) AS x FROM rows":                   true,
+		"SELECT SQRT(-1 - ABS(COUNT(*))) AS x FROM rows":                  true,
+		"SELECT SUM(x) / COUNT(*) AS x FROM rows":                         false,
+		"SELECT SQRT(COUNT(*) - 100) AS x FROM rows":                      false,
+		"SELECT COUNT(*) / AVG(x) AS x FROM rows":                         false,
+		"SELECT COUNT(*) AS x FROM rows HAVING COUNT(*) / 0 > 1 OR 1 = 1": false,
+	} {
+		_, explained := c.Explain(t.Context(), Question{SQL: sql})
+		_, answered := c.Answer(t.Context(), Question{SQL: sql})
+		for _, err := range []error{explained, answered} {
+			if got := err != nil && strings.Contains(err.Error(), "column x would have no value"); got != refused || !refused && err != nil {
+				t.Errorf("%s: %v", sql, err)
+			}
+		}
+	}
+}
+
+// An interval is vacuous if it is the whole range that the bounds allow, and not if it excludes something.
+func TestVacuousIntervals(t *testing.T) {
+	c := limitsHome(t)
+	for sql, want := range map[string]bool{
+		"SELECT MEDIAN(x) AS v FROM rows WHERE kind = 'nobody'":  true,
+		"SELECT AVG(x) AS v FROM rows WHERE kind = 'nobody'":     true,
+		"SELECT 2 * AVG(x) AS v FROM rows WHERE kind = 'nobody'": true,
+		"SELECT COUNT(*) AS v FROM rows WHERE kind = 'nobody'":   false,
+		"SELECT SUM(x) AS v FROM rows WHERE kind = 'nobody'":     false,
+	} {
+		r := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
+		if got := r.Rows[0][0].Estimate; got.Vacuous != want {
+			t.Errorf("%s: %v: %+v", sql, got.Vacuous, got)
+		}
+	}
+}

@@ -43,9 +43,9 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 	if s.From != nil {
 		out.Columns, out.Groupings = computedColumns(a.plan, EarlierReleases), nil
 	}
-	parts := make([][]derive.Part, len(a.plan.Outputs))
+	parts, ranges := make([][]derive.Part, len(a.plan.Outputs)), make([]derive.Interval, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
-		parts[i] = a.derived.Parts(o)
+		parts[i], ranges[i] = a.derived.Parts(o), a.derived.Range(o)
 	}
 	for _, cells := range a.derived.Rows(s.Numbers, a.alpha) {
 		row := make(Row, len(cells))
@@ -58,6 +58,8 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 			for j, p := range cell.Parts {
 				e.Parts = append(e.Parts, NamedEstimate{Name: parts[i][j].Name, Estimate: *estimate(p)})
 			}
+			within := ranges[i]
+			e.Vacuous = !e.Chosen && (e.Low == nil || e.Low.Real <= within.Low) && (e.High == nil || e.High.Real >= within.High)
 			row[i].Estimate = e
 		}
 		out.Rows = append(out.Rows, row)

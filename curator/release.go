@@ -117,6 +117,8 @@ type Estimate struct {
 	Low, High *Number  // nil for an end that the interval does not have
 	Parts     []NamedEstimate
 	Chosen    bool // the value was chosen from a list, and has no interval
+	// the interval is the whole range that the bounds allow, so it says nothing about the rows
+	Vacuous bool
 }
 
 // NamedEstimate is the estimate of a named part.

@@ -3,6 +3,7 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -64,6 +65,13 @@ func (d *drawn) cutOff() bool {
 	return false
 }
 
+// hollow reports whether some mark is hollow.
+func (d *drawn) hollow() bool {
+	return slices.ContainsFunc(d.Marks, func(marks []Mark) bool {
+		return slices.ContainsFunc(marks, func(m Mark) bool { return m.Hollow && !m.Missing })
+	})
+}
+
 // clamp moves a number to the nearest point of the axis.
 func (d *drawn) clamp(v float64) float64 { return math.Max(d.low, math.Min(d.high, v)) }
 
@@ -101,24 +109,30 @@ func (d *drawn) mark(c draw.Canvas, hue color.NRGBA, m Mark, at, width vg.Length
 		line = draw.LineStyle{Color: hue, Width: min(1.4, width/3)}
 	} else if !math.IsNaN(value) {
 		half := width * 0.46
-		c.FillPolygon(
-			light(hue),
-			[]vg.Point{
-				{X: at - half, Y: y(0)},
-				{X: at - half, Y: y(value)},
-				{X: at + half, Y: y(value)},
-				{X: at + half, Y: y(0)},
-			},
-		)
+		outline := []vg.Point{
+			{X: at - half, Y: y(0)},
+			{X: at - half, Y: y(value)},
+			{X: at + half, Y: y(value)},
+			{X: at + half, Y: y(0)},
+		}
+		if m.Hollow {
+			c.StrokeLines(draw.LineStyle{Color: hue, Width: 0.8}, append(outline, outline[0]))
+		} else {
+			c.FillPolygon(light(hue), outline)
+		}
+	}
+	if m.Hollow {
+		line.Dashes = []vg.Length{3, 2}
 	}
 	if !math.IsNaN(m.Low) && !math.IsNaN(m.High) && m.Low != m.High {
 		d.whisker(c, line, m, at, min(crossbar, width*0.34), y)
 	}
 	if d.Points && !math.IsNaN(value) {
-		c.DrawGlyphNoClip(
-			draw.GlyphStyle{Color: hue, Radius: min(pointRadius, width*0.6), Shape: draw.CircleGlyph{}},
-			vg.Point{X: at, Y: y(value)},
-		)
+		radius, place := min(pointRadius, width*0.6), vg.Point{X: at, Y: y(value)}
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: hue, Radius: radius, Shape: draw.CircleGlyph{}}, place)
+		if m.Hollow {
+			c.DrawGlyphNoClip(draw.GlyphStyle{Color: white, Radius: radius * 0.6, Shape: draw.CircleGlyph{}}, place)
+		}
 	}
 }
 
@@ -126,6 +140,7 @@ func (d *drawn) mark(c draw.Canvas, hue color.NRGBA, m Mark, at, width vg.Length
 func (d *drawn) whisker(c draw.Canvas, line draw.LineStyle, m Mark, at, half vg.Length, y func(float64) vg.Length) {
 	bottom, top := y(d.clamp(m.Low)), y(d.clamp(m.High))
 	c.StrokeLine2(line, at, bottom, at, top)
+	line.Dashes = nil // for the ends
 	end := func(open bool, to, inward vg.Length) {
 		if open {
 			c.StrokeLines(

@@ -94,13 +94,16 @@ func newPage(c *Chart) *page {
 	}
 	p.layLegend(inner)
 	caption := clean(c.Caption)
-	cutOff := false
+	cutOff, hollow := false, false
 	for i := range c.Panels {
 		d := &drawn{Panel: &c.Panels[i]}
 		d.low, d.high = d.span()
 		d.ticks = ticks(d.low, d.high, int(p.panelHeight()/30))
 		p.panels = append(p.panels, d)
-		cutOff = cutOff || d.cutOff()
+		cutOff, hollow = cutOff || d.cutOff(), hollow || d.hollow()
+	}
+	if hollow {
+		caption += ". Hollow, with a dashed line: the interval is the whole range of possible values."
 	}
 	if cutOff {
 		caption += ". An arrow: the interval goes on."

@@ -54,7 +54,9 @@ type Mark struct {
 	Value     float64 // NaN if there is no value
 	Low, High float64 // ±∞ for an unbounded interval; NaN if there is no interval
 	Text      string  // number as text, for a text chart
-	Missing   bool    // the answer has no such row, so nothing is drawn
+	// the interval is the whole range of possible values: the mark is hollow, and its interval dashed
+	Hollow  bool
+	Missing bool // the answer has no such row, so nothing is drawn
 }
 
 // ErrChart is the error for an inconsistent chart.

@@ -108,13 +108,24 @@ func (d *cells) draw(m Mark) string {
 		if valued {
 			from, to = math.Min(zero, d.at(m.Value)), math.Max(zero, d.at(m.Value))
 			fill(out, from, to)
+			if m.Hollow {
+				for i := range out {
+					if out[i] >= '▉' && out[i] <= '▏' || out[i] == '█' || out[i] == '▐' {
+						out[i] = '░'
+					}
+				}
+			}
 		}
+	}
+	dash := '─'
+	if m.Hollow {
+		dash = '╌'
 	}
 	if m.Low < m.High {
 		first, last := d.cell(m.Low), d.cell(m.High)
 		for i := first; i <= last && last > first; i++ {
-			out[i] = '─'
-			if middle := float64(i) + 0.5; from < middle && middle < to {
+			out[i] = dash
+			if middle := float64(i) + 0.5; from < middle && middle < to && !m.Hollow {
 				out[i] = '━'
 			}
 		}
@@ -133,6 +144,9 @@ func (d *cells) draw(m Mark) string {
 	}
 	if valued && d.points {
 		out[d.cell(m.Value)] = '●'
+		if m.Hollow {
+			out[d.cell(m.Value)] = '○'
+		}
 	}
 	return string(out)
 }
@@ -161,7 +175,7 @@ func fill(out []rune, from, to float64) {
 // paint colours a bar or a point by its series. The part of the interval outside of the bar keeps its colour.
 func paint(bar string, series int) string {
 	hues := []int{34, 33, 32, 35, 36, 31, 90, 94}
-	end := strings.LastIndexAny(bar, "█▉▊▋▌▍▎▏▐━┿●")
+	end := strings.LastIndexAny(bar, "█▉▊▋▌▍▎▏▐━┿●░○")
 	if end < 0 {
 		return bar
 	}

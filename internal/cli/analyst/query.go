@@ -98,8 +98,12 @@ var Query = console.Verb{
 }
 
 func runQuery(s *console.Console, args []string) error {
-	p := pictureFlags(s)
+	p, explain := pictureFlags(s), false
+	s.Flag(&explain, "explain", "", "show the price and the expected error, as `dither explain` does, free")
 	return ask(s, args, func(c *curator.Session, q curator.Question) error {
+		if explain {
+			return explained(s, c, q)
+		}
 		if err := p.Check(s); err != nil {
 			return err
 		}
@@ -137,20 +141,25 @@ func runExplain(s *console.Console, args []string) error {
 	group := s.GroupFlag()
 	return ask(s, args, func(c *curator.Session, q curator.Question) error {
 		q.Group = *group
-		e, err := c.Explain(context.Background(), q)
-		if err != nil {
-			return err
-		}
-		if s.Format == "json" {
-			return s.JSON(e)
-		}
-		if s.Format == "markdown" {
-			s.Print("%s", render.ExplanationMarkdown(e))
-			return nil
-		}
-		s.Print("%s", render.ExplanationText(e))
-		return nil
+		return explained(s, c, q)
 	})
+}
+
+// explained shows the price of a question and the expected error of its answer.
+func explained(s *console.Console, c *curator.Session, q curator.Question) error {
+	e, err := c.Explain(context.Background(), q)
+	if err != nil {
+		return err
+	}
+	if s.Format == "json" {
+		return s.JSON(e)
+	}
+	if s.Format == "markdown" {
+		s.Print("%s", render.ExplanationMarkdown(e))
+		return nil
+	}
+	s.Print("%s", render.ExplanationText(e))
+	return nil
 }
 
 // answer asks the question, and shows progress on stderr if that is a terminal.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"dither/curator"
@@ -32,7 +33,7 @@ func (f *ledgerFlags) declare(s *console.Console) {
 // Ledger is the command `dither ledger`.
 var Ledger = console.Verb{
 	Name: "ledger",
-	Args: "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | " +
+	Args: "head | list | show N|rN | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | " +
 		"clock | recover [--against HEAD] [--spent SUM]",
 	About: "read and check the ledger (owner)",
 	Run:   runLedger,
@@ -65,16 +66,17 @@ func runLedger(s *console.Console, args []string) error {
 	case rest[0] == "list" && len(rest) == 1:
 		return withLedger(s, func(l *ledger.Ledger) error { return listLedger(s, l) })
 	case rest[0] == "show" && len(rest) == 2:
-		n, err := strconv.ParseUint(rest[1], 10, 64)
+		// a release is named by the number of its reservation, as in r12
+		n, err := strconv.ParseUint(strings.TrimPrefix(rest[1], "r"), 10, 64)
 		if err != nil {
-			return console.Usage("ledger show takes an entry's number, not %q", rest[1])
+			return console.Usage("ledger show takes an entry's number or a release's name, such as 12 or r12, not %q", rest[1])
 		}
-		return withLedger(s, func(l *ledger.Ledger) error { return showEntry(s, l, n) })
+		return withLedger(s, func(l *ledger.Ledger) error { return showEntry(s, l, n, strings.HasPrefix(rest[1], "r")) })
 	}
 	return console.Usage(ledgerVerbs)
 }
 
-const ledgerVerbs = "ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], " +
+const ledgerVerbs = "ledger head, list, show N or rN, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], " +
 	"resume, clock, or recover [--against HEAD] [--spent SUM]"
 
 // showHead prints the checkpoint that the owner keeps elsewhere: the head of the ledger. As JSON, it also includes
@@ -289,10 +291,11 @@ func shorten(text string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-func showEntry(s *console.Console, l *ledger.Ledger, n uint64) error {
+// showEntry prints entry n. With release, n is from the name of a release, so the entry must be its reservation.
+func showEntry(s *console.Console, l *ledger.Ledger, n uint64, release bool) error {
 	found := false
 	err := l.Entries(func(e ledger.Entry) error {
-		if e.Index != n {
+		if e.Index != n || release && e.Kind != ledger.KindReserve {
 			return nil
 		}
 		found = true
@@ -300,6 +303,9 @@ func showEntry(s *console.Console, l *ledger.Ledger, n uint64) error {
 		s.Print("%s\n", render.PrintableJSON(text))
 		return err
 	})
+	if err == nil && !found && release {
+		return console.Usage("there is no release r%d", n)
+	}
 	if err == nil && !found {
 		return console.Usage("there is no entry %d", n)
 	}

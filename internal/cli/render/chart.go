@@ -96,6 +96,7 @@ func panelOf(column curator.Column, rows []curator.Row, measure int, groups, ser
 // MarkOf returns an estimate with its interval as a mark.
 func MarkOf(e *curator.Estimate) plot.Mark {
 	m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Text: withError(e)}
+	m.Hollow = e.Vacuous
 	if e.Value != nil && e.Value.Text != nil {
 		m.Missing = true // dates and texts cannot be drawn
 	}

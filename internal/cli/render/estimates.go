@@ -49,14 +49,23 @@ func KeyText(key any) string {
 	return Printable(fmt.Sprint(key))
 }
 
+// cellText writes an estimate with its interval. A constant has none.
+func cellText(column curator.Column, e *curator.Estimate) string {
+	if column.Mechanism == curator.Constant && e.Value != nil {
+		return e.Value.String()
+	}
+	return withError(e)
+}
+
 // withError writes an estimate with its interval: 57.2 ± 1.3, or 57.2 [56.0, 60.1] for an asymmetric interval, or ?
-// [0, 77] without a value.
+// [0, 77] without a value. A value without an interval is marked: 57 ± 0 if noise and rounding are too small to be
+// shown, 57 ± ? if the interval has an infinite end, and "57 (chosen)" for a mode.
 func withError(e *curator.Estimate) string {
 	if e.Value == nil {
 		return "? " + interval(e, 4)
 	}
 	if e.Chosen {
-		return e.Value.String()
+		return e.Value.String() + " (chosen)"
 	}
 	if e.Low == nil || e.High == nil {
 		return Compact(e.Value.Real) + " ± ?"
@@ -64,7 +73,7 @@ func withError(e *curator.Estimate) string {
 	below, above := e.Value.Real-e.Low.Real, e.High.Real-e.Value.Real
 	half := math.Max(below, above)
 	if half < 1e-12*math.Max(1, math.Abs(e.Value.Real)) { // a difference of rounding, not an interval
-		return e.Value.String()
+		return e.Value.String() + " ± 0"
 	}
 	if e.Value.Text != nil {
 		return e.Value.String() + " " + interval(e, 0)

@@ -62,7 +62,7 @@ func TestZeroHasNoSign(t *testing.T) {
 		Compact(minus): "0", Compact(-1): "-1", Compact(-1e-9): "-1e-09", Number6(minus): "0", CSVFloat(&minus): "0",
 		withError(&curator.Estimate{Value: &curator.Number{Real: -0.3}, Low: &curator.Number{Real: -60.3}, High: &curator.Number{Real: 59.7}}):   "0 ± 60",
 		withError(&curator.Estimate{Value: &curator.Number{Real: -0.3}, Low: &curator.Number{Real: -0.4}, High: &curator.Number{Real: 200}}):     "0 [0, 200]",
-		withError(&curator.Estimate{Value: &curator.Number{Real: minus}, Low: &curator.Number{Real: minus}, High: &curator.Number{Real: minus}}): "0",
+		withError(&curator.Estimate{Value: &curator.Number{Real: minus}, Low: &curator.Number{Real: minus}, High: &curator.Number{Real: minus}}): "0 ± 0",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

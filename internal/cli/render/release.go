@@ -20,7 +20,7 @@ func ReleaseTable(r *curator.Release) string {
 		cells := make([]string, len(row))
 		for i, c := range row {
 			if c.Estimate != nil {
-				cells[i] = " " + withError(c.Estimate)
+				cells[i] = " " + cellText(r.Columns[i], c.Estimate)
 			} else {
 				cells[i] = " " + cellKey(c)
 			}

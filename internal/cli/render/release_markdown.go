@@ -14,9 +14,9 @@ func ReleaseMarkdown(r *curator.Release) string {
 	}
 	rows := make([][]string, len(r.Rows))
 	for i, row := range r.Rows {
-		for _, c := range row {
+		for j, c := range row {
 			if c.Estimate != nil {
-				rows[i] = append(rows[i], withError(c.Estimate))
+				rows[i] = append(rows[i], cellText(r.Columns[j], c.Estimate))
 			} else {
 				rows[i] = append(rows[i], cellKey(c))
 			}

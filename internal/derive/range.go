@@ -1,0 +1,77 @@
+package derive
+
+import (
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// Range returns an interval that contains an output's value whatever is released. The bounds of the policy and of the
+// question determine it. An interval that covers it says nothing about the rows.
+func (a *Answer) Range(o plan.Output) Interval {
+	if o.Post == nil {
+		return everything
+	}
+	return rangeOf(a.plan, o.Post)
+}
+
+// Never reports whether an output has no value whatever is released: it divides by 0, or takes the root of a number
+// below 0.
+func (a *Answer) Never(o plan.Output) bool { return o.Post != nil && never(a.plan, o.Post) }
+
+// rangeOf returns the range of p's value, by interval arithmetic. Counts and sums have noise, so they may be any
+// number.
+func rangeOf(of *plan.Plan, p *plan.Post) Interval {
+	switch p.Op {
+	case plan.PostAggregate:
+		agg := of.Aggregates[p.Index]
+		switch {
+		case agg.Func == plan.Average:
+			return Interval{agg.Lo, agg.Hi}
+		case agg.Quantile != nil && agg.Quantile.Value.Rounds():
+			return Interval{agg.Quantile.Value.X.Range.Lo, agg.Quantile.Value.X.Range.Hi}
+		case agg.Quantile != nil && agg.Quantile.Value.X.Type != value.Date:
+			return Interval{float64(agg.Quantile.Value.Lo), float64(agg.Quantile.Value.Hi)}
+		}
+		return everything
+	case plan.PostConst:
+		return exactly(p.Const).Interval
+	case plan.PostSub:
+		if x, y := p.Args[0], p.Args[1]; x.Op == plan.PostAggregate && y.Op == plan.PostAggregate && x.Index == y.Index {
+			return Interval{}
+		}
+	case plan.PostNeg, plan.PostAdd, plan.PostMul, plan.PostDiv, plan.PostRound, plan.PostAbs, plan.PostSqrt,
+		plan.PostLeast, plan.PostGreatest:
+	default:
+		return everything
+	}
+	args := make([]Estimate, len(p.Args))
+	for i, x := range p.Args {
+		args[i].Interval = rangeOf(of, x)
+	}
+	return intervalOf(p, args)
+}
+
+// never reports whether p is NULL whatever is released.
+func never(of *plan.Plan, p *plan.Post) bool {
+	switch p.Op {
+	case plan.PostConst:
+		return p.Const.Null
+	case plan.PostDiv:
+		if rangeOf(of, p.Args[1]) == (Interval{}) {
+			return true
+		}
+	case plan.PostSqrt:
+		if rangeOf(of, p.Args[0]).High < 0 {
+			return true
+		}
+	case plan.PostNeg, plan.PostAdd, plan.PostSub, plan.PostMul, plan.PostRound, plan.PostAbs:
+	default:
+		return false
+	}
+	for _, x := range p.Args {
+		if never(of, x) {
+			return true
+		}
+	}
+	return false
+}
