@@ -103,6 +103,10 @@ func TestInsteadWorksWhenPasted(t *testing.T) {
 			continue
 		}
 		_, err := plan.Build(p, plan.Request{SQL: before + call + after})
+		if err == nil {
+			t.Logf("%s is answered: remove its entry", name)
+			continue
+		}
 		var e *bind.Error
 		if !errors.As(err, &e) || !strings.HasPrefix(e.Hint, "write ") || strings.Contains(e.Hint, "$") {
 			t.Errorf("%s: %v", name, err)
