@@ -77,4 +77,37 @@ func NumberLiteral(x query.Expr) *big.Rat {
 	return r
 }
 
+// NumberOption returns the value of an option: a number, or numbers with + - * / between them. It returns nil if the
+// value is none, or if it is no finite decimal, as 1/3.
+func NumberOption(x query.Expr) *big.Rat {
+	b, ok := x.(*query.Binary)
+	if !ok {
+		return NumberLiteral(x)
+	}
+	l, r := NumberOption(b.L), NumberOption(b.R)
+	if l == nil || r == nil {
+		return nil
+	}
+	out := new(big.Rat)
+	switch b.Op {
+	case query.Add:
+		out.Add(l, r)
+	case query.Sub:
+		out.Sub(l, r)
+	case query.Mul:
+		out.Mul(l, r)
+	case query.Div:
+		if r.Sign() == 0 {
+			return nil
+		}
+		out.Quo(l, r)
+	default:
+		return nil
+	}
+	if _, finite := out.FloatPrec(); !finite {
+		return nil
+	}
+	return out
+}
+
 func floatOf(r *big.Rat) float64 { f, _ := r.Float64(); return f }

@@ -37,10 +37,10 @@ func (l *Scope) none() bool { return l.Table == nil && l.Names == nil && l.insid
 // Column returns the expression of a reference to a column, and makes the engine clean that column.
 func (l *Scope) Column(c *query.Column) (*bounded.Expr, error) {
 	switch {
-	case l.none():
-		return nil, NoTable(c.At)
 	case l.inside != nil:
 		return nil, Refuse(c.At, "add it to GROUP BY, or aggregate it", "column %q stands outside any aggregate", c.Name)
+	case l.none():
+		return nil, NoTable(c.At)
 	case l.Names != nil:
 		return l.resolve(c)
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -56,6 +55,9 @@ func optioned(p *policy.Policy, t *policy.Table, tree *query.Select, r Request) 
 			return r, bind.Refuse(o.At, "leave one out", "the option %s is given twice", o.Name)
 		}
 		given[o.Name] = o
+	}
+	if o, ok := given["max_groups_contributed"]; ok && isNull(o.Value) && given["max_rows_contributed"].Value != nil {
+		delete(given, "max_groups_contributed") // the bound on rows is all there is
 	}
 	for _, name := range names { // this order does not depend on the question's
 		o, ok := given[name]
@@ -157,7 +159,7 @@ func (r *Request) leastUnits(o query.Option) error {
 
 // epsilonOf reads an ε: a number above 0 and at most privacy.MaxEpsilon.
 func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, error) {
-	n := bind.NumberLiteral(x)
+	n := bind.NumberOption(x)
 	if n == nil || n.Sign() <= 0 {
 		return privacy.Epsilon{}, bind.Refuse(
 			x.Pos(),
@@ -177,7 +179,7 @@ func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, er
 }
 
 func deltaOption(o query.Option) (privacy.Delta, error) {
-	n := bind.NumberLiteral(o.Value)
+	n := bind.NumberOption(o.Value)
 	if n == nil || n.Sign() < 0 || n.Cmp(big.NewRat(1, 1)) > 0 {
 		return privacy.Delta{}, bind.Refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1")
 	}
@@ -197,7 +199,7 @@ func deltaOption(o query.Option) (privacy.Delta, error) {
 
 // countOption reads a whole number of at least 1.
 func countOption(o query.Option) (int64, error) {
-	n := bind.NumberLiteral(o.Value)
+	n := bind.NumberOption(o.Value)
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxRowsPerUnit, 1)) > 0 {
 		return 0, bind.Refuse(
 			o.Value.Pos(),
@@ -210,20 +212,19 @@ func countOption(o query.Option) (int64, error) {
 	return n.Num().Int64(), nil
 }
 
-// groups reads max_groups_contributed. NULL means no bound: it is refused unless each row is a unit, because one
-// unit could then change every group. If each row is a unit and one row counts, that row is in one group, and the
-// number has no effect.
+// groups reads max_groups_contributed. NULL means no bound on groups, so the unit is bounded by rows, to the number that
+// the policy allows, or to max_rows_contributed. If each row is a unit and one row counts, that row is in one group, and
+// the number has no effect.
 func (r *Request) groups(t *policy.Table, o query.Option) error {
-	if c, ok := o.Value.(*query.Literal); ok && c.Kind == query.NullLiteral {
-		if t.Unit.IsRow() {
+	if isNull(o.Value) {
+		if t.Unit.IsRow() || r.AutoRows || r.MaxRows > 0 {
 			return nil
 		}
-		return bind.Refuse(
-			o.Value.Pos(),
-			fmt.Sprintf("write %s=%d, or max_rows_contributed=%d", o.Name, t.Unit.MaxGroups, t.Unit.RowsPerUnit),
-			"without a bound on groups, one %s could change every group",
-			t.Unit.Column,
-		)
+		if r.MaxGroups > 0 {
+			return bind.Refuse(o.At, "leave one out", "the question's %s differs from --max-groups", o.Name)
+		}
+		r.MaxRows = t.Unit.RowsPerUnit
+		return nil
 	}
 	n, err := countOption(o)
 	if err != nil {
@@ -236,6 +237,11 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 		r.MaxGroups = n
 	}
 	return nil
+}
+
+func isNull(x query.Expr) bool {
+	c, ok := x.(*query.Literal)
+	return ok && c.Kind == query.NullLiteral
 }
 
 // unitOption checks that the option privacy_unit_column names the table's unit column.
@@ -264,7 +270,7 @@ func unitOption(t *policy.Table, o query.Option) error {
 }
 
 func targetOption(o query.Option) (*big.Rat, error) {
-	n := bind.NumberLiteral(o.Value)
+	n := bind.NumberOption(o.Value)
 	if n == nil || n.Sign() <= 0 || n.Cmp(big.NewRat(1, 1)) > 0 {
 		return nil, bind.Refuse(
 			o.Value.Pos(),

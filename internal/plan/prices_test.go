@@ -63,6 +63,8 @@ func TestOptionsAccepted(t *testing.T) {
 	for sql, want := range map[string]string{
 		dp + "(epsilon=2) COUNT(*) FROM people":                                                                                                  "ε = 2",
 		dp + "(EPSILON=2, delta=1e-6) COUNT(*) FROM people":                                                                                      "ε = 2",
+		dp + "(epsilon=1/2, max_groups_contributed=NULL) COUNT(*) FROM visits":                                                                   "ε = 0.5, 12 rows",
+		dp + "(epsilon=1+2*.5-1.5, max_groups_contributed=NULL, max_rows_contributed=2) COUNT(*) FROM visits":                                    "ε = 0.5, 2 rows",
 		dp + "(epsilon=0.5, delta=0, max_groups_contributed=NULL) COUNT(*) FROM people":                                                          "ε = 0.5",
 		dp + "(epsilon=.5, max_groups_contributed=2) race, COUNT(*) FROM people GROUP BY race":                                                   "ε = 0.5",
 		"SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM people":                                                                                  "ε = 1",
@@ -114,7 +116,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		dp + "(delta=1.5)" + n:                                            "1:48: a delta is a number from 0 to 1",
 		dp + "(max_groups_contributed=0)" + n:                             "1:65: max_groups_contributed is a whole number",
 		dp + "(max_groups_contributed=1.5)" + n:                           "1:65: max_groups_contributed is a whole number",
-		dp + "(max_groups_contributed=NULL) COUNT(*) FROM visits":         "1:65: without a bound on groups, one person could change every group",
+		dp + "(epsilon=1/3) COUNT(*) FROM people":                         "1:51: an epsilon is a number above 0; write epsilon with a number, such as 0.5",
 		dp + "(max_groups_contributed=1, max_rows_contributed=1)" + n:     "1:68: max_groups_contributed and max_rows_contributed exclude each other",
 		dp + "(privacy_unit_column=age)" + n:                              "1:62: in table \"people\" each row is one unit",
 		dp + "(privacy_unit_column=x.person) COUNT(*) FROM visits":        "1:62: there is no table \"x\" in this question",

@@ -14,8 +14,8 @@ type Options struct {
 	List      []Option
 }
 
-// Option is name = value. The value is a *Literal, or, for an unquoted word or path, a *Column. Name is folded to
-// lower case.
+// Option is name = value. The value is a *Literal, a *Binary of numbers (1 / 2 + 3), or, for an unquoted word or path, a
+// *Column. Name is folded to lower case.
 type Option struct {
 	At    Pos
 	Name  string
@@ -239,8 +239,33 @@ func foldASCII(s string) string {
 	}, s)
 }
 
-// value parses a number, NULL, TRUE, FALSE, a text, a word, or a path of two words.
+// mostOperators bounds the operators in the value of an option.
+const mostOperators = 8
+
+// value parses numbers with + - * / between them, or one value.
 func (r *optionReader) value(tokens []*pg.ScanToken) (Expr, error) {
+	for _, ops := range []map[pg.Token]BinaryOp{
+		{pg.Token_ASCII_43: Add, pg.Token_ASCII_45: Sub}, {pg.Token_ASCII_42: Mul, pg.Token_ASCII_47: Div},
+	} {
+		for i := len(tokens) - 2; i > 0; i-- { // the last operator of those that bind least
+			op, ok := ops[tokens[i].GetToken()]
+			before := tokens[i-1].GetToken()
+			if !ok || len(tokens) > 3*mostOperators || before != pg.Token_ICONST && before != pg.Token_FCONST {
+				continue
+			}
+			left, err := r.value(tokens[:i])
+			if err != nil {
+				return nil, err
+			}
+			right, err := r.value(tokens[i+1:])
+			return &Binary{At: r.text.pos(int(tokens[i].GetStart())), Op: op, L: left, R: right}, err
+		}
+	}
+	return r.single(tokens)
+}
+
+// single parses a number, NULL, TRUE, FALSE, a text, a word, or a path of two words.
+func (r *optionReader) single(tokens []*pg.ScanToken) (Expr, error) {
 	at := r.text.pos(int(tokens[0].GetStart()))
 	text, rest := r.tokenText(tokens[0]), tokens[1:]
 	switch kind := tokens[0].GetToken(); {

@@ -1,6 +1,6 @@
 -- Questions with GoogleSQL's differential-privacy clause, in the forms of its reference and of its libraries' examples.
 -- policy: ferry
--- floor: 55
+-- floor: 65
 
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM trips
@@ -10,11 +10,11 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1.0, delta=1e-8, max_groups_con
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=1) route, AVG(fare) FROM trips GROUP BY route
 --= open: avg takes no bounds per group: what one passenger adds to a
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=2) route, AVG(fare, contribution_bounds_per_group => (0, 200)) FROM trips GROUP BY route
---= open: without a bound on groups, one passenger could change every
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=NULL) route, COUNT(*) FROM trips GROUP BY route
---= open: this cannot be the value of an option
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1/2) COUNT(*) FROM trips
---= open: this cannot be the value of an option
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=1+1) route, COUNT(*) FROM trips GROUP BY route
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1, max_rows_contributed=5) COUNT(*) AS n FROM trips
