@@ -283,7 +283,7 @@ func worded(err error) *Error {
 		return &Error{
 			Code:    CodeNotSealed,
 			Message: err.Error(),
-			Hint:    "ask the owner to run `dither seal`, or call Owner.Seal",
+			Hint:    "the owner runs `dither seal`, which reads the sources into versions that questions can read",
 			cause:   err,
 		}
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy), errors.Is(err, ledger.ErrStale):

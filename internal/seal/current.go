@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNotSealed reports a table without a published version.
-var ErrNotSealed = errors.New("the table is not sealed yet: seal it first")
+var ErrNotSealed = errors.New("the table is not sealed yet")
 
 // StaleError reports that the newest version was sealed under another declaration than the table's present one. It
 // depends on the two declarations only, never on rows.

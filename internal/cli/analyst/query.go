@@ -71,8 +71,7 @@ func readAll(r io.Reader) (string, error) {
 	return string(text), err
 }
 
-// ask opens the home, reads the question, and passes both to do. It seals a table of the question first if that was
-// never sealed.
+// ask opens the home, reads the question, and passes both to do.
 func ask(s *console.Console, args []string, do func(*curator.Session, curator.Question) error) error {
 	q, file := questionFlags(s)
 	rest, helped, err := s.Parse(args)
@@ -86,7 +85,7 @@ func ask(s *console.Console, args []string, do func(*curator.Session, curator.Qu
 	if err != nil {
 		return err
 	}
-	return s.Sealing(func(c *curator.Session) error { return do(c, *q) })
+	return s.Asking(func(c *curator.Session) error { return do(c, *q) })
 }
 
 // Query is the command `dither query`.

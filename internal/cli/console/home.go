@@ -42,25 +42,6 @@ func (s *Console) session(c *curator.Owner) *curator.Session {
 	return c.For(*s.analyst)
 }
 
-// Sealing opens the home as [Console.Asking] does. If do fails because a table was never sealed, Sealing seals the
-// table and calls do again. This is permitted because only an owner runs the command line, and the failed question
-// was not charged. A join may need several tables.
-func (s *Console) Sealing(do func(*curator.Session) error) error {
-	return s.With(func(c *curator.Owner) error {
-		for sealed := ""; ; {
-			err := do(s.session(c))
-			var e *curator.Error
-			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
-				return err
-			}
-			if err := s.sealMissing(c, e.Table); err != nil {
-				return err
-			}
-			sealed = e.Table
-		}
-	})
-}
-
 // Seal seals one table and prints the owner's report on stderr, so that stdout contains only answers. It shows
 // progress if stderr is a terminal.
 func (s *Console) Seal(c *curator.Owner, table string, o curator.SealOptions) error {
@@ -80,21 +61,5 @@ func (s *Console) Seal(c *curator.Owner, table string, o curator.SealOptions) er
 		return err
 	}
 	s.Note("%s", render.PrintableLines(report.Text))
-	return nil
-}
-
-// sealMissing seals a table unless it already has a version.
-func (s *Console) sealMissing(c *curator.Owner, table string) error {
-	tables, err := c.Tables()
-	if err != nil {
-		return err
-	}
-	for _, t := range tables {
-		if t.Name == table && t.NeverSealed {
-			if err := s.Seal(c, t.Name, curator.SealOptions{}); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }

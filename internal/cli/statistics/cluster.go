@@ -76,7 +76,7 @@ func runCluster(s *console.Console, args []string) error {
 	if err := f.picture.Check(s); err != nil {
 		return err
 	}
-	return s.Sealing(func(c *curator.Session) error {
+	return s.Asking(func(c *curator.Session) error {
 		if f.explain {
 			e, err := cluster.ExplainKMeans(context.Background(), c, q)
 			if err != nil {

@@ -75,7 +75,7 @@ func runEstimate(s *console.Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.Sealing(func(c *curator.Session) error { return estimated(s, c, o, plan) })
+	return s.Asking(func(c *curator.Session) error { return estimated(s, c, o, plan) })
 }
 
 type estimatePlanner func(context.Context, *curator.Session) (*estimate.Plan, error)

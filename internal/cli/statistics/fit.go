@@ -114,7 +114,7 @@ func fitting[E, F any](
 	s *console.Console, o *fitOptions, explain func(*curator.Session) (E, error), tell func(E) error,
 	fit func(*curator.Session) (F, error), show func(F) error,
 ) error {
-	return s.Sealing(func(c *curator.Session) error {
+	return s.Asking(func(c *curator.Session) error {
 		if o.explain {
 			e, err := explain(c)
 			if err != nil {

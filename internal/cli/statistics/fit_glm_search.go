@@ -18,7 +18,7 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 		q.Formula = formula
 		search.Candidates = append(search.Candidates, q)
 	}
-	return s.Sealing(func(c *curator.Session) error {
+	return s.Asking(func(c *curator.Session) error {
 		if o.explain {
 			return console.Usage(
 				"--explain supports one model at a time; a search costs the price of each model, and " +

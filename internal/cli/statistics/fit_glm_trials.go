@@ -22,7 +22,7 @@ func tryGLM(s *console.Console, o *fitOptions, q regression.GLM, tried, trials s
 		}
 		search.Trials = n
 	}
-	return s.Sealing(func(c *curator.Session) error {
+	return s.Asking(func(c *curator.Session) error {
 		run, ctx := regression.TryGLM, s.Context()
 		if o.explain {
 			run = regression.ExplainTrials

@@ -46,7 +46,7 @@ func measure(
 	}
 	q := o.question()
 	q.SQL = sql
-	return s.Sealing(func(c *curator.Session) error { return measured(s, o, c, q, try, do) })
+	return s.Asking(func(c *curator.Session) error { return measured(s, o, c, q, try, do) })
 }
 
 func measured(
