@@ -43,6 +43,9 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	if err := Init(home); err != nil {
 		return nil, err
 	}
+	if note := resetBefore(home); note != "" {
+		notes = append(notes, note)
+	}
 	if !drafted {
 		return append(notes, "kept the policy "+file), nil
 	}

@@ -35,6 +35,7 @@ func verbs() []console.Verb {
 		statistics.Cluster,
 		owner.Budget,
 		owner.Ledger,
+		owner.Reset,
 		laboratory.Account,
 		laboratory.Calibrate,
 		laboratory.Interpret,
