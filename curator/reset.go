@@ -115,12 +115,12 @@ func exists(file string) bool {
 }
 
 func readState(home string) (s ledger.State, err error) {
-	l, err := ledger.Open(home, time.Now)
+	c, err := OpenWith(home, Options{})
 	if err != nil {
 		return s, err
 	}
-	s, err = l.State()
-	return s, errors.Join(err, l.Close())
+	s, err = c.ledger.State()
+	return s, errors.Join(err, c.Close())
 }
 
 // Do carries the reset out if typed is the text in Confirm. It writes the record durably before it moves anything.
