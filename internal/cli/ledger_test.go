@@ -33,6 +33,7 @@ func TestLedgerClock(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	run(console.ExitAnswered, "seal")
 	run(console.ExitAnswered, "query", "--epsilon", "0.5", "SELECT COUNT(*) FROM people")
 	if text := run(console.ExitUsage, "ledger", "clock"); !strings.Contains(text, "no entry is dated later") {
 		t.Error(text)
