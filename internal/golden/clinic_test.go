@@ -182,7 +182,24 @@ func written() []maker {
 				"0.05")),
 		clinicHome("clinic-truncation", "change-one", "rho: 300, delta: 1e-5, selection_delta: 9e-6",
 			"default: {rho: 0.2}, maximum: {rho: 20}, delta: 4e-9, truncation: 5%", "", truncationAsks()),
+		clinicHome("clinic-forms", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", formAsks()),
 	}
+}
+
+// formAsks are questions in forms of SQL that dither has answered since the other homes were written.
+func formAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT SUM(age / 10), SUM((age - 50) / 10), SUM(age / 10.0), SUM(DIV(age, 7)), SUM(MOD(age, 7)) FROM people",
+		"SELECT SUM(TRUNC(cost)), SUM(ROUND(cost, 1)), SUM(TRUNC(cost, -1)), SUM(ROUND(age, -1)) FROM visits",
+		"SELECT SUM(POWER(age, 2)), SUM(POWER(cost + 1, 0.3)), SUM(LOG(cost + 1)), SUM(LOG(2, age + 1)) FROM visits",
+		"SELECT MOD(age, 10), COUNT(*) FROM people GROUP BY MOD(age, 10)",
+		"SELECT (age - 50) / 10, COUNT(*) FROM people GROUP BY 1",
+		"SELECT COUNT(DISTINCT person), COUNT(DISTINCT person) FILTER (WHERE cost > 100) FROM visits",
+		"SELECT city, COUNT(DISTINCT CASE WHEN cost > 100 THEN person END) AS n, COUNT(*) FROM visits GROUP BY city",
+	} {
+		out = append(out, ask{SQL: sql})
+	}
+	return out
 }
 
 // truncationAsks are questions under a policy that asks for an estimate of what the bounds cut.
