@@ -51,7 +51,8 @@ func (t *guide) town(home string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := build(made, town.CSV, home); err != nil {
+	_, visits, err := build(made, town.CSV, home)
+	if err != nil {
 		return err
 	}
 	c, err := curator.Open(home)
@@ -70,5 +71,20 @@ func (t *guide) town(home string) error {
 			return err
 		}
 	}
+	return t.cut(c, visits)
+}
+
+// cut shows what a bound on rows leaves out: it asks for the number of visits, and states the true number beside it.
+func (t *guide) cut(c *curator.Owner, visits int64) error {
+	if _, err := t.seal(c, "visits"); err != nil {
+		return err
+	}
+	t.Print("\nHow many visits were there? A few people came nearly every day, and the line `bounds` says how many of\n" +
+		"their visits count.\n")
+	if err := t.show(c, "SELECT COUNT(*) AS visits FROM visits", false); err != nil {
+		return err
+	}
+	t.Print("  in truth %s: these data are made up, so the tour may say it. The interval is around the bounded number,\n"+
+		"  so it misses the true one. A higher rows_per_unit leaves out less, and adds noise.\n", curator.Thousands(visits))
 	return nil
 }
