@@ -65,15 +65,16 @@ var allowed = map[string][]string{
 	"internal/bounded":     {"internal/exact", "internal/policy", "internal/value"},
 	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                         // what a question's running time may be
 	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
-	"internal/free":        {"internal/bind", "internal/bounded", "internal/query", "internal/value"}, // answers that read no row
+	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"}, // which groups can have rows
+	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"}, // answers that read no row
 	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                 // how far one unit moves what a statement measures
 	"internal/plan": {
-		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/sensitivity", "internal/truncation", "internal/value", "mechanism",
-		"mechanism/partition", "noise", "privacy",
+		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
+		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/partition", "noise", "privacy",
 	},
 	"internal/truncation": {"internal/bounded", "internal/policy", "internal/value"}, // the statement that counts what caps cut
 	"internal/reuse":      {"internal/bounded", "internal/plan", "internal/value"},   // what follows from earlier releases
-	"internal/derive":     {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/reuse", "internal/truncation", "internal/value", "noise"},
+	"internal/derive":     {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/prune", "internal/reuse", "internal/truncation", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/bounded", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {

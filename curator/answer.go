@@ -44,6 +44,9 @@ type Question struct {
 	// number, and no smaller number is allowed
 	MinUnits int64
 	Other    bool // add one group for all rows whose key was not selected
+	// permit a private selection where the question does not ask for one by its keys: among known keys that are too
+	// many to be shown, and for a list of unknown values without a price
+	AllowSelection bool
 	// for Explain only: state what the answer promises to a group of this many units together; 0 for no statement
 	Group int64
 	// the analyst who asks. The ledger records the name, and the policy may limit what this analyst spends
@@ -81,6 +84,12 @@ func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
 		return nil, err
 	}
 	a, err := c.ask(q)
+	if err == nil {
+		err = c.sensible(a)
+	}
+	if err == nil {
+		err = c.deliberate(a)
+	}
 	if err != nil {
 		return c.freely(q, err)
 	}
@@ -219,7 +228,7 @@ func (c *Session) request(q Question) (plan.Request, error) {
 		MaxRows:    rows,
 		AutoRows:   auto,
 		Truncation: cut,
-		Unknown:    plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
+		Unknown:    plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Allow: q.AllowSelection, Other: q.Other},
 	}, err
 }
 

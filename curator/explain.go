@@ -72,6 +72,9 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		return nil, err
 	}
 	a, err := c.ask(q)
+	if err == nil {
+		err = c.sensible(a)
+	}
 	if err != nil {
 		return c.explainFreely(q, err)
 	}
@@ -98,7 +101,7 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		return nil, c.public(err)
 	}
 	notes, columns := slices.Concat(
-		c.notes(a.plan),
+		c.notes(a),
 		rowsNotes(a.plan, a.alpha),
 		truncationNotes(cut),
 		orderNotes(a.plan, a.alpha),
@@ -114,6 +117,9 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if a.priced != "" {
 		notes = append(notes, a.priced)
 	}
+	if err := c.deliberate(a); err != nil {
+		notes = append(notes, "Asking needs --allow-selection or a price, so that no tool pays for a list by accident.")
+	}
 	if unforetold(columns) {
 		notes = append(notes, unforetoldYet)
 	}
@@ -126,7 +132,7 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 	return &Explanation{
 		SQL:         a.SQL,
 		Confidence:  a.Confidence,
-		Cells:       knownCells(a.plan),
+		Cells:       knownCells(a),
 		Selection:   chosen,
 		Groupings:   c.groupings(a, true),
 		Sensitivity: l1,
@@ -195,7 +201,8 @@ func (c *Session) unit(a *asked) Unit {
 const manyCells = 1000
 
 // notes returns what an analyst should know about the intervals: above all, what they do not cover.
-func (c *Session) notes(p *plan.Plan) []string {
+func (c *Session) notes(a *asked) []string {
+	p := a.plan
 	notes := []string{
 		"Intervals cover noise and rounding around the bounded answer. They do not cover sampling, or what the " +
 			"bounds leave out.",
@@ -203,7 +210,11 @@ func (c *Session) notes(p *plan.Plan) []string {
 	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))
 	}
-	if n := p.Cells(); n > manyCells && p.Selection == nil && len(p.Keys) > 0 {
+	n := knownCells(a)
+	if p.Sets != nil {
+		n = p.Cells()
+	}
+	if n > manyCells && len(p.Keys) > 0 {
 		notes = append(
 			notes,
 			fmt.Sprintf(
@@ -213,7 +224,7 @@ func (c *Session) notes(p *plan.Plan) []string {
 			),
 		)
 	}
-	notes = append(notes, openNotes(p)...)
+	notes = append(append(notes, possibleNotes(a)...), openNotes(p)...)
 	notes = append(notes, setsNotes(p)...)
 	if p.Source != nil {
 		notes = append(notes, relationNotes(p)...)

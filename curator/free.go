@@ -9,13 +9,13 @@ import (
 )
 
 // freeOf returns the answer to a question that the planner refused with err, if the question reads no row, as SELECT 1
-// does. Such an answer has no price, and no entry in the ledger. Otherwise freeOf returns the error for the question.
+// and lists of declared values do. Such an answer has no price, and no entry in the ledger. Otherwise freeOf returns the error for the question.
 // Only refused questions come here, so no question with a price becomes free, or is slower.
-func freeOf(q Question, err error) (*free.Answer, error) {
+func (c *Session) freeOf(q Question, err error) (*free.Answer, error) {
 	if refusal := (*plan.Error)(nil); !errors.As(err, &refusal) || refusal.Price {
 		return nil, err
 	}
-	out, own := free.Of(q.SQL)
+	out, own := free.Of(c.filled(), q.SQL)
 	if own != nil {
 		err = own
 	}
@@ -24,7 +24,7 @@ func freeOf(q Question, err error) (*free.Answer, error) {
 
 // freely answers a refused question if it reads no row.
 func (c *Session) freely(q Question, refused error) (*Release, error) {
-	a, err := freeOf(q, refused)
+	a, err := c.freeOf(q, refused)
 	if a == nil {
 		return nil, c.public(err)
 	}
@@ -48,7 +48,7 @@ func (c *Session) freely(q Question, refused error) (*Release, error) {
 
 // explainFreely explains a refused question if it reads no row.
 func (c *Session) explainFreely(q Question, refused error) (*Explanation, error) {
-	a, err := freeOf(q, refused)
+	a, err := c.freeOf(q, refused)
 	if a == nil {
 		return nil, c.public(err)
 	}

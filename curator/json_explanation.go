@@ -2,6 +2,10 @@ package curator
 
 // MarshalJSON writes the members of a release except its rows, and adds the predicted errors.
 func (e *Explanation) MarshalJSON() ([]byte, error) {
+	cells := &e.Cells
+	if e.Selection != nil {
+		cells = nil
+	}
 	return marshal(struct {
 		SQL         string          `json:"sql"`
 		Confidence  decimal         `json:"confidence"`
@@ -25,7 +29,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		Work        Work            `json:"work"`
 		Notes       []string        `json:"notes"`
 	}{
-		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, orNull(e.Cells), e.Selection, e.L2, e.Sensitivity,
+		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, cells, e.Selection, e.L2, e.Sensitivity,
 		e.Price, e.Remaining, e.Affordable,
 		decimal(e.Largest), e.Charged, e.Replayed, e.Free, e.Reuse, e.Unit, e.RowsBound, e.Truncation, e.Work, e.Notes,
 	})

@@ -49,11 +49,29 @@ func (c *Session) groupSelection(p *plan.Plan) (*GroupSelection, error) {
 }
 
 // knownCells returns the number of cells (groups) of an answer, or 0 if private key selection decides it.
-func knownCells(p *plan.Plan) int {
-	if p.Open() {
+func knownCells(a *asked) int {
+	if a.plan.Open() {
 		return 0
 	}
-	return p.Released()
+	return a.derived.Groups()
+}
+
+// possibleNotes states how many of the known groups WHERE leaves possible.
+func possibleNotes(a *asked) []string {
+	known, shown := a.plan.Released(), 0
+	if a.plan.Open() {
+		return nil
+	}
+	switch shown = a.derived.Groups(); {
+	case shown == known:
+		return nil
+	case shown == 0:
+		return []string{"WHERE is true of no possible row in a group, so the answer has no rows. Asking spends the price."}
+	}
+	return []string{fmt.Sprintf(
+		"The answer shows the %d of %d groups that can have rows. This follows from the question and the policy alone.",
+		shown, known,
+	)}
 }
 
 // openNotes describes what an answer with selected keys leaves out.

@@ -13,7 +13,7 @@ import (
 func (c *Session) groupings(a *asked, expected bool) (out []Grouping) {
 	p, known := a.plan, scaled{}
 	for i, g := range p.Sets {
-		shown := Grouping{Cells: g.Cells(&p.Statement)}
+		shown := Grouping{Cells: a.derived.GroupsIn(i)}
 		for _, k := range g.Keys {
 			shown.Keys = append(shown.Keys, p.KeyText(k))
 		}

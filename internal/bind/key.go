@@ -21,11 +21,17 @@ func (l *Scope) Key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 			"the possible values of this GROUP BY expression are not known beforehand",
 		)
 	}
+	return l.KeyOf(e, values), nil
+}
+
+// KeyOf returns the key of a grouping expression that has one of these values or NULL in every row that counts.
+func (l *Scope) KeyOf(e *bounded.Expr, values []value.Value) bounded.Key {
+	values = slices.Clip(values)
 	if l.NullGroup(e) {
 		values = append(values, value.NullOf(e.Type))
 	}
 	slices.SortFunc(values, value.Compare)
-	return bounded.Key{Expr: e, Values: slices.Compact(values)}, nil
+	return bounded.Key{Expr: e, Values: slices.Compact(values)}
 }
 
 // UnknownKeyHint returns a hint on what to group by instead of an expression whose values are unknown.

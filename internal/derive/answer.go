@@ -13,7 +13,8 @@ import (
 
 // Answer computes the rows of a plan's answer from its released numbers. It is not safe for concurrent use.
 type Answer struct {
-	plan     *plan.Plan
+	plan     *plan.Plan // over the values of keys that rows can have
+	possible *possible  // nil if every group can have rows
 	measures map[*plan.Measure]*released
 	noises   *noises
 	index    map[*plan.Measure]int
@@ -34,7 +35,9 @@ func New(p *plan.Plan) (*Answer, error) { return new(Shapes).New(p) }
 // New is like the function New, and reuses the shapes in s.
 func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 	alike, fits := &noises{}, map[string]fit{}
-	a := &Answer{plan: p, measures: map[*plan.Measure]*released{}, noises: alike, index: map[*plan.Measure]int{}}
+	shown, possible := possibleOf(p)
+	p = shown
+	a := &Answer{plan: p, possible: possible, measures: map[*plan.Measure]*released{}, noises: alike, index: map[*plan.Measure]int{}}
 	for i, m := range p.Measures {
 		r, err := alike.released(m)
 		if err != nil {
@@ -60,6 +63,9 @@ func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 func (a *Answer) Showing(p *plan.Plan) *Answer {
 	out := *a
 	out.plan, out.reader = p, nil
+	if a.possible != nil {
+		out.plan, out.possible = a.possible.showing(p)
+	}
 	return &out
 }
 
@@ -157,12 +163,18 @@ func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 
 // cells returns the rows before HAVING, ORDER BY and LIMIT.
 func (a *Answer) cells(sums [][]*big.Int, alpha float64) []*cell {
+	if a.possible != nil && a.possible.none {
+		return nil
+	}
+	sums = a.possible.of(sums)
 	if a.plan.Sets != nil || a.given != nil {
 		return a.setCells(sums, alpha)
 	}
-	out := make([]*cell, len(sums))
+	out := make([]*cell, 0, len(sums))
 	for i, s := range sums {
-		out[i] = &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha, known: map[estimated]Estimate{}}
+		if a.possible.has(i) {
+			out = append(out, &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha, known: map[estimated]Estimate{}})
+		}
 	}
 	return out
 }

@@ -254,6 +254,9 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 			rows = a.rowsOf(shown, sums)
 		}
 		for i := range g.grouping.Cells(&a.plan.Statement) {
+			if a.plan.Sets == nil && !a.possible.has(i) {
+				continue
+			}
 			c := &cell{
 				answer: a,
 				keys:   g.grouping.CellKeys(&a.plan.Statement, i),

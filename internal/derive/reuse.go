@@ -41,7 +41,7 @@ func (e *Earlier) latticeOf(j int) *fittedOnce {
 // Reader returns the reader that finds what earlier releases answer of the plan.
 func (a *Answer) Reader() *reuse.Reader {
 	if a.reader == nil {
-		a.reader = reuse.NewReader(a.plan)
+		a.reader = reuse.NewReader(a.possible.measured(a.plan))
 	}
 	return a.reader
 }
@@ -176,6 +176,7 @@ func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, fro
 			if !ok {
 				break
 			}
+			f.Cells = a.possible.follow(g, f.Cells)
 			follows = append(follows, f)
 		}
 		if len(follows) < len(a.plan.Groupings()) {

@@ -1,5 +1,6 @@
-// Package free answers questions that read no row, such as SELECT 1, which tools send to test a connection. Such an
-// answer follows from the question's text alone. So it has no noise, no price and no entry in the ledger.
+// Package free answers questions that read no row, such as SELECT 1, which tools send to test a connection, and SELECT
+// DISTINCT of a column with declared values, with which they fill their filters. Such an answer follows from the question
+// and the policy. So it has no noise, no price and no entry in the ledger.
 package free
 
 import (
@@ -7,6 +8,7 @@ import (
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
+	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -17,14 +19,17 @@ type Answer struct {
 	Rows    [][]value.Value // one value for each column
 }
 
-// Of answers a question without reading rows. It returns nil if the question reads a table. Every error is a
-// *query.Error or a *bind.Error, and depends on the question alone.
-func Of(sql string) (*Answer, error) {
+// Of answers a question without reading rows. It returns nil if the question needs rows. Every error is a
+// *query.Error or a *bind.Error, and depends on the question and the policy alone.
+func Of(p *policy.Policy, sql string) (*Answer, error) {
 	tree, err := query.Parse(sql)
-	if err != nil || !tree.From.None() {
+	if err != nil {
 		return nil, err
 	}
-	return constants(tree)
+	if tree.From.None() {
+		return constants(tree)
+	}
+	return list(p, tree)
 }
 
 // constants answers a SELECT without FROM, which has one row. WHERE, LIMIT and OFFSET may leave it out.

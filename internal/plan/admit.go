@@ -86,7 +86,10 @@ func (n *noisy) plan() *Plan {
 		Notes:        n.allNotes(),
 		Grouped:      n.place,
 		groupedBy:    n.groupedBy,
+		OneUnit:      n.oneUnit,
+		everyGroup:   n.public != nil,
 		policy:       n.policy,
+		keysAs:       n.job.keys,
 		request:      n.original,
 		ordered:      n.ordered,
 	}

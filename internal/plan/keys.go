@@ -32,6 +32,8 @@ type keyed struct {
 	shown     []int         // the indices in sets of the sets that the question lists, in its order
 	// the grouping sets as the question lists them, as lists of GROUP BY expressions; nil if none
 	written [][]int
+	// the refusal of an unknown key each of whose groups belongs to one unit; nil if there is none
+	oneUnit error
 	setsAt  query.Pos // the position of the grouping sets
 	notes   notes
 }
@@ -115,7 +117,7 @@ func (b *keying) groupBy() error {
 		if cells *= max(len(k.Values), 1); cells > MaxCells {
 			return bind.Refuse(
 				x.Pos(),
-				"group by fewer or coarser expressions",
+				b.fewer(),
 				"the answer would have more than %d cells",
 				MaxCells,
 			)
@@ -123,6 +125,15 @@ func (b *keying) groupBy() error {
 	}
 	b.keys, b.place = sortKeys(b.grouped)
 	return nil
+}
+
+// fewer returns the hint for a question with too many groups.
+func (b *keying) fewer() string {
+	hint := "group by fewer or coarser expressions, or let WHERE leave fewer values"
+	if _, kept := b.policy.Budget.Loss.ZCDP(); !kept.IsZero() && b.unknownKeys && b.request.GroupSelection != bind.PublicGroups {
+		hint += "; --allow-selection selects groups with many units, which costs a delta"
+	}
+	return hint
 }
 
 // publicKeys checks a question with a join that makes groups public (bind.PublicJoin). Each key must be the join's

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +20,10 @@ type Unknown struct {
 	// A group of at most MinUnits units is released with probability at most Delta. 0 means the policy's number,
 	// which is also the least possible. The option is refused if the groups are known.
 	MinUnits int64
-	Other    bool // adds one group, of all rows whose group is not selected
+	// Allow permits to select among known groups too, if they are more than an answer may have. Package curator also
+	// requires it, or a price, of a question that only lists unknown values.
+	Allow bool
+	Other bool // adds one group, of all rows whose group is not selected
 }
 
 // openKey returns the key of a grouping expression. If the values are unknown and the question and the budget admit
@@ -29,20 +33,49 @@ type Unknown struct {
 // if some of its keys are known.
 func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	k, err := b.Key(e, at)
+	why := b.OneUnit(b.policy, e)
+	if why == bind.IsTheUnit || why != "" && (b.job.keys == keysUnknown || b.job.keys == keysPossible && err != nil) {
+		return bounded.Key{}, oneUnit(why, at)
+	}
+	if b.job.keys == keysPossible && b.public == nil {
+		if k, ok := b.possibleKey(e, at); ok {
+			return k, nil
+		}
+	}
+	if err == nil && b.job.keys == keysUnknown && b.public == nil && e.Type != value.Real {
+		k, err = bounded.Key{}, b.admits("group by fewer or coarser expressions", at)
+		if err != nil {
+			return k, err
+		}
+		return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
+	}
 	if err == nil || !b.unknownKeys || e.Type == value.Real {
 		return k, err
 	}
-	if e.Op == bounded.OpColumn && b.UnitStands(e) {
-		return bounded.Key{}, bind.Refuse(
+	if why != "" {
+		b.oneUnit = oneUnit(why, at)
+	}
+	if err := b.admits(b.UnknownKeyHint(e), at); err != nil {
+		return bounded.Key{}, cmp.Or(b.oneUnit, err)
+	}
+	return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
+}
+
+// oneUnit refuses a key each of whose groups belongs to one unit.
+func oneUnit(why string, at query.Pos) error {
+	if why == bind.IsTheUnit {
+		return bind.Refuse(
 			at,
 			"GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
 			"each group would hold one unit only, and none would ever be released",
 		)
 	}
-	if err := b.admits(b.UnknownKeyHint(e), at); err != nil {
-		return bounded.Key{}, err
-	}
-	return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
+	return bind.Refuse(
+		at,
+		"group by something that many units share; to aggregate each unit first, GROUP BY the unit in a subquery in FROM: "+
+			"SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
+		"each group would hold one unit only, and its numbers would be noise: %s", why,
+	)
 }
 
 // admits refuses unknown groups under a budget that has no δ for their selection.

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"errors"
 	"math/big"
 	"slices"
 
@@ -52,8 +53,14 @@ type Plan struct {
 	Grouped   []int    // the index in Keys of each GROUP BY expression, in the question's order
 	groupedBy []string // the GROUP BY expressions as the question writes them
 
+	// OneUnit is the refusal of a key each of whose groups belongs to one unit, so that a selection would release none;
+	// nil if there is none. A question that was answered before is not refused.
+	OneUnit    error
+	everyGroup bool // a join with a public table asks for every group (bind.PublicJoin)
+
 	policy  *policy.Policy // the policy, for WithRows
 	request Request        // the request, for WithRows
+	keysAs  keysAs         // which values the keys have, for WithRows
 	ordered []ordered      // Quantiles grouped by value
 }
 
@@ -79,8 +86,22 @@ type Request struct {
 
 // Build plans a question. Every error is a *query.Error or an *Error, and depends on the request and the policy
 // alone.
+//
+// If the question is refused, Build plans it over those values of its keys that WHERE leaves possible. So a question
+// about one year by day is answered even if the days of all declared years are too many groups. If that is refused
+// too, and the request allows it, Build plans a private selection among the groups.
 func Build(p *policy.Policy, r Request) (*Plan, error) {
-	return build(job{policy: p, original: r, unknownKeys: true})
+	out, err := build(job{policy: p, original: r, unknownKeys: true})
+	if refusal := (*Error)(nil); err == nil || !errors.As(err, &refusal) || refusal.Price {
+		return out, err
+	}
+	if narrow, other := build(job{policy: p, original: r, unknownKeys: true, keys: keysPossible}); other == nil {
+		return narrow, nil
+	}
+	if r.Unknown.Allow {
+		return build(job{policy: p, original: r, unknownKeys: true, keys: keysUnknown})
+	}
+	return nil, err
 }
 
 // Ahead parses several questions at once and keeps the results, so that calls of Build soon after it take less time.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
@@ -15,8 +16,18 @@ type job struct {
 	policy      *policy.Policy
 	original    Request // the request as the caller made it
 	unknownKeys bool    // whether the question may group by keys without known values
+	keys        keysAs  // which values keys have
 	found       int64   // the bound on a unit's rows that a search released; 0 if none
 }
+
+// keysAs says which values the keys of a plan have.
+type keysAs int
+
+const (
+	keysDeclared keysAs = iota // all known values; other keys are unknown
+	keysPossible               // the values that WHERE leaves possible
+	keysUnknown                // all keys are unknown, and the groups are selected
+)
 
 // question is the result of the first phase, read. It holds the request's syntax, the relation that it selects
 // from, its options and its price.
@@ -41,15 +52,11 @@ func read(j job) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tree.Distinct {
-		return nil, bind.Refuse(
-			tree.DistinctAt,
-			"write SELECT x, COUNT(*) … GROUP BY x, which returns one row for each known value of x",
-			"SELECT DISTINCT is not supported",
-		)
-	}
 	rows, err := bind.RelationOf(p, tree)
 	if err != nil {
+		return nil, err
+	}
+	if tree, err = distinct(tree); err != nil {
 		return nil, err
 	}
 	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
@@ -77,6 +84,38 @@ func read(j job) (*question, error) {
 		public:  rows.Keyed,
 		price:   price,
 	}, nil
+}
+
+// distinct replaces SELECT DISTINCT by GROUP BY of the SELECT list. With GROUP BY, DISTINCT has no effect if every key is
+// in the list, because then no two rows are equal.
+func distinct(tree *query.Select) (*query.Select, error) {
+	if !tree.Distinct {
+		return tree, nil
+	}
+	out := *tree
+	out.Distinct = false
+	listed := func(x query.Expr) bool {
+		text := query.Print(resolveOutput(tree, x))
+		return slices.ContainsFunc(tree.Items, func(i query.Item) bool { return query.Print(i.Expr) == text })
+	}
+	switch {
+	case len(tree.GroupBy) > 0 && slices.ContainsFunc(tree.GroupBy, func(x query.Expr) bool { return !listed(x) }):
+		return nil, bind.Refuse(tree.DistinctAt, "leave DISTINCT out, or select all GROUP BY expressions",
+			"SELECT DISTINCT would compare noisy numbers of different groups")
+	case len(tree.GroupBy) == 0 && !slices.ContainsFunc(tree.Items, aggregated):
+		for _, i := range tree.Items {
+			if _, constant := i.Expr.(*query.Literal); !constant {
+				out.GroupBy = append(out.GroupBy, i.Expr)
+			}
+		}
+	}
+	return &out, nil
+}
+
+// aggregated reports whether an item is an aggregate. The answer has one row then, unless it is grouped.
+func aggregated(i query.Item) bool {
+	c, ok := i.Expr.(*query.Call)
+	return ok && bind.IsAggregate(bind.Renamed(c).Name)
 }
 
 // neighbours returns the relation between datasets that the policy protects.

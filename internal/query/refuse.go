@@ -28,9 +28,6 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 	case distinctOn(s):
 		return no(pg.Token_DISTINCT, "write GROUP BY",
 			"SELECT DISTINCT ON is not supported: the first row of a group would be one person's")
-	case len(s.GetDistinctClause()) > 0 && l.sources.nested == 0 && !l.sources.over:
-		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x, which returns one row for each known value of x",
-			"SELECT DISTINCT is not supported")
 	case s.GetIntoClause() != nil:
 		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
 	case s.GetGroupDistinct():

@@ -3,7 +3,7 @@ package query
 // Select is one question: a SELECT over one table or one relation.
 type Select struct {
 	At         Pos    // set for a SELECT in a subquery
-	Distinct   bool   // allowed in subqueries only
+	Distinct   bool   // SELECT DISTINCT
 	DistinctAt Pos    // the position of DISTINCT
 	Items      []Item // at least one
 	From       From

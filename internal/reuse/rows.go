@@ -89,8 +89,8 @@ type led struct {
 //   - A key of p drops the rows in which it is NULL, unless NULL is one of its values. If it is a function of a key
 //     of q, lead returns false if the function maps a value of q's key to such a NULL.
 //   - If the function maps a value of q's key to a value other than NULL that p's key does not have, then no row
-//     has that value of q's key, because p's key has all values that can occur. The cells of q with that value are
-//     0 for all rows.
+//     of p has that value of q's key, because p's key has all values that can occur in a row that satisfies p's
+//     WHERE. The cells of q with that value are 0 for all rows, or further conditions of p exclude them.
 func (c *comparison) lead(dropped []bool) bool {
 	c.leads = make([]led, len(c.p.Keys))
 	for i := range c.p.Keys {

@@ -118,9 +118,9 @@ SELECT COUNT(*) FROM trips WHERE fare > (SELECT AVG(fare) FROM trips)
 SELECT route, COUNT(*) FROM trips GROUP BY route ORDER BY COUNT(*) DESC LIMIT 1
 --= refused: syntax error at or near "3"
 SELECT TOP 3 route, COUNT(*) FROM trips GROUP BY route
---= open: SELECT DISTINCT is not supported
+--= answered
 SELECT DISTINCT route FROM trips
---= open: SELECT DISTINCT is not supported
+--= answered
 SELECT DISTINCT deck FROM trips ORDER BY deck
 --= answered
 SELECT COALESCE(deck, 'none') AS deck, COUNT(*) FROM trips GROUP BY 1

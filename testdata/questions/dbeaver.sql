@@ -66,9 +66,9 @@ WHERE route='Cove Line'
 ORDER BY n DESC
 --= answered
 SELECT "route", COUNT(*) FROM public.trips WHERE "route" IS NOT NULL GROUP BY "route" ORDER BY "route" LIMIT 200
---= open: SELECT DISTINCT is not supported
+--= answered
 SELECT DISTINCT "channel" FROM public.trips ORDER BY "channel" LIMIT 200
---= open: SELECT DISTINCT is not supported
+--= answered
 SELECT DISTINCT "home" FROM public.passengers WHERE "home" IS NOT NULL ORDER BY "home"
 --= answered
 select count(*) from trips;

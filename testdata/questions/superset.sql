@@ -1,6 +1,6 @@
 -- Questions in the forms that Superset sends to PostgreSQL: charts, time grains, filters, virtual data sets, SQL Lab.
 -- policy: ferry
--- floor: 55
+-- floor: 60
 
 --= answered
 SELECT COUNT(*) AS count FROM public.trips LIMIT 50000
@@ -74,15 +74,15 @@ SELECT route AS route, sum(revenue) AS "SUM(revenue)" FROM (SELECT route, channe
 SELECT band AS band, COUNT(*) AS count FROM (SELECT CASE WHEN fare < 25 THEN 'low' WHEN fare < 100 THEN 'middle' ELSE 'high' END AS band FROM trips) AS virtual_table GROUP BY band ORDER BY count DESC LIMIT 10000
 --= open: LIMIT inside a subquery is not supported: whether a row
 SELECT COUNT(*) AS rowcount FROM (SELECT route AS route, COUNT(*) AS count FROM public.trips GROUP BY route LIMIT 50000) AS rowcount_qry
---= open: the question has no aggregate
+--= answered
 SELECT route AS route FROM public.trips GROUP BY route LIMIT 10000
---= open: SELECT DISTINCT is not supported
+--= answered
 SELECT DISTINCT channel AS column_values FROM public.trips LIMIT 10000
---= open: SELECT DISTINCT is not supported
+--= answered
 SELECT DISTINCT home AS home FROM public.passengers ORDER BY home ASC LIMIT 1000
---= open: the question has no aggregate
+--= answered
 SELECT deck AS deck FROM public.trips GROUP BY deck ORDER BY deck ASC LIMIT 1000
---= open: SELECT DISTINCT is not supported
+--= answered
 SELECT DISTINCT harbour FROM public.routes LIMIT 1000
 --= open: there is no function "to_date"
 SELECT DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips WHERE sailed >= TO_DATE('2024-01-01', 'YYYY-MM-DD') AND sailed < TO_DATE('2025-01-01', 'YYYY-MM-DD') AND route IN ('Cove Line') GROUP BY DATE_TRUNC('month', sailed) LIMIT 10000

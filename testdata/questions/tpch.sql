@@ -9,7 +9,7 @@ SELECT returned, state, SUM(pieces) AS sum_pieces, SUM(price) AS sum_price, SUM(
   AVG(rebate) AS avg_rebate, COUNT(*) AS n
 FROM parcels WHERE sent <= date '2024-12-01' - interval '90' day
 GROUP BY returned, state ORDER BY returned, state
---= refused: the possible values of this GROUP BY expression are not
+--= refused: each group would hold one unit only, and its numbers would
 -- 3: the worth of shipments that wait
 SELECT p.shipment, SUM(price * (1 - rebate)) AS revenue, placed, rank
 FROM clients c, shipments s, parcels p

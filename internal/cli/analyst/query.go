@@ -32,6 +32,9 @@ func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 		"release a group with unknown keys and at most K units only with probability at most δ (default: the "+
 			"policy's)")
 	s.Flag(&q.Other, "other", "", "add one row for all groups that are not released together")
+	s.Flag(&q.AllowSelection, "allow-selection", "",
+		"permit a private selection of groups: among known keys that are too many to be shown, and for a list of "+
+			"unknown values without a price")
 	s.Flag(&q.Within, "within", "E",
 		"instead of a price, the accuracy of each value: 5% of the value, or a number in its unit")
 	s.Flag(&q.At, "at", "P", "with --within: the confidence of that accuracy, such as 95%")
