@@ -162,6 +162,9 @@ func arguments(p *plan.Plan, m reflect.Method) (out []reflect.Value, ok bool) {
 			v = p.OrderedValues()[0]
 		case slices.Contains(wanting, in):
 			return nil, false
+		case in.Kind() == reflect.Func && in.NumOut() == 0: // such as Expressions calls
+			out = append(out, reflect.MakeFunc(in, func([]reflect.Value) []reflect.Value { return nil }))
+			continue
 		default: // no plan has one
 			out = append(out, reflect.Zero(in))
 			continue
