@@ -127,7 +127,8 @@ func TestInterplay(t *testing.T) {
 						t.Errorf("not replayed %+v: %v", q, err3)
 					}
 				}
-				if (err == nil) != (err2 == nil) {
+				// explain states the price of a list of unknown values, which an answer then needs to be told
+				if (err == nil) != (err2 == nil) && (err2 == nil || !strings.Contains(err2.Error(), "--allow-selection to pay this price")) {
 					t.Errorf("explain %v, answer %v: %+v", err, err2, q)
 				}
 			}()

@@ -11,7 +11,7 @@ import (
 func TestLiveMoments(t *testing.T) {
 	c := liveLooks(t)
 	bills := Vectors{
-		Request: Request{SQL: "SELECT 1, euros / 10 FROM bills", Epsilon: "30", Fresh: true},
+		Request: Request{SQL: "SELECT 1, euros / 10.0 FROM bills", Epsilon: "30", Fresh: true},
 		Blocks:  []Block{{2, L2, "1.2"}}, Sums: []Sum{Count(), First(0), Product(0, 0)},
 	}
 	near := func(what string, v *big.Int, s NoisySum, want float64) {

@@ -58,7 +58,7 @@ func TestHints(t *testing.T) {
 		`SELECT COUNT(*) AS n, n / 2 FROM t`:                                `write what it stands for: count(*)`,
 		`SELECT "Station", COUNT(*) FROM t GROUP BY 1 HAVING "Station" = 3`: `write a text in single quotes: '3'`,
 		`SELECT STDEV(age) FROM t`:                                          `did you mean "stddev"?`,
-		`SELECT COUNT(*) FROM t GROUP BY EXTRACT(century FROM day)`:           `there is year, quarter, month`,
+		`SELECT COUNT(*) FROM t GROUP BY EXTRACT(century FROM day)`:         `there is year, quarter, month`,
 		`SELECT COUNT(*) FROM t GROUP BY date_trunc('hour', day)`:           `there is year, quarter, month`,
 		`SELECT COUNT(*) FROM t GROUP BY year(day)`:                         `EXTRACT(year FROM day)`,
 		`SELECT COUNT(*) FROM t WHERE flor(age) = 3`:                        `did you mean "floor"?`,

@@ -277,8 +277,9 @@ func TestDescribeSource(t *testing.T) {
 			{"f", value.Date},
 			{"g", value.Text},
 			{"h", value.Text},
+			{"i", value.Timestamp},
 		},
-		Skipped: []string{"i (TIMESTAMP)", "j (INTEGER[])", "k (ENUM)"},
+		Skipped: []string{"j (INTEGER[])", "k (ENUM)"},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)

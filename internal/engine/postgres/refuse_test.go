@@ -38,6 +38,7 @@ var fields = map[reflect.Type]map[string]string{
 		"Op": "asked", "Inputs": "asked", "Columns": "asked", "Units": "asked", "Table": "asked", "Unit": "asked",
 		"ChildKey": "asked", "ParentKey": "asked", "Where": "asked",
 		"Exprs": "asked", "Left": "asked", "Pairs": "asked", "Within": "asked", "Most": "asked", "Aggregates": "asked", "Single": "asked", "Stored": "asked",
+		"Loose": "plan's",
 	},
 	reflect.TypeFor[bounded.Pair](): {"L": "asked", "R": "asked"},
 	reflect.TypeFor[bounded.Inner](): {
@@ -54,7 +55,7 @@ var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[bounded.Column](): {"Column": "asked", "Range": "asked", "Weight": "plan's", "Unread": "plan's"},
 	reflect.TypeFor[bounded.Expr](): {
 		"Op": "asked", "Type": "asked", "Args": "asked", "Const": "asked", "Column": "asked", "Name": "plan's",
-		"Derived": "plan's", "Text": "asked", "Range": "plan's", "Nullable": "plan's", "size": "plan's",
+		"Derived": "plan's", "Text": "asked", "Range": "plan's", "Nullable": "plan's", "Dropped": "plan's", "size": "plan's",
 	},
 }
 
