@@ -65,8 +65,8 @@ var allowed = map[string][]string{
 	"internal/bounded":     {"internal/exact", "internal/policy", "internal/value"},
 	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                         // what a question's running time may be
 	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
-	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"}, // which groups can have rows
-	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"}, // answers that read no row
+	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                         // which groups can have rows
+	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},    // answers that read no row
 	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                 // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
