@@ -62,10 +62,10 @@ func possibleNotes(a *asked) []string {
 	if a.plan.Open() {
 		return nil
 	}
-	switch shown = a.derived.Groups(); {
-	case shown == known:
+	switch shown = a.derived.Groups(); shown {
+	case known:
 		return nil
-	case shown == 0:
+	case 0:
 		return []string{"WHERE is true of no possible row in a group, so the answer has no rows. Asking spends the price."}
 	}
 	return []string{fmt.Sprintf(
