@@ -18,6 +18,7 @@ type job struct {
 	unknownKeys bool    // whether the question may group by keys without known values
 	keys        keysAs  // which values keys have
 	found       int64   // the bound on a unit's rows that a search released; 0 if none
+	uncut       bool    // for found: whether the plan before the search has no estimate of what its bounds cut
 }
 
 // keysAs says which values the keys of a plan have.

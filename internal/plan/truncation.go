@@ -74,6 +74,9 @@ const nothingCut = "No bound can leave out a row or a group here, so no share of
 
 // truncated plans the estimate of what the bounds cut. Without one, it returns nil.
 func (s *stated) truncated() (*unpricedTruncation, error) {
+	if s.found > 0 && s.uncut {
+		return nil, nil // the price was divided without an estimate, before a search found a smaller bound
+	}
 	e := s.request.Truncation
 	share := e.share(s.policy)
 	if share == nil {

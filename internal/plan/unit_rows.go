@@ -146,7 +146,10 @@ func (p *Plan) WithRows(rows int64) (*Plan, error) {
 	if p.Rows == nil || p.Rows.Found > 0 || rows < 1 || rows > p.Rows.Most {
 		return nil, errors.New("a bound on rows that was not to be found")
 	}
-	out, err := build(job{policy: p.policy, original: p.request, unknownKeys: true, keys: p.keysAs, found: rows})
+	out, err := build(job{
+		policy: p.policy, original: p.request, unknownKeys: true, keys: p.keysAs, found: rows,
+		uncut: p.Truncation == nil,
+	})
 	if err == nil &&
 		(len(out.Measures) != len(p.Measures) || out.Numbers() != p.Numbers() || out.Released() != p.Released()) {
 		err = errors.New("defect: another plan")

@@ -37,7 +37,7 @@ var decided = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[bounded.Expr](): {
 		"Op": "compared", "Type": "compared", "Args": "compared", "Const": "compared", "Column": "compared where Derived", "Name": "compared",
-		"Derived": "compared", "Text": "compared", "Range": "follows from the rest", "Nullable": "follows from the rest", "size": "follows from the rest",
+		"Derived": "compared", "Text": "compared", "Range": "follows from the rest", "Nullable": "follows from the rest", "Dropped": "only adds a note", "size": "follows from the rest",
 	},
 	reflect.TypeFor[bounded.Key]():  {"Expr": "compared", "Values": "compared", "Open": "none", "Null": "of one that is Open"},
 	reflect.TypeFor[bounded.Caps](): {"Rows": "compared", "Groups": "compared", "RowsPerGroup": "compared"},
