@@ -441,6 +441,13 @@ func (n *nesting) pairedUp(x *query.Nested, in *inner) (*inner, error) {
 		return err
 	}
 	for _, k := range slices.Concat(in.equal, in.compared) {
+		if names(k.outer, isHidden) { // the subquery's rows have hidden names of their own, which would be taken for it
+			return nil, Refuse(
+				k.at,
+				"put one of the subqueries into a subquery in FROM, and give its value a name",
+				"a subquery that is compared with another subquery, and reads the outer row in further ways, is not supported",
+			)
+		}
 		if err := add(&query.Binary{At: k.at, Op: k.op, L: k.inner, R: k.outer}); err != nil {
 			return nil, err
 		}
@@ -471,6 +478,17 @@ func (n *nesting) pairedUp(x *query.Nested, in *inner) (*inner, error) {
 		out.equal = append(out.equal, linked{op: query.Eq, inner: own, outer: c, at: c.At})
 	}
 	return out, nil
+}
+
+// names reports whether x has a column with such a table's name.
+func names(x query.Expr, is func(table string) bool) bool {
+	found := false
+	_, _ = query.Rewrite(x, func(x query.Expr) (query.Expr, error) {
+		c, ok := x.(*query.Column)
+		found = found || ok && is(c.Table)
+		return x, nil
+	})
+	return found
 }
 
 // distinctOf returns one row for each unit and each combination of values of some columns.

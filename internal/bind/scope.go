@@ -287,6 +287,9 @@ func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error)
 }
 
 func toReal(e *bounded.Expr) *bounded.Expr {
+	if e.Op == bounded.OpConst && e.Const.Null {
+		return Constant(value.NullOf(value.Real))
+	}
 	if e.Op == bounded.OpConst {
 		return Constant(value.OfReal(float64(e.Const.Int)))
 	}

@@ -34,10 +34,13 @@ type Cost struct {
 }
 
 // Of returns the cost of one unit in several statements together. For an answer, these are all its statements.
-func Of(p *policy.Policy, looks ...*bounded.Statement) Cost {
+func Of(p *policy.Policy, looks ...*bounded.Statement) Cost { return meter{policy: p}.of(looks...) }
+
+func (m meter) of(looks ...*bounded.Statement) Cost {
+	p := m.policy
 	out := Cost{}
 	for _, b := range looks {
-		one := meter{policy: p}.bounded(b)
+		one := m.bounded(b)
 		out.Steps, out.Rows = sum(out.Steps, one.Steps), max(out.Rows, one.Rows)
 		out.Unbounded = out.Unbounded || slices.ContainsFunc(b.Tables(), func(name string) bool {
 			t := p.Table(name)

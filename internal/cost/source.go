@@ -9,7 +9,10 @@ import (
 )
 
 // meter computes the cost of statements under a policy.
-type meter struct{ policy *policy.Policy }
+type meter struct {
+	policy *policy.Policy
+	all    bool // the rows are those of all units together
+}
 
 // metered is the cost of one unit up to one place of a statement, with a description of the unit's rows at this
 // place.
@@ -316,7 +319,7 @@ func (m meter) perUnit(s *bounded.Source) metered {
 	if s.Loose {
 		unknown++
 	}
-	if unknown <= 1 { // the one key without known values is the unit, which is the same in all these rows
+	if unknown <= 1 && !m.all { // the one key without known values is the unit, which is the same in all these rows
 		out.rows = min(in.rows, groups)
 	}
 	out.spend(out.rows, out.handedOn())

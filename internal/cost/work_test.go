@@ -52,6 +52,15 @@ tables:
 		"SELECT COUNT(*) FROM people WHERE age > 5 AND EXP(LEAST(age, 2)) > 3",
 		"SELECT SUM(age) FROM people JOIN towns ON people.town = towns.id WHERE age > 5 AND EXP(LEAST(age, 2)) > 3",
 	}
+	// Rows that are grouped by the unit are as many as the units, not one. So what follows the grouping costs for each.
+	const from = " AS h FROM (SELECT id, MAX(age) AS c FROM people GROUP BY id) s) x JOIN (SELECT id FROM people GROUP BY id) y ON x.a = y.id"
+	more := func(rows func(string) int64) *big.Int {
+		heavy := "SELECT COUNT(h) FROM (SELECT id AS a, CASE WHEN EXP(LEAST(c, 2)) > 3 OR EXP(LEAST(c, 3)) > 3 THEN 1 END" + from
+		return new(big.Int).Sub(work(heavy, rows), work("SELECT COUNT(h) FROM (SELECT id AS a, c"+from, rows))
+	}
+	if one, all := more(func(string) int64 { return 1 }), more(rows); all.Cmp(new(big.Int).Mul(one, big.NewInt(400))) < 0 {
+		t.Errorf("two exponentials are %v steps for one person, and %v for a thousand", one, all) // half of it is for one more unit
+	}
 	last := new(big.Int)
 	for _, sql := range rising {
 		w := work(sql, rows)

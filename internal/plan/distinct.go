@@ -29,7 +29,8 @@ func (b *measuring) unitIf(x query.Expr) (query.Expr, bool) {
 	one := func(x query.Expr) (query.Expr, bool) {
 		switch x := x.(type) {
 		case *query.Column:
-			return &query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}, b.IsUnit(x)
+			_, err := b.Column(x)
+			return &query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}, err == nil && b.IsUnit(x)
 		case *query.Literal:
 			return x, x.Kind == query.NullLiteral
 		}

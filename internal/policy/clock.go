@@ -22,6 +22,16 @@ func (c Clock) ZoneName() string {
 	return c.Zone.String()
 }
 
+// notPublic reports whether a name of a zone means the computer's own clock, or another version of the rules, so that it
+// does not mean the same everywhere.
+func notPublic(name string) bool {
+	switch name {
+	case "Local", "localtime", "posixrules", "Factory":
+		return true
+	}
+	return strings.HasPrefix(name, "right/") || strings.HasPrefix(name, "posix/")
+}
+
 // clock reads the zone, and tells it to the timestamp columns.
 func (r *reader) clock(zone field, tables []*Table) (c Clock) {
 	name, ok := zone.text()
@@ -29,7 +39,7 @@ func (r *reader) clock(zone field, tables []*Table) (c Clock) {
 		return c
 	}
 	at, err := time.LoadLocation(name)
-	if err != nil || name == "Local" || strings.TrimSpace(name) != name {
+	if err != nil || name == "" || strings.TrimSpace(name) != name || notPublic(name) {
 		zone.fail("write a name of the time zone database, such as Europe/London, or UTC", "unknown zone %s", quote(name))
 		return c
 	}

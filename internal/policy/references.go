@@ -129,6 +129,10 @@ func (r *reader) resolve(tables []*Table) {
 			p.field.fail("leave out bounds and values of both", "bounds or values would merge several keys")
 			continue
 		}
+		if tidied(from) || tidied(to.column) {
+			p.field.fail("leave out trim and case of both", "trim or case would merge several keys")
+			continue
+		}
 		if p.table.References == nil {
 			p.table.References = map[string]Reference{}
 		}

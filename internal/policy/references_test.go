@@ -69,6 +69,23 @@ func TestBadReferences(t *testing.T) {
 	}
 }
 
+// Sealing must not merge keys by trim or case: the rows of several units would then belong to each of them.
+func TestReferencesAreNotTidied(t *testing.T) {
+	of := func(order, id string) error {
+		_, err := policy.Decode([]byte(strings.NewReplacer("order: {type: integer}", "order: {type: text"+order+"}",
+			"columns: {id: {type: integer}, customer", "columns: {id: {type: text"+id+"}, customer").Replace(shop)), ".")
+		return err
+	}
+	if err := of("", ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{{", case: lower", ""}, {"", ", case: upper"}, {", trim: true", ""}, {"", ", trim: true"}} {
+		if err := of(c[0], c[1]); err == nil || !strings.Contains(err.Error(), "trim or case would merge several keys") {
+			t.Errorf("%q: %v", c, err)
+		}
+	}
+}
+
 // How a table is reached is part of the promise: a change of it is refused once something was spent.
 func TestThroughIsKept(t *testing.T) {
 	old := decode(t, shop).Terms()

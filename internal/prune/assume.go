@@ -137,6 +137,9 @@ func (s *search) compared(e *bounded.Expr, in set, f *facts) bool {
 func (s *search) inverse(e *bounded.Expr, in set, f *facts) bool {
 	at := -1
 	for i, a := range e.Args {
+		if a.Op == bounded.OpConst && a.Const.Null { // the result is NULL, whatever the other argument is
+			return true
+		}
 		if a.Op == bounded.OpConst {
 			continue
 		}

@@ -127,6 +127,8 @@ func TestGroupsThatRemain(t *testing.T) {
 		{"age % 7", "age IN (7, 8)", "0 1"},
 		{"LEAST(GREATEST(serial, 0), 100000) % 3", "LEAST(GREATEST(serial, 0), 100000) % 3 = 1", "1"},
 		{"paid", "NOT paid", "false"},
+		{"cost > 3", "(cost + CAST(NULL AS real)) IS NULL", "false true"},
+		{"age % 7", "(age + CAST(NULL AS integer)) IS NULL", "0 1 2 3 4 5 6"},
 		{"age > 50", "age <= 50 OR region = 'north'", "false true"},
 		{"note LIKE 'a%'", "note LIKE 'a%'", "true"},
 		{"region, product", "region = 'north' AND product = 'tea' OR region = 'south' AND product = 'cake'", "north/tea south/cake"},

@@ -136,6 +136,9 @@ func parseOffset(text string) (seconds int64, ok bool) {
 	if text == "Z" || text == "z" {
 		return 0, true
 	}
+	if text[0] != '+' && text[0] != '-' {
+		return 0, false
+	}
 	digits := text[1:]
 	if len(digits) == 5 && digits[2] == ':' {
 		digits = digits[:2] + digits[3:]
