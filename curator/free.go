@@ -8,29 +8,37 @@ import (
 	"dither/privacy"
 )
 
-// freeOf returns the answer to a question that the planner refused with err, if the question reads no row, as SELECT 1
-// and lists of declared values do. Such an answer has no price, and no entry in the ledger. Otherwise freeOf returns the error for the question.
-// Only refused questions come here, so no question with a price becomes free, or is slower.
-func (c *Session) freeOf(q Question, err error) (*free.Answer, error) {
-	if refusal := (*plan.Error)(nil); !errors.As(err, &refusal) || refusal.Price {
-		return nil, err
+// freeOf returns the answer to a question that the planner refused, if the question reads no row, as SELECT 1 and lists
+// of declared values do. Such an answer has no price, and no entry in the ledger. freeOf also sets the question's default
+// confidence, and returns what remains of the budget. For any other question, it returns the error. Only refused
+// questions come here, so no question with a price becomes free, or is slower.
+func (c *Session) freeOf(q *Question, refused error) (*free.Answer, privacy.Loss, error) {
+	none := privacy.Loss{}
+	if refusal := (*plan.Error)(nil); !errors.As(refused, &refusal) || refusal.Price {
+		return nil, none, c.public(refused)
 	}
-	out, own := free.Of(c.filled(), q.SQL)
-	if own != nil {
-		err = own
+	out, err := free.Of(c.filled(), q.SQL)
+	switch {
+	case err != nil:
+		return nil, none, c.public(err)
+	case out == nil:
+		return nil, none, c.public(refused)
 	}
-	return out, err
+	if _, err := parseConfidence(&q.Confidence); err != nil {
+		return nil, none, c.public(err)
+	}
+	state, err := c.ledger.State()
+	if err != nil {
+		return nil, none, c.public(err)
+	}
+	return out, state.Remaining, nil
 }
 
 // freely answers a refused question if it reads no row.
 func (c *Session) freely(q Question, refused error) (*Release, error) {
-	a, err := c.freeOf(q, refused)
-	if a == nil {
-		return nil, c.public(err)
-	}
-	remaining, err := c.freeTerms(&q)
+	a, remaining, err := c.freeOf(&q, refused)
 	if err != nil {
-		return nil, c.public(err)
+		return nil, err
 	}
 	out := &Release{
 		SQL: q.SQL, Confidence: q.Confidence, Columns: freeColumns(a), Price: zeroLike(remaining), Remaining: left(remaining),
@@ -48,13 +56,9 @@ func (c *Session) freely(q Question, refused error) (*Release, error) {
 
 // explainFreely explains a refused question if it reads no row.
 func (c *Session) explainFreely(q Question, refused error) (*Explanation, error) {
-	a, err := c.freeOf(q, refused)
-	if a == nil {
-		return nil, c.public(err)
-	}
-	remaining, err := c.freeTerms(&q)
+	a, remaining, err := c.freeOf(&q, refused)
 	if err != nil {
-		return nil, c.public(err)
+		return nil, err
 	}
 	return &Explanation{
 		SQL: q.SQL, Confidence: q.Confidence, Columns: freeColumns(a), Price: zeroLike(remaining), Remaining: left(remaining),
@@ -62,15 +66,6 @@ func (c *Session) explainFreely(q Question, refused error) (*Explanation, error)
 		Unit: Unit{Neighbours: c.policy.Population.Neighbours.String()}, Work: Work{Limit: c.policy.MostUnitCost()},
 		Notes: []string{},
 	}, nil
-}
-
-// freeTerms sets the question's default confidence, and returns what remains of the budget.
-func (c *Session) freeTerms(q *Question) (privacy.Loss, error) {
-	if _, err := parseConfidence(&q.Confidence); err != nil {
-		return privacy.Loss{}, err
-	}
-	state, err := c.ledger.State()
-	return state.Remaining, err
 }
 
 // zeroLike returns no loss, in the terms of another one.

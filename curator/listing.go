@@ -7,10 +7,16 @@ func (c *Session) sensible(a *asked) error {
 	if a.plan.OneUnit == nil {
 		return nil
 	}
-	if before, err := c.kernel.ReleasedBefore(a.look); err != nil || before && !a.Fresh {
+	if replayed, err := c.replays(a); err != nil || replayed {
 		return err
 	}
 	return a.plan.OneUnit
+}
+
+// replays reports whether the question has a release that answers it again.
+func (c *Session) replays(a *asked) (bool, error) {
+	before, err := c.kernel.ReleasedBefore(a.look)
+	return before && !a.Fresh, err
 }
 
 // deliberate refuses a question that only lists unknown values, unless it names a price or allows a selection. A tool
@@ -20,7 +26,7 @@ func (c *Session) deliberate(a *asked) error {
 	if !listing || a.plan.Priced || a.AllowSelection || a.Delta != "" || a.Within != "" || a.MinUnits > 0 || a.Other {
 		return nil
 	}
-	if before, err := c.kernel.ReleasedBefore(a.look); err != nil || before && !a.Fresh {
+	if replayed, err := c.replays(a); err != nil || replayed {
 		return err
 	}
 	return &Error{
