@@ -57,17 +57,18 @@ var allowed = map[string][]string{
 	"internal/ledger":     {"internal/exact", "internal/ledger/index", "privacy"},
 	"internal/policy":     {"internal/exact", "internal/nearest", "internal/value", "privacy"},
 	"internal/query":      {},
+	"internal/text":       {"internal/value"}, // the functions of texts
 	"internal/spelling":   {"internal/policy", "internal/value"},
 	"internal/csvtable":   {"internal/policy", "internal/spelling", "internal/value"},
 	"internal/jsonlines":  {"internal/csvtable", "internal/policy", "internal/value"},
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
-	"internal/bounded":     {"internal/exact", "internal/policy", "internal/value"},
-	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                         // what a question's running time may be
-	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
-	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                         // which groups can have rows
-	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},    // answers that read no row
-	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                 // how far one unit moves what a statement measures
+	"internal/bounded":     {"internal/exact", "internal/policy", "internal/text", "internal/value"},
+	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                                          // what a question's running time may be
+	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/text", "internal/value"}, // what names and expressions mean
+	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                                          // which groups can have rows
+	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},                     // answers that read no row
+	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                                  // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
 		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/partition", "noise", "privacy",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/text"
 	"dither/internal/value"
 )
 
@@ -43,7 +44,7 @@ func (e *Expr) Apply(args ...value.Value) value.Value {
 	case OpNot:
 		return value.OfBool(!args[0].Bool)
 	case OpLike:
-		return value.OfBool(like([]rune(args[0].Text), []rune(e.Text)))
+		return value.OfBool(text.Like(args[0].Text, e.Text))
 	case OpIn:
 		return value.OfBool(slices.ContainsFunc(args[1:], func(v value.Value) bool { return value.Compare(args[0], v) == 0 }))
 	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:

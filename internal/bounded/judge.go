@@ -48,31 +48,3 @@ func Holds(comparison Op, order int) bool {
 	}
 	return order >= 0
 }
-
-// like reports whether text matches a LIKE pattern. On a mismatch it lets the last % match one more character and
-// tries again. It never reconsiders an earlier %, which is not needed for correctness and would take exponential
-// time.
-func like(text, pattern []rune) bool {
-	at, p, star, resume := 0, 0, -1, 0
-	for at < len(text) {
-		escaped := p < len(pattern) && pattern[p] == '\\'
-		switch {
-		case p < len(pattern) && pattern[p] == '%':
-			star, resume = p, at
-			p++
-		case escaped && p+1 < len(pattern) && pattern[p+1] == text[at]:
-			at, p = at+1, p+2
-		case p < len(pattern) && !escaped && (pattern[p] == '_' || pattern[p] == text[at]):
-			at, p = at+1, p+1
-		case star >= 0:
-			resume++
-			at, p = resume, star+1
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == '%' {
-		p++
-	}
-	return p == len(pattern)
-}

@@ -1,4 +1,4 @@
-package bounded
+package text
 
 import (
 	"testing"
@@ -35,7 +35,7 @@ func TestLike(t *testing.T) {
 		{"mississippi", "%iss%ip_i", true},
 		{"mississippi", "%iss%is_i", false},
 	} {
-		if got := like([]rune(c.text), []rune(c.pattern)); got != c.want {
+		if got := Like(c.text, c.pattern); got != c.want {
 			t.Errorf("%q LIKE %q: %t", c.text, c.pattern, got)
 		}
 	}
