@@ -68,7 +68,7 @@ var arithmetic = map[query.BinaryOp]bounded.Op{
 
 func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 	if x.Op == query.Concat {
-		return nil, joined(x)
+		return l.joined(x)
 	}
 	if x.Op == query.And || x.Op == query.Or {
 		a, err := l.Condition(x.L)

@@ -95,15 +95,15 @@ func (l *Scope) in(x *query.In) (*bounded.Expr, error) {
 const maxPatternBytes = 256
 
 func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {
-	if x.AnyCase {
-		return nil, Refuse(x.At, "write LIKE, which is case-sensitive", "ILIKE is not supported")
-	}
 	e, err := l.Row(x.X)
 	if err != nil {
 		return nil, err
 	}
 	if e.Type != value.Text {
 		return nil, Refuse(x.At, "", "LIKE needs a text, and this is of type %s", e.Type)
+	}
+	if x.Similar || x.AnyCase {
+		return l.likeKnown(x, e)
 	}
 	pattern, ok := x.Pattern.(*query.Literal)
 	if !ok || pattern.Kind != query.StringLiteral {
@@ -112,14 +112,34 @@ func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {
 	if err := checkPattern(pattern.Text, pattern.At); err != nil {
 		return nil, err
 	}
-	like := &bounded.Expr{
-		Op:       bounded.OpLike,
-		Type:     value.Boolean,
-		Args:     []*bounded.Expr{e},
-		Text:     pattern.Text,
-		Nullable: e.Nullable,
+	return negated(matching(e, pattern.Text), x.Not), nil
+}
+
+// likeKnown translates ILIKE and SIMILAR TO. They are computed here over known texts. ILIKE of an unknown text takes
+// the letters A to Z in either case, and all other characters as they are.
+func (l *Scope) likeKnown(x *query.Like, e *bounded.Expr) (*bounded.Expr, error) {
+	name := "similar_to"
+	if x.AnyCase {
+		name = "ilike"
 	}
-	return negated(like, x.Not), nil
+	pattern, err := l.Row(x.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	if x.AnyCase && pattern.Op == bounded.OpConst && pattern.Type == value.Text && !pattern.Const.Null {
+		if err := checkPattern(pattern.Const.Text, x.Pattern.Pos()); err != nil {
+			return nil, err
+		}
+		if _, known := l.Known(e); !known {
+			small := inCase("lower", pattern).Apply(pattern.Const)
+			return negated(matching(inCase("lower", e), small.Text), x.Not), nil
+		}
+	}
+	out, err := l.texts(name, []*bounded.Expr{e, pattern}, x.At)
+	if err != nil {
+		return nil, err
+	}
+	return negated(out, x.Not), nil
 }
 
 func checkPattern(p string, at query.Pos) error {

@@ -7,6 +7,7 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/query"
+	"dither/internal/text"
 	"dither/internal/value"
 )
 
@@ -44,9 +45,8 @@ var scalars = map[string]scalar{
 
 // scalarNames returns the sorted names of all functions over the values of one row.
 func scalarNames() []string {
-	return slices.Sorted(
-		slices.Values(append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")),
-	)
+	out := append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")
+	return slices.Sorted(slices.Values(append(out, text.Names()...)))
 }
 
 func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
@@ -75,6 +75,9 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 		return l.widthBucket(x)
 	}
 	f, ok := scalars[x.Name]
+	if _, found := text.Named(x.Name); !ok && found {
+		return l.textCall(x, x.Name)
+	}
 	if !ok {
 		return nil, NoFunction(x, nil)
 	}
@@ -290,6 +293,9 @@ func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 			Range:    bounded.Range{IntLo: 0, IntHi: 1},
 			Nullable: e.Nullable,
 		}, nil
+	}
+	if t == value.Text || e.Type == value.Text {
+		return l.castText(e, t, x.At)
 	}
 	return nil, Refuse(x.At, "use CASE", "%s cannot be cast to %s", e.Type, t)
 }

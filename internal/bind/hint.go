@@ -171,6 +171,9 @@ func (l *Scope) unlisted(e *bounded.Expr, at []query.Pos) error {
 			if j == i || c.Op != bounded.OpConst || c.Const.Null || listed(c.Const) {
 				continue
 			}
+			if c.Type == value.Text && c.Const.Text == "" { // tools write <> '' beside IS NOT NULL
+				continue
+			}
 			return Refuse(
 				at[j],
 				valueHint(c.Const, values),

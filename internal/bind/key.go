@@ -141,18 +141,23 @@ func (l *Scope) knownOfAll(es []*bounded.Expr) ([]value.Value, bool) {
 // the expression itself makes NULLs. A value that cleaning turned into NULL, in a column that is not nullable,
 // belongs to no group. Its row is dropped.
 func (l *Scope) NullGroup(e *bounded.Expr) bool {
-	found := false
-	e.Walk(func(x *bounded.Expr) {
-		switch x.Op {
-		case bounded.OpColumn:
-			found = found || l.Columns[x.Column].Nullable
-		case bounded.OpConst:
-			found = found || x.Const.Null
-		default:
-			found = found || makesNull(x)
+	return e.Nullable && l.mayBeNull(e)
+}
+
+func (l *Scope) mayBeNull(e *bounded.Expr) bool {
+	switch e.Op {
+	case bounded.OpColumn:
+		return l.Columns[e.Column].Nullable
+	case bounded.OpConst:
+		return e.Const.Null
+	}
+	args := e.Args
+	if last := len(args) - 1; e.Op == bounded.OpCase && e.Text == MapText && args[last].Op == bounded.OpConst {
+		if !l.mayBeNull(args[0].Args[0]) {
+			args = args[:last] // no row that counts reaches ELSE
 		}
-	})
-	return found && e.Nullable
+	}
+	return makesNull(e) || slices.ContainsFunc(args, l.mayBeNull)
 }
 
 // makesNull reports whether the operation itself returns NULL for some arguments that are not NULL.

@@ -52,16 +52,6 @@ func unordered(s *query.Select) error {
 	return nil
 }
 
-// joined returns the refusal of text || text over rows of persons.
-func joined(x *query.Binary) error {
-	return Refuse(
-		x.At,
-		"group by both columns: GROUP BY a, b returns them side by side; instead of joining a constant, use "+
-			"LIKE 'a%' or CASE",
-		"text cannot be joined (||)",
-	)
-}
-
 // Starred returns the refusal of * in the SELECT list of a question.
 func Starred(x *query.Star) error {
 	return Refuse(

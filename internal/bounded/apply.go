@@ -67,7 +67,7 @@ func (op Op) Arithmetic() bool { return arithmetic[op] }
 var arithmetic = map[Op]bool{
 	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpQuo: true, OpMod: true, OpToReal: true, OpToInteger: true,
 	OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true, OpDatePart: true, OpDateTrunc: true,
-	OpAddMonths: true, OpDayOf: true, OpTimeOf: true, OpStartOf: true, OpTimeTrunc: true, OpTimePart: true,
+	OpFold: true, OpAddMonths: true, OpDayOf: true, OpTimeOf: true, OpStartOf: true, OpTimeTrunc: true, OpTimePart: true,
 }
 
 // judged holds the Agreed operations that choose or compare.
@@ -94,6 +94,8 @@ func apply1(e *Expr, x value.Value) value.Value {
 		return value.OfInt(int64(math.Ceil(x.Real)))
 	case OpRound:
 		return value.OfInt(int64(math.Round(x.Real)))
+	case OpFold:
+		return value.OfText(text.Fold(x.Text, e.Text == "upper"))
 	case OpDatePart:
 		return value.OfInt(value.DatePart(e.Text, x.Int))
 	case OpDateTrunc:

@@ -42,6 +42,8 @@ const (
 
 	OpLike Op = "like" // Text holds the pattern; a backslash escapes the next character
 
+	OpFold Op = "fold" // Text → Text: the letters A to Z in lower case, or a to z in upper case; Text is lower or upper
+
 	OpCase     Op = "case"     // arguments: condition, result, condition, result, …, result otherwise
 	OpCoalesce Op = "coalesce" // the first argument that is not NULL
 	OpLeast    Op = "least"    // the least of the arguments that are not NULL
@@ -76,11 +78,13 @@ type Expr struct {
 	Column int         // for OpColumn: the index in Statement.Columns, or in the columns of the Source's input
 	Name   string      // for OpColumn: the column's name
 	// for OpColumn: the column of a Source that is no Scan, so its index identifies it, and not its name
-	Derived  bool
-	Text     string // for OpLike: the pattern; for functions of dates and times: the field, or the months
-	Range    Range  // the range of the value if it is not NULL; for numbers, dates and times
-	Nullable bool   // whether the value may be NULL
-	Dropped  bool   // whether the question writes a / b for integers, so that the fraction is dropped
+	Derived bool
+	// for OpLike: the pattern; for OpFold: the case; for functions of dates and times: the field, or the months; for
+	// OpCase, text with which package bind marks how it was made
+	Text     string
+	Range    Range // the range of the value if it is not NULL; for numbers, dates and times
+	Nullable bool  // whether the value may be NULL
+	Dropped  bool  // whether the question writes a / b for integers, so that the fraction is dropped
 
 	size int // the weight, or 0 if it is not computed yet
 }

@@ -25,6 +25,7 @@ const (
 	stepsByte     = 7    // SHA-256, for each byte
 	textPerStep   = 4    // the number of bytes compared or copied in one step
 	stepsRead     = 2    // reading a text from disk, for each byte
+	stepsFold     = 20   // TRANSLATE, for each byte of the text
 	stepsMatch    = 5    // LIKE, for each byte of the text
 	stepsAgain    = 4    // LIKE, for each further byte of the pattern that is compared at one place of the text
 )
@@ -108,6 +109,8 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 		return sum(steps, stepsTrunc), width
 	case bounded.OpDayOf, bounded.OpTimeOf, bounded.OpTimeTrunc, bounded.OpTimePart: // a division, and a few sums
 		return sum(steps, stepsRounding, 3*stepsPlain), width
+	case bounded.OpFold: // TRANSLATE looks for each character in a list of 26
+		return sum(steps, of, multiplied(first, stepsFold)), width
 	case bounded.OpLike:
 		return sum(steps, multiplied(first, matchSteps(e.Text))), width
 	case bounded.OpIn:

@@ -85,7 +85,7 @@ func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
 var types = map[string]string{
 	"int2": "integer", "int4": "integer", "int8": "integer",
 	"float4": "real", "float8": "real", "numeric": "real",
-	"text": "text", "bool": "boolean", "date": "date",
+	"text": "text", "varchar": "text", "bpchar": "text", "bool": "boolean", "date": "date",
 	"timestamp": "timestamp", "timestamptz": "timestamp", "time": "time",
 }
 
@@ -94,10 +94,46 @@ func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := l.expr(x.GetArg(), at, depth+1)
+	e, err := l.expr(x.GetArg(), at, depth+1+to.calls())
 	if err != nil {
 		return nil, err
 	}
+	return to.of(e, at)
+}
+
+// typed is the name of a type of this package, with the length of its texts or the decimal places of its numbers.
+type typed struct {
+	name   string
+	length int // -1 for none
+	places int // -1 for all
+}
+
+// calls returns the number of calls around a cast to the type.
+func (t typed) calls() int {
+	if t.length >= 0 || t.places >= 0 {
+		return 1
+	}
+	return 0
+}
+
+// of converts the cast of e to the type. A text is cut to its length, and a number is rounded to its places.
+func (t typed) of(e Expr, at Pos) (Expr, error) {
+	call := func(name string, to string, n int) Expr {
+		cast := &Cast{At: at, X: e, Type: to}
+		return &Call{At: at, Name: name, Args: []Expr{cast, &Literal{At: at, Kind: IntegerLiteral, Text: strconv.Itoa(n)}}}
+	}
+	switch {
+	case t.length >= 0:
+		return call("left", "text", t.length), nil
+	case t.places >= 0:
+		return call("round", "real", t.places), nil
+	}
+	return t.whole(e, at)
+}
+
+// whole converts the cast of e to the type without a length or places.
+func (t typed) whole(e Expr, at Pos) (Expr, error) {
+	to := t.name
 	if s, ok := e.(*Literal); ok && s.Kind == StringLiteral {
 		switch to {
 		case "date":
@@ -120,7 +156,7 @@ func date(s *Literal) (Expr, error) {
 	return &Literal{At: s.At, Kind: DateLiteral, Text: s.Text}, nil
 }
 
-func (l *lowering) typeName(t *pg.TypeName, at Pos) (string, error) {
+func (l *lowering) typeName(t *pg.TypeName, at Pos) (typed, error) {
 	const hint = "the types are integer, real, text, boolean, date, timestamp and time"
 	at = l.pos(t.GetLocation(), at)
 	names := t.GetNames()
@@ -128,24 +164,52 @@ func (l *lowering) typeName(t *pg.TypeName, at Pos) (string, error) {
 		names = names[1:]
 	}
 	if len(names) != 1 {
-		return "", &Error{Pos: at, Message: "this type is not supported", Hint: hint}
+		return typed{}, &Error{Pos: at, Message: "this type is not supported", Hint: hint}
 	}
 	name := names[0].GetString_().GetSval()
 	switch to, ok := types[name]; {
 	case t.GetSetof() || t.GetPctType():
-		return "", &Error{Pos: at, Message: "this type is not supported", Hint: hint}
+		return typed{}, &Error{Pos: at, Message: "this type is not supported", Hint: hint}
 	case len(t.GetArrayBounds()) > 0:
-		return "", &Error{Pos: at, Message: "arrays are not supported", Hint: hint}
-	case !ok && (name == "varchar" || name == "bpchar"):
-		return "", &Error{Pos: at, Message: "the type " + name + " is not supported", Hint: "write text"}
+		return typed{}, &Error{Pos: at, Message: "arrays are not supported", Hint: hint}
 	case !ok:
-		return "", &Error{Pos: at, Message: "the type " + quote(name) + " is not supported", Hint: hint}
-	case len(t.GetTypmods()) > 0:
-		return "", &Error{
-			Pos: at, Message: "a type with a length or precision is not supported",
-			Hint: "write " + to + " alone",
-		}
+		return typed{}, &Error{Pos: at, Message: "the type " + quote(name) + " is not supported", Hint: hint}
 	default:
-		return to, nil
+		out := typed{to, -1, -1}
+		return out, out.modify(name, t.GetTypmods(), at)
 	}
+}
+
+// maxLength is the length of a text from which on every text is shorter: the most bytes of one.
+const maxLength = 4096
+
+// modify sets the length or the places of a type from the numbers in parentheses after its name.
+func (t *typed) modify(name string, mods []*pg.Node, at Pos) error {
+	var ns []int
+	for _, m := range mods {
+		i := m.GetAConst().GetIval()
+		if i == nil {
+			return &Error{Pos: at, Message: "the length or precision of a type is a constant", Hint: "write " + t.name + " alone"}
+		}
+		ns = append(ns, int(i.GetIval()))
+	}
+	switch {
+	case len(ns) == 0:
+		return nil
+	case len(ns) == 1 && t.name == "text":
+		if ns[0] < maxLength {
+			t.length = max(ns[0], 0)
+		}
+		return nil
+	case name == "numeric" && len(ns) <= 2:
+		t.places = 0
+		if len(ns) == 2 {
+			t.places = ns[1]
+		}
+		if t.places >= -15 && t.places <= 15 {
+			return nil
+		}
+		return &Error{Pos: at, Message: "a number has at most 15 decimal places", Hint: "write numeric(18, 15), or real"}
+	}
+	return &Error{Pos: at, Message: "a type with a length or precision is not supported here", Hint: "write " + t.name + " alone"}
 }

@@ -128,18 +128,20 @@ func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 		return l.between(x, true, at, depth)
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
 		return l.form("nullif", []*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth)
-	case pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
-		return no("BETWEEN SYMMETRIC is not supported", "write BETWEEN with the smaller bound first")
+	case pg.A_Expr_Kind_AEXPR_BETWEEN_SYM:
+		return l.symmetric(x, false, at, depth)
+	case pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		return l.symmetric(x, true, at, depth)
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
-		return no("SIMILAR TO is not supported", "write LIKE")
+		return l.similar(x, name == "!~", at, depth)
 	case pg.A_Expr_Kind_AEXPR_DISTINCT:
-		return no("IS DISTINCT FROM is not supported", "write a <> b, and a IS NULL where that matters")
+		return l.distinct(x, false, at, depth)
 	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		return no("IS NOT DISTINCT FROM is not supported", "write a = b, and a IS NULL where that matters")
+		return l.distinct(x, true, at, depth)
 	case pg.A_Expr_Kind_AEXPR_OP_ANY:
-		return no("ANY and SOME are not supported", "write x IN (…)")
+		return l.anyOf(x, name, false, at, depth)
 	case pg.A_Expr_Kind_AEXPR_OP_ALL:
-		return no("ALL is not supported", "write x NOT IN (…)")
+		return l.anyOf(x, name, true, at, depth)
 	default:
 		return no("this operation is not supported", "")
 	}
@@ -171,6 +173,9 @@ func (l *lowering) operator(x *pg.A_Expr, name string, at Pos, depth int) (Expr,
 		}
 		return nil, refusePrefix(name, at)
 	}
+	if e, ok, err := l.pattern(x, name, at, depth); ok {
+		return e, err
+	}
 	op, ok := binaryOps[name]
 	if !ok {
 		return nil, refuseOperator(name, at)
@@ -198,15 +203,20 @@ func (l *lowering) in(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, erro
 }
 
 func (l *lowering) like(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {
+	anyCase := x.GetKind() == pg.A_Expr_Kind_AEXPR_ILIKE
 	// PostgreSQL's grammar represents ESCAPE as a call of like_escape
-	if qualified(x.GetRexpr().GetFuncCall(), "like_escape") {
-		return nil, &Error{Pos: at, Message: "LIKE … ESCAPE is not supported", Hint: "a backslash escapes % and _"}
+	if escape := x.GetRexpr().GetFuncCall(); qualified(escape, "like_escape") {
+		left, err := l.expr(x.GetLexpr(), at, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		pattern, err := l.escaped(escape, at, depth+1)
+		return &Like{At: at, X: left, Pattern: pattern, Not: negated, AnyCase: anyCase}, err
 	}
 	both, err := l.exprs([]*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth+1)
 	if err != nil {
 		return nil, err
 	}
-	anyCase := x.GetKind() == pg.A_Expr_Kind_AEXPR_ILIKE
 	return &Like{At: at, X: both[0], Pattern: both[1], Not: negated, AnyCase: anyCase}, nil
 }
 

@@ -129,6 +129,9 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 		return nil, err
 	}
 	star = star || f.GetAggStar()
+	if qualified(f, "position") { // POSITION(a IN b), whose arguments PostgreSQL's grammar turns around
+		name = "strpos"
+	}
 	out := &Call{
 		At: at, Name: name, Args: args, Star: star, Distinct: f.GetAggDistinct(), Filter: filter,
 		Within: within, Named: named,

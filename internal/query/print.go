@@ -183,6 +183,9 @@ func (p *printer) expr(e Expr, least int) {
 		if x.AnyCase {
 			word = "ILIKE "
 		}
+		if x.Similar {
+			word = "SIMILAR TO "
+		}
 		p.word(x.Not, word)
 		p.expr(x.Pattern, bindRange+1)
 	case *Is:

@@ -214,7 +214,8 @@ func genExpr(t *rapid.T, depth int) Expr {
 	case 8:
 		return &In{X: sub(), List: genExprs(t, 1, 3, depth-1), Not: not}
 	case 9:
-		return &Like{X: sub(), Pattern: sub(), Not: not, AnyCase: rapid.Bool().Draw(t, "any case")}
+		any := rapid.Bool().Draw(t, "any case")
+		return &Like{X: sub(), Pattern: sub(), Not: not, AnyCase: any, Similar: !any && rapid.Bool().Draw(t, "similar")}
 	case 10:
 		return &Is{X: sub(), What: IsWhat(rapid.IntRange(int(IsNull), int(IsUnknown)).Draw(t, "what")), Not: not}
 	case 11:

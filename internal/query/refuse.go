@@ -115,8 +115,7 @@ var (
 	operatorHints = map[string]string{
 		"^":  "write x * x, or exp(y * ln(x))",
 		"~~": "write LIKE", "!~~": "write NOT LIKE", "~~*": "write ILIKE", "!~~*": "write NOT ILIKE",
-		"~": "write LIKE", "~*": "write LIKE", "!~": "write NOT LIKE", "!~*": "write NOT LIKE",
-		"^@": "write LIKE 'prefix%'", "==": "write =",
+		"==": "write =",
 		"&":  "write x % 2 <> 0 for the lowest bit, FLOOR(x / 2) % 2 <> 0 for the next",
 		"<<": "write x * 2 for x << 1", ">>": "write FLOOR(x / 2) for x >> 1",
 	}
@@ -131,8 +130,6 @@ func refusePrefix(name string, at Pos) error {
 func refuseOperator(name string, at Pos) error {
 	e := &Error{Pos: at, Message: "the operator " + name + " is not supported", Hint: operatorHints[name]}
 	switch name {
-	case "~", "~*", "!~", "!~*":
-		e.Message = "regular expressions (" + name + ") are not supported"
 	case "->", "->>", "#>", "#>>", "@>", "<@", "?", "?|", "?&", "@?", "@@", "&&":
 		e.Message = "JSON and array operators (" + name + ") are not supported"
 	case "&", "|", "#", "<<", ">>":

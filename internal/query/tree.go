@@ -108,12 +108,13 @@ type In struct {
 	Not  bool
 }
 
-// Like is X [NOT] LIKE Pattern, with backslash as its escape, or ILIKE if AnyCase is set.
+// Like is X [NOT] LIKE Pattern, with backslash as its escape, ILIKE if AnyCase is set, or SIMILAR TO if Similar is.
 type Like struct {
 	At         Pos
 	X, Pattern Expr
 	Not        bool
 	AnyCase    bool
+	Similar    bool
 }
 
 // Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN.

@@ -14,6 +14,19 @@ func lower(s string) string { return strings.Map(unicode.ToLower, s) }
 
 func upper(s string) string { return strings.Map(unicode.ToUpper, s) }
 
+// Fold maps the letters a to z to the upper case, or A to Z to the lower case. Other characters stay.
+func Fold(s string, toUpper bool) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case toUpper && 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case !toUpper && 'A' <= r && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return r
+	}, s)
+}
+
 // initcap writes the first letter of each word in upper case, and the others in lower case. A word is a sequence of
 // letters and digits.
 func initcap(s string) string {

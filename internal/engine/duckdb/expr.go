@@ -138,6 +138,12 @@ func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
 	case bounded.OpLike:
 		return like(args[0], e.Text)
+	case bounded.OpFold:
+		from, to := "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+		if e.Text == "upper" {
+			from, to = to, from
+		}
+		return "translate(" + args[0] + ", " + text(from) + ", " + text(to) + ")"
 	case bounded.OpDatePart:
 		return "CAST(date_part(" + text(e.Text) + ", " + date(args[0]) + ") AS BIGINT)"
 	case bounded.OpDateTrunc:

@@ -222,6 +222,14 @@ func unary(e *bounded.Expr, v value.Value) value.Value {
 	case bounded.OpAddMonths, bounded.OpDayOf, bounded.OpTimeOf, bounded.OpStartOf, bounded.OpTimeTrunc,
 		bounded.OpTimePart:
 		return value.Value{Type: e.Type, Int: clock(e, v.Int)}
+	case bounded.OpFold:
+		b := []byte(v.Text) // no byte of another character is a letter of ASCII
+		for i, c := range b {
+			if from := map[string]byte{"lower": 'A', "upper": 'a'}[e.Text]; c >= from && c < from+26 {
+				b[i] ^= 'a' ^ 'A'
+			}
+		}
+		return value.OfText(string(b))
 	case bounded.OpLike:
 		return value.OfBool(like([]rune(v.Text), []rune(e.Text)))
 	}

@@ -114,6 +114,8 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpLike:
 		// The cost is linear in the text for each byte of the pattern. A backslash is the escape character.
 		return "(" + args[0] + " LIKE " + text(e.Text) + ")"
+	case bounded.OpFold: // with the collation "C", lower and upper change the letters of ASCII alone
+		return e.Text + "((" + args[0] + `) COLLATE "C")`
 	case bounded.OpDatePart:
 		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
 	case bounded.OpDateTrunc:
