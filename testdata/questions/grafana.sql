@@ -104,7 +104,7 @@ SELECT floor(watts/1000)*1000 AS bucket, count(*) AS n FROM readings WHERE ts BE
 SELECT width_bucket(watts, 0, 20000, 20) AS bucket, count(*) FROM readings GROUP BY 1 ORDER BY 1
 --= open: CAST of a released value is not supported
 SELECT room AS metric, round(avg(watts)::numeric, 1) AS value FROM readings GROUP BY room ORDER BY value DESC
---= open: there is no function "concat"
+--= answered
 SELECT concat('room ', room) AS metric, count(*) AS value FROM readings GROUP BY 1
 --= answered
 SELECT CASE phase WHEN 1 THEN 'one' WHEN 2 THEN 'two' ELSE 'three' END AS metric, avg(volts) AS value FROM readings GROUP BY 1
@@ -116,13 +116,13 @@ SELECT count(*) FROM public.readings AS r WHERE r.volts IS NOT NULL AND r.ts BET
 SELECT firmware AS metric, count(*) AS value FROM readings GROUP BY firmware ORDER BY value DESC LIMIT 10
 --= open: there is no function "coalesce"
 SELECT coalesce(avg(watts), 0) AS value FROM readings WHERE room = 'hall'
---= open: integer cannot be cast to text
+--= answered
 SELECT phase::text AS metric, count(*) AS value FROM readings GROUP BY 1 ORDER BY 1
 --= answered
 SELECT ts::date AS "time", count(*) AS value FROM readings WHERE ts::date BETWEEN '2025-03-01' AND '2025-03-31' GROUP BY 1 ORDER BY 1
 --= open: "2025-03-01T00:00:00Z" is not a date
 SELECT avg(watts) FILTER (WHERE room = 'hall') AS hall, avg(watts) FILTER (WHERE room = 'kitchen') AS kitchen FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: regular expressions (~*) are not supported
+--= open: "2025-03-01T00:00:00Z" is not a date
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' AND room ~* '^(hall|kitchen)$' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT 1

@@ -1,6 +1,6 @@
 -- Questions in the forms that Superset sends to PostgreSQL: charts, time grains, filters, virtual data sets, SQL Lab.
 -- policy: ferry
--- floor: 60
+-- floor: 65
 
 --= answered
 SELECT COUNT(*) AS count FROM public.trips LIMIT 50000
@@ -34,7 +34,7 @@ SELECT route AS route, channel AS channel, COUNT(*) AS count FROM public.trips W
 SELECT route AS route, COUNT(*) AS count FROM public.trips WHERE deck IS NOT NULL GROUP BY route ORDER BY count DESC LIMIT 1000
 --= answered
 SELECT deck AS deck, COUNT(*) AS count FROM public.trips WHERE (deck NOT IN ('car') OR deck IS NULL) GROUP BY deck ORDER BY count DESC LIMIT 1000
---= open: ILIKE is not supported
+--= answered
 SELECT route AS route, COUNT(*) AS count FROM public.trips WHERE route ILIKE '%point%' GROUP BY route ORDER BY count DESC LIMIT 1000
 --= answered
 SELECT route AS route, COUNT(*) AS count FROM public.trips WHERE route LIKE 'Cove%' GROUP BY route ORDER BY count DESC LIMIT 1000
@@ -96,9 +96,9 @@ SELECT TO_CHAR(sailed, 'YYYY-MM') AS month, COUNT(*) AS count FROM public.trips 
 SELECT to_char(sailed, 'Day') AS weekday, sum(fare) AS "SUM(fare)" FROM public.trips GROUP BY to_char(sailed, 'Day') ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT COALESCE(deck, 'unknown') AS deck, COUNT(*) AS count FROM public.trips GROUP BY COALESCE(deck, 'unknown') ORDER BY count DESC LIMIT 10000
---= open: there is no function "lower"
+--= answered
 SELECT lower(route) AS line, COUNT(*) AS count FROM public.trips GROUP BY lower(route) ORDER BY count DESC LIMIT 10000
---= open: text cannot be joined (||)
+--= answered
 SELECT route || ' ' || channel AS line, COUNT(*) AS count FROM public.trips GROUP BY route || ' ' || channel ORDER BY count DESC LIMIT 10000
 --= answered
 SELECT floor(fare / 25) * 25 AS bucket, COUNT(*) AS count FROM public.trips GROUP BY floor(fare / 25) * 25 ORDER BY bucket ASC LIMIT 10000

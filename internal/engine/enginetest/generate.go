@@ -264,7 +264,27 @@ func (g generator) group() string {
 		"EXTRACT(hour FROM "+g.pick("tc", "ts::time")+")", "CAST("+g.timestamp()+" AS date)",
 		"EXTRACT(doy FROM d) % 7", "i * i", "(i * i) - 3", "WIDTH_BUCKET(i * i, 0, 9, 3)",
 		"EXTRACT(month FROM e) * EXTRACT(month FROM e)",
+		g.text(2), g.text(2), "LENGTH("+g.text(1)+")",
 		"CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
+}
+
+// text draws an expression of type text with known values.
+func (g generator) text(depth int) string {
+	if depth == 0 {
+		return g.pick("s", "s", "'aB'", "CAST(b AS text)", "i::text", "CASE WHEN x > 1 THEN 'Up' ELSE s END", "COALESCE(s, 'none')")
+	}
+	a := g.text(depth - 1)
+	switch g.pick("one", "joined", "part", "concat", "replace") {
+	case "joined":
+		return "(" + a + " || " + g.pick("'-'", "k", "b", "s") + ")"
+	case "concat":
+		return g.pick("CONCAT(", "CONCAT_WS('/', ") + a + ", " + g.pick("'x'", "s", "b", "k") + ")"
+	case "part":
+		return g.pick("LEFT("+a+", 1)", "SUBSTRING("+a+", 2)", "RPAD("+a+", 3, '*')", "SPLIT_PART("+a+", '''', 1)")
+	case "replace":
+		return g.pick("REPLACE("+a+", 'a', '')", "TRANSLATE("+a+", 'aB', 'Ba')", "REGEXP_REPLACE("+a+", '[a-z]', '+')")
+	}
+	return g.pick("LOWER", "UPPER", "INITCAP", "TRIM", "REVERSE") + "(" + a + ")"
 }
 
 // timestamp draws an expression of type timestamp.
@@ -330,6 +350,9 @@ func (g generator) condition(depth int) string {
 	compare := g.pick("=", "<>", "<", "<=", ">", ">=")
 	switch g.pick("number", "number", "number", "text", "date", "time", "bool", "between", "in", "like", "null") {
 	case "text":
+		if g.chance(3) {
+			return g.pick(g.text(1), "LOWER(w)", "UPPER(w)") + " " + g.pick(compare, "IS DISTINCT FROM") + " " + g.pick("'a'", "'A'", "''", "'B'")
+		}
 		return g.pick("s", "w") + " " + compare + " " + g.pick("'a'", "'B'", "'it''s'", "''", "'日'")
 	case "date":
 		day := g.pick("d", "e")
@@ -352,7 +375,10 @@ func (g generator) condition(depth int) string {
 		return g.pick("i IN (1, 2, -3)", "s IN ('a', 'it''s')", "x IN (0, 1.5)", "n % -1 = 0", "7 % n > 0",
 			"i IN (1, CAST(NULL AS integer))", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
 	case "like":
-		return g.pick("s", "w") + " LIKE " +
+		if g.chance(4) {
+			return g.pick("s ~ '^[ab]'", "s ~* 'B'", "s SIMILAR TO '_|it%'", "STARTS_WITH(w, 'a')", "LOWER(w) LIKE 'a%'")
+		}
+		return g.pick("s", "w") + g.pick(" LIKE ", " ILIKE ") +
 			g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`, "'_%_'", `'\_'`, "'%i_'")
 	case "null":
 		return g.pick("i", "k", "n", "z", "s", "w", "b", "d", "ts", "tc") + " IS " + g.pick("NULL", "NOT NULL")
