@@ -315,6 +315,7 @@ func (in *inner) perUnit(keys []*bounded.Expr, calls []*query.Call) (*perUnitSou
 		per.Exprs, per.Columns = append(per.Exprs, e), append(per.Columns, in.rows.output("key", e))
 		scope.keys = append(scope.keys, Name{e: e})
 	}
+	per.Loose = !slices.ContainsFunc(per.Exprs, in.rows.standsForUnit)
 	out := &perUnitSource{source: per}
 	list := &Scope{Source: per, inside: scope}
 	for _, c := range calls {
@@ -325,6 +326,11 @@ func (in *inner) perUnit(keys []*bounded.Expr, calls []*query.Call) (*perUnitSou
 		out.columns = append(out.columns, e)
 	}
 	return out, nil
+}
+
+// standsForUnit reports whether an expression over a materialized relation is the unit's column.
+func (r *Relation) standsForUnit(e *bounded.Expr) bool {
+	return e.Op == bounded.OpColumn && r.UnitStands(e)
 }
 
 // attach joins a source to the outer rows: each row meets at most one row whose first columns, the keys, equal outers.
@@ -523,6 +529,7 @@ func (r *Relation) distinctOf(columns []*query.Column) (*Relation, error) {
 		name.table, name.name, name.merged, name.most = hidden+"outer", strconv.Itoa(i), true, 0
 		out.Names = append(out.Names, name)
 	}
+	per.Loose = !slices.ContainsFunc(per.Exprs, r.standsForUnit)
 	out.over(per)
 	return out, nil
 }

@@ -512,3 +512,37 @@ func TestUnitCostOfExamples(t *testing.T) {
 		t.Errorf("%d questions", asked)
 	}
 }
+
+// A subquery that is linked through a reference, and not by the unit's column, has a row for each value of the key. So
+// has the outer row's side, where two comparisons link the subquery.
+func TestUnitCostOfLinkedSubqueries(t *testing.T) {
+	p := costPolicy(t, strings.Replace(shop, "population:", "limits: {unit_cost: 1000000000000000}\npopulation:", 1))
+	for sql, loose := range map[string]int{
+		"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)":                                              0,
+		"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM lines l WHERE l.number = o.number)":                                                1,
+		"SELECT COUNT(*) FROM lines o WHERE EXISTS (SELECT 1 FROM lines l WHERE l.number = o.number AND l.price > o.price AND l.price < o.price + 3)": 2,
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		q.Statement.Source.Walk(func(s *bounded.Source) {
+			if s.Op != bounded.PerUnit {
+				return
+			}
+			tight := *s
+			tight.Loose = false
+			a, b := cost.Of(p, &bounded.Statement{Source: s}), cost.Of(p, &bounded.Statement{Source: &tight})
+			if s.Loose {
+				count++
+				if len(s.Exprs) == 1 && a.Steps <= b.Steps {
+					t.Errorf("%s: %d steps of as many rows as keys, %d of one row", sql, a.Steps, b.Steps)
+				}
+			}
+		})
+		if count != loose {
+			t.Errorf("%s: %d groupings without the unit's column, not %d", sql, count, loose)
+		}
+	}
+}

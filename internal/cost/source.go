@@ -193,7 +193,11 @@ func (m meter) source(s *bounded.Source) metered {
 func (m meter) owned(s *bounded.Source) metered {
 	parent := m.source(s.Inputs[1])
 	child := m.source(s.Inputs[0])
-	out := metered{rows: child.rows, most: max(child.rows, parent.most), unit: parent.unit, columns: child.columns}
+	out := metered{rows: child.rows, unit: parent.unit, columns: child.columns}
+	if m.all { // a row that several units refer to is a row of each
+		out.rows = max(child.rows, parent.rows)
+	}
+	out.most = max(out.rows, child.most, parent.most)
 	out.steps = sum(parent.steps, child.steps)
 	out.spend(parent.rows, sum(stepsGroup+stepsRow, met(out.unit)))
 	out.spend(out.rows, sum(out.handedOn(), digested(out.rows, sum(out.width(), out.unit))))

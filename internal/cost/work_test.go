@@ -85,3 +85,37 @@ tables:
 		t.Errorf("%v, %v", a, b)
 	}
 }
+
+// Each unit has a copy of a row that several units refer to, and its name is compared in every step: both are work.
+func TestWorkOfSharedRowsAndTextUnits(t *testing.T) {
+	text := `version: 1
+population: {name: p}
+budget: {epsilon: 10}
+tables:
+  members: {source: {csv: a.csv}, unit: id, rows_per_unit: 1, columns: {id: {type: integer}, home: {type: integer}}}
+  bills:
+    source: {csv: b.csv}
+    through: home
+    references: {home: members.home}
+    rows_per_unit: 5
+    columns: {home: {type: integer}, paid: {type: integer, bounds: [0, 9]}}
+`
+	const sql = "SELECT SUM(paid) FROM bills WHERE EXP(LEAST(paid, 2)) > 3"
+	work := func(text string, members, bills int64) *big.Int {
+		p := costPolicy(t, text)
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost.Work(p, func(table string) int64 { return map[string]int64{"members": members, "bills": bills}[table] }, q.AllLooks()...)
+	}
+	// A thousand members of ten homes have a bill each: a thousand rows are computed with, though ten are stored.
+	shared, own := work(text, 1000, 10), work(text, 1000, 1000)
+	if shared.Cmp(new(big.Int).Quo(own, big.NewInt(2))) < 0 {
+		t.Errorf("%v steps of shared rows, %v of as many rows of one unit each", shared, own)
+	}
+	long := work(strings.Replace(text, "{id: {type: integer}", "{id: {type: text}", 1), 1000, 1000)
+	if long.Cmp(new(big.Int).Mul(own, big.NewInt(2))) < 0 {
+		t.Errorf("%v steps of units whose names are texts, %v of integers", long, own)
+	}
+}
