@@ -43,7 +43,10 @@ type origin struct {
 }
 
 // from binds FROM clauses under a policy.
-type from struct{ policy *policy.Policy }
+type from struct {
+	policy *policy.Policy
+	hidden *int // the number of hidden names that the question has so far
+}
 
 // RelationOf binds the FROM clause of a question. It moves conditions that join a comma-separated list of tables
 // from tree.Where into the joins. It refuses a relation that has public rows alone.
@@ -60,11 +63,12 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 			}, nil
 		}
 	}
-	r, err := from{p}.publicJoin(tree)
+	f := from{p, new(int)}
+	r, err := f.publicJoin(tree)
 	if r == nil && err == nil {
 		all := tree
-		if r, tree.Where, err = (from{p}).selects(tree); err == nil {
-			r, all, tree.Where, err = from{p}.unnested(r, tree, tree.Where)
+		if r, tree.Where, err = f.selects(tree); err == nil {
+			r, all, tree.Where, err = f.unnested(r, tree, tree.Where)
 		}
 		if err == nil {
 			tree.Items, tree.GroupBy = all.Items, all.GroupBy

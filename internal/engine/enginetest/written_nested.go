@@ -44,7 +44,7 @@ func nestedCondition(t *rapid.T, outer string, simple bool) (form, c string) {
 		}
 		return " WHERE " + strings.TrimPrefix(c, " AND ")
 	}
-	kind := rapid.IntRange(0, 12).Draw(t, "kind")
+	kind := rapid.IntRange(0, 16).Draw(t, "kind")
 	if simple {
 		kind = min(kind, 4)
 	}
@@ -74,6 +74,14 @@ func nestedCondition(t *rapid.T, outer string, simple bool) (form, c string) {
 		return "IN of grouped persons", unit + pick("in", " IN ", " NOT IN ") + "(SELECT x.who FROM v x" + where(own) + " GROUP BY x.who HAVING COUNT(*) " + op + " 2)"
 	case 11:
 		return "a value of one row", pick("lookup", "(SELECT home FROM p q WHERE q.person = "+unit+") = "+word, "(SELECT zone FROM w WHERE w.name = "+word+") "+op+" "+number, "(SELECT q.age FROM p q WHERE q.person = "+unit+") IS NULL")
+	case 12:
+		return "EXISTS of public rows with comparisons", pick("not", "", "NOT ") + "EXISTS (SELECT 1 FROM w WHERE w.name = " + word + " AND w.zone " + op + " " + number + pick("second", "", " AND w.zone > "+number+" - 3", " AND (w.big OR w.zone = "+number+")") + ")"
+	case 13:
+		return "EXISTS with an outer column that may be NULL", pick("not", "", "NOT ") + "EXISTS (SELECT 1 FROM v x WHERE x.who = " + unit + " AND (" + pick("or", "x.n "+op+" "+number+" OR x.ward = 'a'", "x.ward <> "+word+" OR x.ward IS NULL", "x.n "+op+" COALESCE("+number+", 2)", word+" IS NULL OR x.n > 2", "CASE WHEN x.ward = "+word+" THEN x.n ELSE "+number+" END "+op+" 2", "NOT (x.n BETWEEN "+number+" AND 3)") + ")" + own + ")"
+	case 14:
+		return "EXISTS with a subquery inside OR", pick("not", "", "NOT ") + "EXISTS (SELECT 1 FROM v x WHERE x.who = " + unit + " AND (x.n " + op + " " + number + " OR " + pick("inner", "EXISTS (SELECT 1 FROM w WHERE w.name = x.ward)", "x.n > (SELECT MIN(y.n) FROM v y WHERE y.who = x.who)", "x.ward IN (SELECT name FROM w WHERE big)") + "))"
+	case 15:
+		return "a subquery compared with a subquery", "(SELECT " + pick("left", "MAX(x.n)", "COUNT(*)") + " FROM v x WHERE x.who = " + unit + own + ") " + pick("compared", op+" (SELECT COUNT(*) FROM v y WHERE y.who = "+unit+" AND y.n "+op+" "+number+")", "IN (SELECT y.n FROM v y WHERE y.who = "+unit+" AND y.n "+op+" "+number+" AND y.ward <> "+word+")", "NOT IN (SELECT y.n FROM v y WHERE y.who = "+unit+")")
 	}
 	return "persons of a union", unit + pick("in", " IN ", " NOT IN ") + "(SELECT person FROM p WHERE age > 3 UNION ALL SELECT x.who FROM v x" + where(own) + ")"
 }
