@@ -86,18 +86,17 @@ func ResetHome(home, what string) (*Reset, error) {
 		moved = "the ledger and all sealed versions move"
 	}
 	r.Meaning = append(r.Meaning, fmt.Sprintf("%s to %s, and nothing is deleted", moved, r.record.Kept))
-	state, err := readState(home)
-	if err != nil {
-		r.record.Unreadable = err.Error()
-		r.Meaning = append(r.Meaning, "the ledger cannot be read, so the amount spent is not known: "+err.Error())
-	} else {
-		r.record.Ledger, r.record.Head = state.ID, &state.Head
-		r.record.Spent, r.record.Budget = &state.Spent, &state.Budget
+	err = holding(home, func(state ledger.State) error {
+		r.record.of(state)
 		if state.Terms.Population != "" {
-			r.record.Population, r.Confirm = state.Terms.Population, state.Terms.Population
+			r.Confirm = state.Terms.Population
 		}
 		r.Meaning = append(r.Meaning, fmt.Sprintf("the answers so far have spent %s of %s, and stay known to those who asked",
 			state.Spent.Short(false), state.Budget.Short(false)))
+		return nil
+	})
+	if err != nil {
+		r.Meaning = append(r.Meaning, "the ledger cannot be read, so the amount spent is not known: "+err.Error())
 	}
 	r.Meaning = append(r.Meaning,
 		"a new ledger would know nothing of them: for each person in the data, the losses under both ledgers add up, and "+
@@ -114,22 +113,44 @@ func exists(file string) bool {
 	return err == nil
 }
 
-func readState(home string) (s ledger.State, err error) {
-	c, err := OpenWith(home, Options{})
+// holding runs fn with the state of a home's ledger, before anybody can append to the ledger. It needs no policy.
+func holding(home string, fn func(ledger.State) error) error {
+	l, err := ledger.Open(home, time.Now)
 	if err != nil {
-		return s, err
+		return err
 	}
-	s, err = c.ledger.State()
-	return s, errors.Join(err, c.Close())
+	return errors.Join(l.Holding(fn), l.Close())
 }
 
-// Do carries the reset out if typed is the text in Confirm. It writes the record durably before it moves anything.
+// of records a ledger's state.
+func (r *resetRecord) of(s ledger.State) {
+	r.Ledger, r.Head, r.Population = s.ID, &s.Head, s.Terms.Population
+	r.Spent, r.Budget = &s.Spent, &s.Budget
+}
+
+// Do carries the reset out if typed is the text in Confirm. It writes the record durably before it moves anything. Since
+// ResetHome read the ledger, others may have used it. So Do reads it again, and nobody can use it before it is moved.
 func (r *Reset) Do(typed string) error {
 	if strings.TrimSpace(typed) != r.Confirm {
 		return &Error{
 			Code: CodeUsage, Message: "not confirmed: nothing has changed", Hint: "type " + r.Confirm + " to confirm",
 		}
 	}
+	held := false
+	err := holding(r.home, func(state ledger.State) error {
+		held = true
+		r.record.of(state)
+		return r.carryOut()
+	})
+	if held {
+		return err
+	}
+	r.record = resetRecord{What: r.record.What, Home: r.home, Kept: r.record.Kept, Unreadable: err.Error()}
+	return r.carryOut()
+}
+
+// carryOut writes the record, and moves the files.
+func (r *Reset) carryOut() error {
 	r.record.Time = time.Now().UTC().Truncate(time.Second)
 	line, err := json.Marshal(r.record)
 	if err != nil {

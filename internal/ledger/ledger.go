@@ -131,6 +131,19 @@ func (l *Ledger) State() (State, error) {
 	return s, err
 }
 
+// Holding reads what others appended, and runs fn with the ledger's state, before anybody can append more. fn must not
+// use the ledger.
+func (l *Ledger) Holding(fn func(State) error) error {
+	done := false
+	return l.locked(func() error {
+		if done { // fn has run, and must not run again
+			return nil
+		}
+		done = true
+		return fn(l.log.state(l.log.owes(), l.now()))
+	})
+}
+
 // Room returns the largest loss that a reservation like r could have now, apart from the terms' maximum price. It
 // ignores r's own loss. It counts the fragment of an interrupted write at the end of the log as spent, unless that
 // is free. If the terms list analysts, and r's analyst is none of them, it returns ErrAnalyst.
