@@ -91,3 +91,25 @@ func refusalText(err error) string {
 	message, _ := refusal(err)
 	return message
 }
+
+// A list of declared values stays free if a private selection is allowed: nothing has to be selected.
+func TestListsStayFreeWhereSelectionIsAllowed(t *testing.T) {
+	c := shop(t, "add-remove", "1", "", popular(20, "tea"))
+	before := spent(t, c)
+	for _, sql := range []string{"SELECT DISTINCT gift FROM orders", "SELECT gift FROM orders GROUP BY gift", "SELECT 1"} {
+		e, err := c.Explain(t.Context(), Question{SQL: sql, AllowSelection: true})
+		if err != nil || !e.Free {
+			t.Errorf("%s: %+v, %v", sql, e, err)
+		}
+		r, err := c.Answer(t.Context(), Question{SQL: sql, AllowSelection: true})
+		if err != nil || !r.Free || r.ID != "" {
+			t.Errorf("%s: %+v, %v", sql, r, err)
+		}
+	}
+	if after := spent(t, c); after != before {
+		t.Errorf("%s is spent, and %s before", after, before)
+	}
+	if r, err := c.Answer(t.Context(), Question{SQL: "SELECT DISTINCT product FROM orders", AllowSelection: true}); err != nil || r.Free {
+		t.Errorf("unknown values: %+v, %v", r, err)
+	}
+}

@@ -13,6 +13,7 @@ type Error struct {
 	Message string
 	Hint    string
 	Price   bool // the refusal is of a price outside the policy's limits for one question
+	Many    bool // the refusal is of more groups than an answer may have
 }
 
 func (e *Error) Error() string {

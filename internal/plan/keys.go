@@ -115,12 +115,14 @@ func (b *keying) groupBy() error {
 		b.grouped = append(b.grouped, k)
 		b.groupedBy = append(b.groupedBy, query.Print(meant))
 		if cells *= max(len(k.Values), 1); cells > MaxCells {
-			return bind.Refuse(
+			many := bind.Refuse(
 				x.Pos(),
 				b.fewer(),
 				"the answer would have more than %d cells",
 				MaxCells,
 			)
+			many.Many = true
+			return many
 		}
 	}
 	b.keys, b.place = sortKeys(b.grouped)

@@ -88,17 +88,19 @@ type Request struct {
 // alone.
 //
 // If the question is refused, Build plans it over those values of its keys that WHERE leaves possible. So a question
-// about one year by day is answered even if the days of all declared years are too many groups. If that is refused
-// too, and the request allows it, Build plans a private selection among the groups.
+// about one year by day is answered even if the days of all declared years are too many groups. If there
+// are too many groups even so, and the request allows it, Build plans a private selection among the groups. A question
+// that is refused for another reason stays refused, because it may be a list of declared values, which is free.
 func Build(p *policy.Policy, r Request) (*Plan, error) {
 	out, err := build(job{policy: p, original: r, unknownKeys: true})
-	if refusal := (*Error)(nil); err == nil || !errors.As(err, &refusal) || refusal.Price {
+	refusal := (*Error)(nil)
+	if err == nil || !errors.As(err, &refusal) || refusal.Price {
 		return out, err
 	}
 	if narrow, other := build(job{policy: p, original: r, unknownKeys: true, keys: keysPossible}); other == nil {
 		return narrow, nil
 	}
-	if r.Unknown.Allow {
+	if r.Unknown.Allow && refusal.Many {
 		return build(job{policy: p, original: r, unknownKeys: true, keys: keysUnknown})
 	}
 	return nil, err

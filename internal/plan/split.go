@@ -30,12 +30,14 @@ func dividePrice(s *stated) (*priced, error) {
 		return nil, bind.Refuse(s.first(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
 	}
 	if s.main.Cells()*s.numbers() > MaxNumbers {
-		return nil, bind.Refuse(
+		many := bind.Refuse(
 			s.first(),
 			"ask for fewer aggregates, or group by less",
 			"the answer would hold more than %d numbers",
 			MaxNumbers,
 		)
+		many.Many = true
+		return nil, many
 	}
 	if s.clash != nil {
 		return nil, s.clash
