@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"dither/internal/policy"
@@ -156,6 +157,7 @@ func (t *Reader) readHeader() error {
 	for i, name := range names {
 		places[name] = append(places[name], i)
 	}
+	var alike map[string]int // the first field with each name, without blanks and case
 	declared := make(map[string]bool)
 	for i, c := range t.columns {
 		declared[c.Name] = true
@@ -166,7 +168,10 @@ func (t *Reader) readHeader() error {
 			message := fmt.Sprintf("the header names this column more than once, in its fields %d and %d", at[0]+1, at[1]+1)
 			t.faults.AddColumn(Fault{Column: c.Name, Message: message, Line: 1})
 		default:
-			t.faults.AddColumn(Fault{Column: c.Name, Message: missingIn(names, c.Name), Line: 1})
+			if alike == nil {
+				alike = firstPlaces(names)
+			}
+			t.faults.AddColumn(Fault{Column: c.Name, Message: missingIn(alike, c.Name), Line: 1})
 		}
 	}
 	if err := t.faults.Err(t.names(), nil); err != nil {
@@ -183,14 +188,35 @@ func (t *Reader) readHeader() error {
 
 // missingIn describes the fault of a header without the given name. It names similar fields by their number: the
 // first line of a file without a header is a person's row.
-func missingIn(header []string, name string) string {
+func missingIn(alike map[string]int, name string) string {
 	const message = "the header does not name this column"
-	for i, other := range header {
-		if strings.EqualFold(strings.TrimSpace(other), strings.TrimSpace(name)) {
-			return fmt.Sprintf(message+"; its field %d differs only in case, or in blanks around the name", i+1)
-		}
+	if i, ok := alike[folded(name)]; ok {
+		return fmt.Sprintf(message+"; its field %d differs only in case, or in blanks around the name", i+1)
 	}
 	return message
+}
+
+// firstPlaces returns the index of the first of the names that are equal without blanks and case.
+func firstPlaces(names []string) map[string]int {
+	out := make(map[string]int, len(names))
+	for i, name := range names {
+		if _, ok := out[folded(name)]; !ok {
+			out[folded(name)] = i
+		}
+	}
+	return out
+}
+
+// folded returns a name without blanks around it, in which each letter stands for all letters that strings.EqualFold
+// takes for equal.
+func folded(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, strings.TrimSpace(name))
 }
 
 func (t *Reader) names() []string {

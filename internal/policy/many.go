@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,19 +138,43 @@ func span(text string) (names []string, wrong string) {
 // spans is the inverse of span: it writes names as few texts, in the given order.
 func spans(names []string) (texts []string) {
 	for i := 0; i < len(names); {
-		n := 1
-		text := names[i]
-		for i+n < len(names) {
-			longer := names[i] + ".." + names[i+n]
-			if all, wrong := span(longer); wrong != "" || len(all) != n+1 || all[n] != names[i+n] {
-				break
-			}
-			n, text = n+1, longer
+		n := following(names[i:])
+		if longer := names[i] + ".." + names[i+n-1]; n > 1 && standsFor(longer, names[i:i+n]) {
+			texts = append(texts, longer)
+		} else {
+			texts = append(texts, names[i:i+n]...)
 		}
-		texts = append(texts, text)
 		i += n
 	}
 	return texts
+}
+
+// numberedForm matches a name that ends in a number.
+var numberedForm = regexp.MustCompile(`^(.*?)([0-9]{1,9})$`)
+
+// following returns how many of the names, from the first one on, count up: q1, q2, q3.
+func following(names []string) (n int) {
+	m := numberedForm.FindStringSubmatch(names[0])
+	if m == nil {
+		return 1
+	}
+	first, _ := strconv.Atoi(m[2])
+	width := 0
+	if strings.HasPrefix(m[2], "0") && m[2] != "0" {
+		width = len(m[2])
+	}
+	for n = 1; n < len(names) && n < maxColumns && names[n] == fmt.Sprintf("%s%0*d", m[1], width, first+n); n++ {
+		if width > 0 && len(names[n]) != len(names[0]) {
+			break
+		}
+	}
+	return n
+}
+
+// standsFor reports whether a text stands for exactly these names.
+func standsFor(text string, names []string) bool {
+	all, wrong := span(text)
+	return wrong == "" && slices.Equal(all, names)
 }
 
 // Pattern is an entry of columns whose key is a pattern without names.

@@ -147,5 +147,16 @@ func TestTidyUnitsCannotChange(t *testing.T) {
 		if _, _, err := policy.Reread(tidy.Terms(), old.Terms()); err == nil {
 			t.Errorf("%s: the change back is accepted", column)
 		}
+		// Which texts are equal without blanks and case depends on the encoding.
+		latin, err := policy.Decode(spelled(", encoding: windows-1252", column), ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := policy.Reread(tidy.Terms(), latin.Terms()); err == nil {
+			t.Errorf("%s: a change of the encoding is accepted", column)
+		}
+		if _, _, err := policy.Reread(latin.Terms(), latin.Terms()); err != nil {
+			t.Errorf("%s: %v", column, err)
+		}
 	}
 }

@@ -113,6 +113,9 @@ func unitTerm(t *Table) string {
 			continue
 		}
 		kind = c.Type.String() + c.tidyTerm()
+		if d := t.Source.Dialect; tidied(c) && d.Spelling != nil && d.Spelling.Encoding == Windows1252 {
+			kind += "~" + Windows1252 // which texts are equal in lower case depends on how bytes become characters
+		}
 		if t.Source.Format == CSV && !t.Source.Dialect.Header { // the position identifies the column in the file
 			kind += fmt.Sprintf("@%d", i+1)
 		}

@@ -138,8 +138,8 @@ func (q *Query) encode(v Values) (json.RawMessage, error) {
 	if err == nil && q.plan.Rows != nil {
 		text, err = json.Marshal(recordedRows{Rows: v.Rows, Release: text})
 	}
-	if err == nil && q.plan.Truncation != nil {
-		text, err = encodeTruncation(v.Truncation, text)
+	if err == nil && (q.plan.Truncation != nil || v.Truncation != nil) {
+		text, err = encodeTruncation(v.Truncation, q.plan.Truncation, text)
 	}
 	return text, err
 }

@@ -52,8 +52,12 @@ func estimated(ctx context.Context, p *plan.Plan, from reader) ([]*big.Int, erro
 	return noisy[0], nil
 }
 
-// encodeTruncation wraps the recorded form of a release, together with its estimate.
-func encodeTruncation(numbers []*big.Int, rest json.RawMessage) (json.RawMessage, error) {
+// encodeTruncation wraps the recorded form of a release, together with its estimate. An estimate without a plan could
+// not be read again.
+func encodeTruncation(numbers []*big.Int, t *plan.Truncation, rest json.RawMessage) (json.RawMessage, error) {
+	if t == nil || len(numbers) != len(t.Measures) {
+		return nil, fmt.Errorf("%w: an estimate of %d numbers", ErrUnplanned, len(numbers))
+	}
 	return json.Marshal(recordedTruncation{Truncation: encode([][]*big.Int{numbers}), Release: rest})
 }
 

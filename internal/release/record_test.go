@@ -3,9 +3,12 @@ package release
 import (
 	"encoding/json"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"dither/internal/plan"
 )
 
 // What encode writes is taken apart as package json reads it; of any other text nothing is made up.
@@ -49,4 +52,18 @@ func TestAsEncoded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An estimate that the plan does not have is not recorded, because the plan could not read it again.
+func TestEstimatesArePlanned(t *testing.T) {
+	one := []*big.Int{big.NewInt(1)}
+	if text, err := (&Query{plan: &plan.Plan{}}).encode(Values{Truncation: one}); err == nil {
+		t.Errorf("%s is recorded without a plan", text)
+	}
+	two := &plan.Plan{Truncation: &plan.Truncation{Measures: make([]*plan.Measure, 2)}}
+	for n := range 4 {
+		if _, err := (&Query{plan: two}).encode(Values{Truncation: slices.Repeat(one, n)}); (err == nil) != (n == 2) {
+			t.Errorf("%d numbers of 2: %v", n, err)
+		}
+	}
 }
