@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dither/internal/ledger"
+	"dither/internal/release"
 	"dither/privacy"
 )
 
@@ -86,7 +87,7 @@ func ResetHome(home, what string) (*Reset, error) {
 		moved = "the ledger and all sealed versions move"
 	}
 	r.Meaning = append(r.Meaning, fmt.Sprintf("%s to %s, and nothing is deleted", moved, r.record.Kept))
-	err = holding(home, func(state ledger.State) error {
+	err = release.HoldLedger(home, func(state ledger.State) error {
 		r.record.of(state)
 		if state.Terms.Population != "" {
 			r.Confirm = state.Terms.Population
@@ -113,15 +114,6 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// holding runs fn with the state of a home's ledger, before anybody can append to the ledger. It needs no policy.
-func holding(home string, fn func(ledger.State) error) error {
-	l, err := ledger.Open(home, time.Now)
-	if err != nil {
-		return err
-	}
-	return errors.Join(l.Holding(fn), l.Close())
-}
-
 // of records a ledger's state.
 func (r *resetRecord) of(s ledger.State) {
 	r.Ledger, r.Head, r.Population = s.ID, &s.Head, s.Terms.Population
@@ -137,7 +129,7 @@ func (r *Reset) Do(typed string) error {
 		}
 	}
 	held := false
-	err := holding(r.home, func(state ledger.State) error {
+	err := release.HoldLedger(r.home, func(state ledger.State) error {
 		held = true
 		r.record.of(state)
 		return r.carryOut()

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -30,3 +31,13 @@ type Records interface {
 func (k *Kernel) Records() Records { return records{k.ledger} }
 
 type records struct{ Records }
+
+// HoldLedger runs fn with the state of a home's ledger, before anybody can append to the ledger. It needs no policy. The
+// owner's reset uses it.
+func HoldLedger(home string, fn func(ledger.State) error) error {
+	l, err := ledger.Open(home, time.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Holding(fn), l.Close())
+}
