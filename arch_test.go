@@ -68,6 +68,7 @@ var allowed = map[string][]string{
 	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/text", "internal/value"}, // what names and expressions mean
 	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                                          // which groups can have rows
 	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},                     // answers that read no row
+	"internal/post":        {"internal/bind", "internal/bounded", "internal/nearest", "internal/query", "internal/text", "internal/value", "noise"},            // SELECTs over the rows of an answer
 	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                                  // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
@@ -93,7 +94,7 @@ var allowed = map[string][]string{
 	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres"},
 	"curator": {
 		"internal/bounded", "internal/cost", "internal/csvtable", "internal/derive", "internal/exact", "internal/free", "internal/jsonlines", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
-		"internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
+		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
 		"mechanism/selection", "noise", "privacy",
 	},
 	// floor 7: what is computed from releases

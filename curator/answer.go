@@ -13,6 +13,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/query"
 	"dither/internal/release"
 	"dither/internal/reuse"
 	"dither/privacy"
@@ -56,6 +57,8 @@ type Question struct {
 	// for Answer and Explain: compute the answer from all earlier releases that determine it, combined, at no cost
 	Combine bool
 	Fresh   bool // pay again and draw new noise, even if the question was answered before
+
+	measured *query.Select // the question that is measured, if SQL computes with its answer; nil to parse SQL
 }
 
 // asked is a question that has been planned.
@@ -83,14 +86,11 @@ func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
 	if err := q.withoutGroup("Answer"); err != nil {
 		return nil, err
 	}
-	a, err := c.ask(q)
-	if err == nil {
-		err = c.sensible(a)
-	}
-	if err == nil {
-		err = c.deliberate(a)
-	}
+	a, err := c.answerable(q)
 	if err != nil {
+		if over := c.over(q, err); len(over) > 0 {
+			return c.compute(ctx, q, over, err)
+		}
 		return c.freely(q, err)
 	}
 	if q.Whole {
@@ -108,6 +108,18 @@ func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
 		return nil, err
 	}
 	return c.release(a, s)
+}
+
+// answerable plans a question, and returns the refusals that come before any price.
+func (c *Session) answerable(q Question) (*asked, error) {
+	a, err := c.ask(q)
+	if err == nil {
+		err = c.sensible(a)
+	}
+	if err == nil {
+		err = c.deliberate(a)
+	}
+	return a, err
 }
 
 // ask plans a question against the sealed version in force.
@@ -223,6 +235,7 @@ func (c *Session) request(q Question) (plan.Request, error) {
 	delta, err := parseDelta(q.Delta)
 	return plan.Request{
 		SQL:        q.SQL,
+		Tree:       q.measured,
 		Price:      price,
 		MaxGroups:  q.MaxGroups,
 		MaxRows:    rows,

@@ -41,7 +41,9 @@ type Explanation struct {
 	// add to these
 	Charged []string
 	Work    Work
-	Notes   []string // facts that an analyst should know before reading the intervals
+	// the question that is measured, with the errors of its numbers, if SQL computes with its answer; else nil
+	Measured *Measured
+	Notes    []string // facts that an analyst should know before reading the intervals
 }
 
 // Unit describes the protected unit of an answer, and the bounds on its contribution.
@@ -76,8 +78,16 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		err = c.sensible(a)
 	}
 	if err != nil {
+		if over := c.over(q, err); len(over) > 0 {
+			return c.explainComputed(q, over, err)
+		}
 		return c.explainFreely(q, err)
 	}
+	return c.explained(a)
+}
+
+// explained explains a planned question.
+func (c *Session) explained(a *asked) (*Explanation, error) {
 	replayed, err := c.kernel.ReleasedBefore(a.look)
 	if err != nil {
 		return nil, c.public(err)

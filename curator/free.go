@@ -5,6 +5,7 @@ import (
 
 	"dither/internal/free"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/privacy"
 )
 
@@ -17,7 +18,7 @@ func (c *Session) freeOf(q *Question, refused error) (*free.Answer, privacy.Loss
 	if refusal := (*plan.Error)(nil); !errors.As(refused, &refusal) || refusal.Price {
 		return nil, none, c.public(refused)
 	}
-	out, err := free.Of(c.filled(), q.SQL)
+	out, err := freeAnswer(c.filled(), q)
 	switch {
 	case err != nil:
 		return nil, none, c.public(err)
@@ -32,6 +33,13 @@ func (c *Session) freeOf(q *Question, refused error) (*free.Answer, privacy.Loss
 		return nil, none, c.public(err)
 	}
 	return out, state.Remaining, nil
+}
+
+func freeAnswer(p *policy.Policy, q *Question) (*free.Answer, error) {
+	if q.measured != nil {
+		return free.OfTree(p, q.measured)
+	}
+	return free.Of(p, q.SQL)
 }
 
 // freely answers a refused question if it reads no row.

@@ -27,6 +27,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Limits     *Limits     `json:"bounds,omitempty"`
 		RowsBound  *RowsBound  `json:"rows_bound,omitempty"`
 		Truncation *Truncation `json:"truncation,omitempty"`
+		Measured   *Measured   `json:"measured,omitempty"`
 		Price      Loss        `json:"price"`
 		Remaining  Loss        `json:"remaining"`
 		Replayed   bool        `json:"replayed"`
@@ -35,7 +36,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Whole      bool        `json:"whole,omitempty"`
 	}{
 		orNull(r.ID), r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.RowsBound, r.Truncation,
-		r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
+		r.Measured, r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
 	})
 }
 
@@ -92,14 +93,23 @@ func (c Column) MarshalJSON() ([]byte, error) {
 		Sensitivity *float64 `json:"sensitivity"`
 		share
 		ordered
-		Parts    []Part    `json:"parts,omitempty"`
-		Bounds   *Bounds   `json:"bounds,omitempty"`
-		Expected *Expected `json:"expected,omitempty"`
+		Parts      []Part    `json:"parts,omitempty"`
+		Bounds     *Bounds   `json:"bounds,omitempty"`
+		Expected   *Expected `json:"expected,omitempty"`
+		NoInterval string    `json:"no_interval,omitempty"`
 	}{
 		named{c.Name, c.Kind},
 		c.Mechanism, c.Scale, c.Sensitivity, s,
-		orderedJSON(c.RankError, c.IntervalRows, c.Shortfall), c.Parts, c.Bounds, c.Expected,
+		orderedJSON(c.RankError, c.IntervalRows, c.Shortfall), c.Parts, c.Bounds, c.Expected, c.NoInterval,
 	})
+}
+
+// MarshalJSON writes the measured question.
+func (m *Measured) MarshalJSON() ([]byte, error) {
+	return marshal(struct {
+		SQL     string   `json:"sql"`
+		Columns []Column `json:"columns"`
+	}{m.SQL, m.Columns})
 }
 
 // MarshalJSON writes the bounds.

@@ -27,11 +27,13 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		RowsBound   *RowsBound      `json:"rows_bound,omitempty"`
 		Truncation  *Truncation     `json:"truncation,omitempty"`
 		Work        Work            `json:"work"`
+		Measured    *Measured       `json:"measured,omitempty"`
 		Notes       []string        `json:"notes"`
 	}{
 		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, cells, e.Selection, e.L2, e.Sensitivity,
 		e.Price, e.Remaining, e.Affordable,
-		decimal(e.Largest), e.Charged, e.Replayed, e.Free, e.Reuse, e.Unit, e.RowsBound, e.Truncation, e.Work, e.Notes,
+		decimal(e.Largest), e.Charged, e.Replayed, e.Free, e.Reuse, e.Unit, e.RowsBound, e.Truncation, e.Work,
+		e.Measured, e.Notes,
 	})
 }
 

@@ -17,6 +17,7 @@ type Release struct {
 	RowsBound  *RowsBound // the bound on one unit's rows, if the question asked to find it first; else nil
 	// the estimate of what the bounds cut; nil if the question and the policy ask for none
 	Truncation *Truncation
+	Measured   *Measured // the question that was measured, if SQL computes with its answer; else nil
 	Price      Loss
 	Remaining  Loss
 	Replayed   bool // returned from earlier releases, at no cost
@@ -60,6 +61,7 @@ type Column struct {
 	Share       Loss   // the share of the price, if the column is a single measure
 	Parts       []Part // the noisy numbers that an expression is computed from
 	Expected    *Expected
+	NoInterval  string // why the numbers have no intervals; "" if they have
 	// For a quantile, both bound a number of rows in the order of the value, at the answer's confidence. RankError
 	// is for the rows between the released value and the quantile. IntervalRows is for those between the quantile
 	// and an end of its interval. Both are functions of public parameters.
@@ -117,6 +119,8 @@ type Estimate struct {
 	Low, High *Number  // nil for an end that the interval does not have
 	Parts     []NamedEstimate
 	Chosen    bool // the value was chosen from a list, and has no interval
+	// the value depends on released numbers and has no interval: Column.NoInterval says why
+	Bare bool
 	// the interval is the whole range that the bounds allow, so it says nothing about the rows
 	Vacuous bool
 }

@@ -14,6 +14,8 @@ type Error struct {
 	Hint    string
 	Price   bool // the refusal is of a price outside the policy's limits for one question
 	Many    bool // the refusal is of more groups than an answer may have
+	// the form is refused over rows of persons, and supported over the rows of an answer, which package post computes
+	Outer bool
 }
 
 func (e *Error) Error() string {
@@ -21,6 +23,13 @@ func (e *Error) Error() string {
 		return e.Message
 	}
 	return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Column, e.Message)
+}
+
+// RefuseHere returns a refusal of a form that is supported over the rows of an answer.
+func RefuseHere(at query.Pos, hint, format string, args ...any) *Error {
+	e := Refuse(at, hint, format, args...)
+	e.Outer = true
+	return e
 }
 
 // Refuse returns a refusal. The hint says what to write instead, and may be empty.

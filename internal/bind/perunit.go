@@ -48,7 +48,7 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 			"a subquery cannot aggregate public rows",
 		)
 	case r.unit.IsRow():
-		return nil, Refuse(
+		return nil, RefuseHere(
 			at,
 			"leave the aggregate to the outer SELECT",
 			"each row is a unit here, so a subquery has no rows of a unit to aggregate",
@@ -73,7 +73,7 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 			return nil, err
 		}
 		if n.e.Type == value.Real {
-			return nil, Refuse(x.Pos(), "group by FLOOR(x / width)", "a real number cannot be a key")
+			return nil, RefuseHere(x.Pos(), "group by FLOOR(x / width)", "a real number cannot be a key")
 		}
 		if n.unit {
 			byUnit = true
@@ -84,7 +84,7 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 		in.keys = append(in.keys, n)
 	}
 	if !byUnit {
-		return nil, Refuse(
+		return nil, RefuseHere(
 			at,
 			"add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons in the outer SELECT",
 			"inside a subquery, aggregates are over one unit's own rows",
@@ -103,7 +103,7 @@ func (r *Relation) innerList(s *query.Select) error {
 	var names []Name
 	for _, item := range s.Items {
 		if _, ok := item.Expr.(*query.Star); ok {
-			return Refuse(item.Expr.Pos(), "list the GROUP BY expressions and aggregates", "* cannot be selected with GROUP BY")
+			return RefuseHere(item.Expr.Pos(), "list the GROUP BY expressions and aggregates", "* cannot be selected with GROUP BY")
 		}
 		e, err := r.Row(item.Expr)
 		if err != nil {
@@ -223,8 +223,11 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	no := func(hint, format string, args ...any) (bounded.Inner, bounded.Column, error) {
 		return bounded.Inner{}, bounded.Column{}, Refuse(x.At, hint, format, args...)
 	}
+	noHere := func(hint, format string, args ...any) (bounded.Inner, bounded.Column, error) {
+		return bounded.Inner{}, bounded.Column{}, RefuseHere(x.At, hint, format, args...)
+	}
 	if len(x.Named) > 0 {
-		return no(
+		return noHere(
 			"leave "+query.QuoteName(x.Named[0].Name)+" out; bounds of rows are written LEAST(GREATEST(x, low), high)",
 			"an aggregate over one unit's own rows is exact: it takes no share of the price and no bounds",
 		)
@@ -240,7 +243,7 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	}
 	f, ok := innerFunctions[x.Name]
 	if !ok {
-		return no("use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND", "%s is not supported over one unit's rows", x.Name)
+		return noHere("use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND", "%s is not supported over one unit's rows", x.Name)
 	}
 	if x.Star || len(x.Args) != 1 {
 		return no("", "%s takes one argument", x.Name)

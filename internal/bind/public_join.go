@@ -262,14 +262,14 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 // distinct returns the error for a SELECT DISTINCT that is not supported.
 func (r *Relation) distinct(s *query.Select) error {
 	no := func(hint string) error {
-		return Refuse(
+		return RefuseHere(
 			s.DistinctAt,
 			hint,
 			"SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows",
 		)
 	}
 	if r.public {
-		return Refuse(
+		return RefuseHere(
 			s.DistinctAt,
 			"leave DISTINCT out, if the owner declares rows_per_value for the join's column; or, to group by its values, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
 			"SELECT DISTINCT of public rows can only list the groups of PUBLIC_GROUPS",

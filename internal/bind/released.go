@@ -14,7 +14,7 @@ func unwindowed(x *query.Call) error {
 	if x.Over == nil {
 		return nil
 	}
-	return Refuse(
+	return RefuseHere(
 		x.Over.At,
 		WindowHint,
 		"window functions (OVER) are not supported over single rows: they would pair different persons' rows",
@@ -41,20 +41,20 @@ func Extremum(x *query.Call) error {
 func unordered(s *query.Select) error {
 	switch {
 	case s.Limit != nil || s.Offset != nil:
-		return Refuse(
+		return RefuseHere(
 			s.At,
 			"leave it out; rows of one person are limited by the policy",
 			"LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows",
 		)
 	case len(s.OrderBy) > 0:
-		return Refuse(s.At, "order the answer", "ORDER BY inside a subquery has no effect")
+		return RefuseHere(s.At, "order the answer", "ORDER BY inside a subquery has no effect")
 	}
 	return nil
 }
 
 // Starred returns the refusal of * in the SELECT list of a question.
 func Starred(x *query.Star) error {
-	return Refuse(
+	return RefuseHere(
 		x.At,
 		"name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns",
 		"* is not answered: single rows are never returned",

@@ -75,7 +75,9 @@ type Cell struct {
 	Key      value.Value
 	Summed   bool // the row is a sum over this key, and Key is NULL
 	Estimate Estimate
-	Parts    []Estimate // in the order of Answer.Parts for the output
+	// the row's group among the released numbers, which have independent noises; −1 if the row is computed from several
+	Group int
+	Parts []Estimate // in the order of Answer.Parts for the output
 }
 
 // Part is a released measure from which an output is computed, with a name that is unique within the output.
@@ -173,7 +175,7 @@ func (a *Answer) cells(sums [][]*big.Int, alpha float64) []*cell {
 	out := make([]*cell, 0, len(sums))
 	for i, s := range sums {
 		if a.possible.has(i) {
-			out = append(out, &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha, known: map[estimated]Estimate{}})
+			out = append(out, &cell{answer: a, group: i, keys: a.plan.CellKeys(i), sums: s, alpha: alpha, known: map[estimated]Estimate{}})
 		}
 	}
 	return out
@@ -233,6 +235,10 @@ func compare(o plan.OrderBy, x, y value.Value) int {
 func (c *cell) outputs(alpha float64) []Cell {
 	out := make([]Cell, len(c.answer.plan.Outputs))
 	for i, o := range c.answer.plan.Outputs {
+		out[i].Group = c.group
+		if c.grid != nil {
+			out[i].Group = -1
+		}
 		if o.Post == nil {
 			out[i].Key, out[i].Summed = c.keys[o.Key], c.summed(o.Key)
 			continue

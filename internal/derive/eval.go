@@ -12,6 +12,7 @@ import (
 // cell is one row of an answer, over which expressions are evaluated.
 type cell struct {
 	answer *Answer
+	group  int           // the row's index among the released numbers
 	keys   []value.Value // in the order of the plan's keys
 	sums   []*big.Int    // in the order of the plan's measures
 	alpha  float64       // level of each aggregate's interval; 0 if only values are needed

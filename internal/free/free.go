@@ -26,6 +26,11 @@ func Of(p *policy.Policy, sql string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return OfTree(p, tree)
+}
+
+// OfTree is Of for a parsed question.
+func OfTree(p *policy.Policy, tree *query.Select) (*Answer, error) {
 	if tree.From.None() {
 		return constants(tree)
 	}

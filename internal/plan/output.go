@@ -72,7 +72,7 @@ func (b *measuring) selectList() error {
 			return err
 		}
 		if post.Op != PostKey && post.Op != PostAggregate && !bind.IsNumber(post.Type) {
-			return bind.Refuse(
+			return bind.RefuseHere(
 				item.Expr.Pos(),
 				"put conditions in HAVING",
 				"a column of an answer is a GROUP BY expression or a number",

@@ -67,8 +67,9 @@ type Plan struct {
 // Request is a question with the analyst's options.
 type Request struct {
 	SQL       string
-	Price     privacy.Loss // zero for the policy's default price
-	MaxGroups int64        // the largest number of groups of one unit; 0 for the policy's
+	Tree      *query.Select // the parsed question, which Build does not change; nil to parse SQL
+	Price     privacy.Loss  // zero for the policy's default price
+	MaxGroups int64         // the largest number of groups of one unit; 0 for the policy's
 
 	Unknown Unknown // the options for unknown groups
 

@@ -87,7 +87,7 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 			return nil, err
 		}
 		if bind.IsUntypedNull(e) {
-			return nil, bind.Refuse(x.At, "", "NULL is not supported here")
+			return nil, bind.RefuseHere(x.At, "", "NULL is not supported here")
 		}
 		return &Post{Op: PostConst, Type: e.Type, Const: e.Const}, nil
 	case *query.Column:
@@ -115,9 +115,9 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 	case *query.Is:
 		return b.postIs(x)
 	case *query.Cast:
-		return nil, bind.Refuse(x.At, "use ROUND", "CAST of a released value is not supported")
+		return nil, bind.RefuseHere(x.At, "use ROUND", "CAST of a released value is not supported")
 	}
-	return nil, bind.Refuse(x.Pos(), "use aggregates, constants, + - * / and ROUND",
+	return nil, bind.RefuseHere(x.Pos(), "use aggregates, constants, + - * / and ROUND",
 		"this expression is not supported outside an aggregate unless it stands in GROUP BY")
 }
 
@@ -167,7 +167,7 @@ func (b *measuring) posts(xs ...query.Expr) ([]*Post, error) {
 func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	x = bind.Renamed(x)
 	if x.Over != nil {
-		return nil, bind.Refuse(x.Over.At, "use GROUP BY", "window functions (OVER) are not supported")
+		return nil, bind.RefuseHere(x.Over.At, "use GROUP BY", "window functions (OVER) are not supported here")
 	}
 	if bind.IsAggregate(x.Name) {
 		return b.aggregate(x)
@@ -183,7 +183,9 @@ func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {
-		return nil, bind.NoFunction(x, slices.Sorted(maps.Keys(postFunctions)))
+		e := bind.NoFunction(x, slices.Sorted(maps.Keys(postFunctions)))
+		e.Outer = true
+		return nil, e
 	}
 	if x.Filter != nil {
 		return nil, bind.Refuse(x.At, "", "FILTER needs an aggregate, and %s is not one", x.Name)
@@ -193,7 +195,7 @@ func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	if op == PostRound && len(args) == 2 {
 		d, ok := smallInteger(args[1])
 		if !ok {
-			return nil, bind.Refuse(args[1].Pos(), "", "ROUND's second argument is a constant from 0 to 15")
+			return nil, bind.RefuseHere(args[1].Pos(), "", "ROUND's second argument is a constant from 0 to 15")
 		}
 		digits, args = d, args[:1]
 	}
@@ -220,7 +222,7 @@ func smallInteger(x query.Expr) (int, bool) {
 func numbers(p *Post, at query.Pos) (*Post, error) {
 	for _, a := range p.Args {
 		if !bind.IsNumber(a.Type) {
-			return nil, bind.Refuse(at, "", "a number is needed here, and this is of type %s", a.Type)
+			return nil, bind.RefuseHere(at, "", "a number is needed here, and this is of type %s", a.Type)
 		}
 	}
 	return p, nil
@@ -244,7 +246,7 @@ func (b *measuring) postUnary(x *query.Unary) (*Post, error) {
 func (b *measuring) postBinary(x *query.Binary) (*Post, error) {
 	op, ok := postOps[x.Op]
 	if !ok {
-		return nil, bind.Refuse(x.At, "", "this operator is not supported on released values")
+		return nil, bind.RefuseHere(x.At, "", "this operator is not supported on released values")
 	}
 	if op == PostAnd || op == PostOr {
 		l, err := b.postCondition(x.L)
@@ -276,7 +278,7 @@ func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
 		r = &Post{Op: PostConst, Type: l.Type, Const: e.Const}
 	}
 	if l.Type != r.Type && (!bind.IsNumber(l.Type) || !bind.IsNumber(r.Type)) {
-		return nil, bind.Refuse(
+		return nil, bind.RefuseHere(
 			at,
 			bind.MixHint(l.Type, r.Type, constants(l, r)),
 			"%s and %s cannot be compared",

@@ -46,7 +46,7 @@ type question struct {
 // read parses a request, binds the relation of its FROM clause, and reads its options and its price.
 func read(j job) (*question, error) {
 	p, r := j.policy, j.original
-	tree, err := query.Parse(r.SQL)
+	tree, err := r.tree()
 	if err == nil {
 		err = bind.Catalogs(p, tree)
 	}
@@ -87,6 +87,22 @@ func read(j job) (*question, error) {
 	}, nil
 }
 
+// tree returns the syntax tree of a request, which the caller may change.
+func (r *Request) tree() (*query.Select, error) {
+	if r.Tree == nil {
+		return query.Parse(r.SQL)
+	}
+	tree := *r.Tree
+	return &tree, nil
+}
+
+// HasColumn reports whether the rows that a SELECT reads have a column of a name.
+func HasColumn(p *policy.Policy, of *query.Select, name string) bool {
+	tree := *of
+	rows, err := bind.RelationOf(p, &tree)
+	return err == nil && rows.Has(name)
+}
+
 // distinct replaces SELECT DISTINCT by GROUP BY of the SELECT list. With GROUP BY, DISTINCT has no effect if every key is
 // in the list, because then no two rows are equal.
 func distinct(tree *query.Select) (*query.Select, error) {
@@ -101,7 +117,7 @@ func distinct(tree *query.Select) (*query.Select, error) {
 	}
 	switch {
 	case len(tree.GroupBy) > 0 && slices.ContainsFunc(tree.GroupBy, func(x query.Expr) bool { return !listed(x) }):
-		return nil, bind.Refuse(tree.DistinctAt, "leave DISTINCT out, or select all GROUP BY expressions",
+		return nil, bind.RefuseHere(tree.DistinctAt, "leave DISTINCT out, or select all GROUP BY expressions",
 			"SELECT DISTINCT would compare noisy numbers of different groups")
 	case len(tree.GroupBy) == 0 && !slices.ContainsFunc(tree.Items, aggregated):
 		for _, i := range tree.Items {

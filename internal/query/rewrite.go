@@ -1,5 +1,7 @@
 package query
 
+import "slices"
+
 // Rewrite returns x with each subexpression e replaced by f(e), from the leaves up. It leaves x unchanged, and copies
 // only the nodes above a replaced one. The ORDER BY expression of WITHIN GROUP is a subexpression too. Named arguments,
 // the window of OVER and the SELECT of a Nested are not. It returns the first error of f.
@@ -9,14 +11,27 @@ func Rewrite(x Expr, f func(Expr) (Expr, error)) (Expr, error) {
 	return out, w.err
 }
 
+// Replace returns x with each outermost subexpression for which f returns true replaced by f's result. It looks into the
+// windows of OVER too. It leaves x unchanged, as Rewrite does.
+func Replace(x Expr, f func(Expr) (Expr, bool)) Expr {
+	w := rewriter{f: func(e Expr) (Expr, error) { return e, nil }, outermost: f}
+	return w.expr(x)
+}
+
 type rewriter struct {
-	f   func(Expr) (Expr, error)
-	err error
+	f         func(Expr) (Expr, error)
+	outermost func(Expr) (Expr, bool) // for Replace; nil for Rewrite
+	err       error
 }
 
 func (w *rewriter) expr(x Expr) Expr {
 	if x == nil || w.err != nil {
 		return x
+	}
+	if w.outermost != nil {
+		if y, ok := w.outermost(x); ok {
+			return y
+		}
 	}
 	y, err := w.f(w.children(x))
 	if err != nil {
@@ -124,6 +139,15 @@ func (w *rewriter) call(x *Call) Expr {
 		order.Expr = w.expr(order.Expr)
 		changed = changed || order.Expr != x.Within.Expr
 		out.Within = &order
+	}
+	if x.Over != nil && w.outermost != nil {
+		over := *x.Over
+		over.Partition, _ = w.list(x.Over.Partition)
+		over.Order = slices.Clone(x.Over.Order)
+		for i := range over.Order {
+			over.Order[i].Expr = w.expr(over.Order[i].Expr)
+		}
+		out.Over, changed = &over, true
 	}
 	if !changed {
 		return x

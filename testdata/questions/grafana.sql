@@ -102,19 +102,19 @@ WITH daily AS (SELECT date_trunc('day', ts) AS "time", sum(watts) AS watts FROM 
 SELECT floor(watts/1000)*1000 AS bucket, count(*) AS n FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT width_bucket(watts, 0, 20000, 20) AS bucket, count(*) FROM readings GROUP BY 1 ORDER BY 1
---= open: CAST of a released value is not supported
+--= answered
 SELECT room AS metric, round(avg(watts)::numeric, 1) AS value FROM readings GROUP BY room ORDER BY value DESC
 --= answered
 SELECT concat('room ', room) AS metric, count(*) AS value FROM readings GROUP BY 1
 --= answered
 SELECT CASE phase WHEN 1 THEN 'one' WHEN 2 THEN 'two' ELSE 'three' END AS metric, avg(volts) AS value FROM readings GROUP BY 1
---= open: a column of an answer is a GROUP BY expression or a number
+--= answered
 SELECT 'total' AS metric, count(*) AS value FROM readings
 --= open: "2025-03-01T00:00:00Z" is not a date
 SELECT count(*) FROM public.readings AS r WHERE r.volts IS NOT NULL AND r.ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
 --= answered
 SELECT firmware AS metric, count(*) AS value FROM readings GROUP BY firmware ORDER BY value DESC LIMIT 10
---= open: there is no function "coalesce"
+--= answered
 SELECT coalesce(avg(watts), 0) AS value FROM readings WHERE room = 'hall'
 --= answered
 SELECT phase::text AS metric, count(*) AS value FROM readings GROUP BY 1 ORDER BY 1

@@ -89,11 +89,11 @@ SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."delay_m
 SELECT SUM(CASE WHEN "public"."trips"."cancelled" = TRUE THEN 1 ELSE 0.0 END) AS "count_where" FROM "public"."trips"
 --= answered
 SELECT "public"."trips"."route" AS "route", SUM(CASE WHEN "public"."trips"."channel" = 'web' THEN "public"."trips"."fare" ELSE 0.0 END) AS "sum_where" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
---= open: CAST of a released value is not supported
+--= answered
 SELECT CAST(SUM(CASE WHEN "public"."trips"."cancelled" = TRUE THEN 1 ELSE 0.0 END) AS DOUBLE PRECISION) / NULLIF(CAST(COUNT(*) AS DOUBLE PRECISION), 0.0) AS "share" FROM "public"."trips"
 --= answered
 SELECT "public"."trips"."channel" AS "channel", AVG(CASE WHEN "public"."trips"."cancelled" THEN 1 ELSE 0.0 END) AS "share" FROM "public"."trips" GROUP BY "public"."trips"."channel" ORDER BY "public"."trips"."channel" ASC
---= open: CAST of a released value is not supported
+--= answered
 SELECT CAST(SUM("public"."trips"."fare") AS DOUBLE PRECISION) / NULLIF(CAST(COUNT(distinct "public"."trips"."passenger") AS DOUBLE PRECISION), 0.0) AS "per head" FROM "public"."trips"
 --= answered
 SELECT STDDEV_POP("public"."trips"."fare") AS "stddev" FROM "public"."trips"
@@ -103,11 +103,11 @@ SELECT VAR_POP("public"."trips"."luggage") AS "var" FROM "public"."trips"
 SELECT PERCENTILE_CONT(0.5) within group (order by "public"."trips"."fare") AS "median" FROM "public"."trips"
 --= answered
 SELECT "public"."trips"."route" AS "route", PERCENTILE_CONT(0.9) within group (order by "public"."trips"."delay_minutes") AS "percentile" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
---= open: window functions (OVER) are not supported
+--= answered
 SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", SUM(COUNT(*)) OVER (ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC ROWS UNBOUNDED PRECEDING) AS "count" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
---= open: window functions (OVER) are not supported
+--= answered
 SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", SUM(SUM("public"."trips"."fare")) OVER (ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC ROWS UNBOUNDED PRECEDING) AS "sum" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
---= open: window functions (OVER) are not supported
+--= answered
 SELECT "source"."sailed" AS "sailed", SUM("source"."fare") AS "sum", LAG(SUM("source"."fare"), 12) OVER (ORDER BY "source"."sailed" ASC) AS "a year ago" FROM (SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", "public"."trips"."fare" AS "fare" FROM "public"."trips") AS "source" GROUP BY "source"."sailed" ORDER BY "source"."sailed" ASC
 --= answered
 SELECT "Routes"."harbour" AS "Routes__harbour", COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN "public"."routes" AS "Routes" ON "public"."trips"."route" = "Routes"."route" GROUP BY "Routes"."harbour" ORDER BY "Routes"."harbour" ASC
@@ -119,11 +119,11 @@ SELECT COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN "public"."passengers"
 SELECT "Passengers"."sex" AS "Passengers__sex", "public"."trips"."channel" AS "channel", AVG("public"."trips"."fare") AS "avg" FROM "public"."trips" INNER JOIN "public"."passengers" AS "Passengers" ON "public"."trips"."passenger" = "Passengers"."passenger" GROUP BY "Passengers"."sex", "public"."trips"."channel" ORDER BY "Passengers"."sex" ASC, "public"."trips"."channel" ASC
 --= answered
 SELECT "source"."route" AS "route", COUNT(*) AS "count" FROM (SELECT "public"."trips"."passenger" AS "passenger", "public"."trips"."route" AS "route", "public"."trips"."fare" AS "fare", "public"."trips"."cancelled" AS "cancelled" FROM "public"."trips" WHERE "public"."trips"."fare" > 10) AS "source" WHERE "source"."cancelled" = FALSE GROUP BY "source"."route" ORDER BY "source"."route" ASC
---= open: ORDER BY inside a subquery has no effect
+--= answered
 SELECT "source"."route" AS "route", "source"."count" AS "count" FROM (SELECT "public"."trips"."route" AS "route", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC) AS "source" WHERE "source"."count" > 1000 LIMIT 1048575
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT AVG("source"."count") AS "avg" FROM (SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date)) AS "source"
---= open: ORDER BY inside a subquery has no effect
+--= answered
 SELECT MAX("source"."sum") AS "max" FROM (SELECT "public"."trips"."route" AS "route", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC) AS "source"
 --= answered
 SELECT "source"."band" AS "band", COUNT(*) AS "count" FROM (SELECT "public"."trips"."fare" AS "fare", CASE WHEN "public"."trips"."fare" < 25 THEN 'low' WHEN "public"."trips"."fare" < 100 THEN 'middle' ELSE 'high' END AS "band" FROM "public"."trips") AS "source" GROUP BY "source"."band" ORDER BY "source"."band" ASC
@@ -145,7 +145,7 @@ SELECT UPPER("public"."trips"."channel") AS "channel", COUNT(*) AS "count" FROM 
 SELECT AVG(CAST("public"."trips"."sailed" AS date) - CAST("public"."trips"."booked_at" AS date)) AS "avg" FROM "public"."trips"
 --= open: there is no function "age"
 SELECT AVG(CAST(extract(year from AGE(DATE_TRUNC('day', NOW()), DATE_TRUNC('day', "public"."passengers"."joined"))) AS integer)) AS "avg" FROM "public"."passengers"
---= open: CAST of a released value is not supported
+--= answered
 SELECT ROUND(CAST(AVG("public"."trips"."fare") AS numeric), 2) AS "avg" FROM "public"."trips"
 --= answered
 SELECT CEIL("public"."trips"."fare") AS "fare", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CEIL("public"."trips"."fare") ORDER BY CEIL("public"."trips"."fare") ASC

@@ -61,6 +61,12 @@ func cellText(column curator.Column, e *curator.Estimate) string {
 // [0, 77] without a value. A value without an interval is marked: 57 ± 0 if noise and rounding are too small to be
 // shown, 57 ± ? if the interval has an infinite end, and "57 (chosen)" for a mode.
 func withError(e *curator.Estimate) string {
+	switch {
+	case e.Bare && e.Value == nil:
+		return "NULL"
+	case e.Bare:
+		return bareText(e.Value) + " (no interval)"
+	}
 	if e.Value == nil {
 		return "? " + interval(e, 4)
 	}
@@ -86,6 +92,14 @@ func withError(e *curator.Estimate) string {
 		return Round(e.Value, places) + " " + interval(e, places)
 	}
 	return Round(e.Value, places) + " ± " + Fixed(half, places)
+}
+
+// bareText writes a number without an interval, with six significant digits after the decimal point.
+func bareText(n *curator.Number) string {
+	if n.Whole != nil || n.Text != nil {
+		return n.String()
+	}
+	return Compact(n.Real)
 }
 
 func interval(e *curator.Estimate, places int) string {

@@ -30,6 +30,17 @@ func ReleaseTable(r *curator.Release) string {
 	return g.Ruled() + footer(r)
 }
 
+// withoutIntervals names the columns that have no interval, each with the reason.
+func withoutIntervals(r *curator.Release) string {
+	text := ""
+	for _, c := range r.Columns {
+		if c.NoInterval != "" {
+			text += fmt.Sprintf("%s has no interval: %s\n", Printable(c.Name), c.NoInterval)
+		}
+	}
+	return text
+}
+
 func footer(r *curator.Release) string {
 	if r.Free {
 		return fmt.Sprintf("%s, remaining %s\n", paid(r), r.Remaining)
@@ -42,7 +53,7 @@ func footer(r *curator.Release) string {
 	if r.RowsBound != nil {
 		found = foundRows(r.RowsBound)
 	}
-	return empty + found + shortfalls(r) + BoundsLine(r.Limits) + truncated(r.Truncation) + fmt.Sprintf(
+	return empty + found + shortfalls(r) + withoutIntervals(r) + BoundsLine(r.Limits) + truncated(r.Truncation) + fmt.Sprintf(
 		"%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		paid(r),
 		r.Remaining,

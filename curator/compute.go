@@ -1,0 +1,342 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/derive"
+	"dither/internal/plan"
+	"dither/internal/post"
+	"dither/internal/query"
+	"dither/internal/release"
+	"dither/internal/value"
+)
+
+// A question may compute with an answer: an outer SELECT, window functions, expressions. Package post divides it into
+// the question that is measured and the SELECTs over its answer. Only refused questions come here, so every question
+// that the planner answers keeps its meaning and its release. The measured question goes the usual way: it alone has a
+// price, a release and a replay key. The rest is a function of released numbers and of the policy's public values.
+
+// Measured describes the question that is measured for an answer that computes with it.
+type Measured struct {
+	SQL     string
+	Columns []Column
+}
+
+// over returns the ways to read a refused question as SELECTs over an answer. It returns none if the question is refused
+// for a reason that would remain.
+func (c *Session) over(q Question, refused error) []*post.Program {
+	refusal := (*plan.Error)(nil)
+	if !errors.As(refused, &refusal) || !refusal.Outer || q.Whole || q.Combine {
+		return nil
+	}
+	tree, err := query.Parse(q.SQL)
+	if err != nil {
+		return nil
+	}
+	filled := c.filled()
+	return post.Split(tree, func(of *query.Select, name string) bool { return plan.HasColumn(filled, of, name) })
+}
+
+// reading is a question read as SELECTs over an answer.
+type reading struct {
+	inner   Question // the question that is measured
+	program *post.Program
+	asked   *asked // nil if the answer is free
+	free    *freeTable
+	bound   *post.Bound
+}
+
+// freeTable is the answer of a question that reads no row.
+type freeTable struct {
+	columns []post.Column
+	rows    [][]post.Cell
+	release *Release
+}
+
+// read returns the first reading whose measured question is answered. If there is none, it returns the refusal of the
+// innermost one, unless that is about the reading itself.
+func (c *Session) read(q Question, over []*post.Program, refused error) (*reading, error) {
+	last, reads := refused, true // whether the refusal is about the numbers, and not about the reading
+	for _, p := range over {
+		inner := q
+		inner.measured, inner.SQL = p.Measured, p.Measured.String()
+		out := &reading{inner: inner, program: p}
+		a, err := c.answerable(inner)
+		if err == nil {
+			out.asked = a
+			out.bound, err = p.Bind(columnsOf(a, false), "")
+			return out, err
+		}
+		if out.free, err = c.freeTable(inner, p, err); err == nil {
+			out.bound, err = p.Bind(out.free.columns, "")
+			return out, err
+		}
+		refusal := (*plan.Error)(nil)
+		last, reads = err, !errors.As(err, &refusal) || !refusal.Outer && (a == nil || a.plan.OneUnit == nil)
+	}
+	if !reads {
+		return nil, refused
+	}
+	return nil, last
+}
+
+// uniqueName returns a name that is not taken, and takes it.
+func uniqueName(name string, taken map[string]bool) string {
+	out := name
+	for i := 2; taken[out]; i++ {
+		out = fmt.Sprintf("%s_%d", name, i)
+	}
+	taken[out] = true
+	return out
+}
+
+// freeTable returns the answer of a measured question that reads no row, or the refusal.
+func (c *Session) freeTable(inner Question, p *post.Program, refused error) (*freeTable, error) {
+	a, _, err := c.freeOf(&inner, refused)
+	if err != nil {
+		return nil, refused
+	}
+	out := &freeTable{}
+	if out.release, err = c.freely(inner, refused); err != nil {
+		return nil, refused
+	}
+	for i, name := range p.Names() {
+		typ := value.Text
+		for _, row := range a.Rows {
+			if i < len(row) && !row[i].Null {
+				typ = row[i].Type
+				break
+			}
+		}
+		out.columns = append(out.columns, post.Column{Name: name, Type: typ})
+	}
+	for _, values := range a.Rows {
+		var row []post.Cell
+		for _, v := range values {
+			row = append(row, post.Exact(v))
+		}
+		out.rows = append(out.rows, row)
+	}
+	return out, nil
+}
+
+// compute answers a question that computes with an answer.
+func (c *Session) compute(ctx context.Context, q Question, over []*post.Program, refused error) (*Release, error) {
+	r, err := c.read(q, over, refused)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	if r.free != nil {
+		out := *r.free.release
+		out.present(q, r, r.free.rows, 0.05)
+		return &out, nil
+	}
+	a := r.asked
+	s, err := c.reused(a)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	if s != nil {
+		r.bound, err = r.program.Bind(columnsOf(a, true), "")
+	} else {
+		s, err = c.measured(ctx, a)
+	}
+	if err != nil {
+		return nil, c.public(err)
+	}
+	out, err := c.release(a, s)
+	if err != nil {
+		return nil, err
+	}
+	out.Measured = &Measured{SQL: r.inner.SQL, Columns: out.Columns}
+	out.present(q, r, rowsOf(a, s), a.alpha)
+	return out, nil
+}
+
+// columnsOf returns the columns of a measured question's answer. Numbers of several releases, or of several grouping sets,
+// are not whole even if they count.
+func columnsOf(a *asked, reused bool) []post.Column {
+	out := make([]post.Column, len(a.plan.Outputs))
+	for i, o := range a.plan.Outputs {
+		out[i] = post.Column{Name: o.Name, Type: value.Real, Noisy: true}
+		q, m := a.derived.Ordered(o)
+		switch {
+		case o.Post == nil:
+			out[i].Type, out[i].Noisy = a.plan.Keys[o.Key].Expr.Type, false
+		case o.Post.Op == plan.PostGrouping:
+			out[i].Type, out[i].Noisy = value.Integer, false
+		case m != nil:
+			out[i].Type, out[i].Why = o.Post.Type, post.WhyChosen
+		case q != nil && o.Post.Type == value.Date:
+			out[i].Type = value.Date
+		case !reused && wholeNumbers(a, o):
+			out[i].Type = value.Integer
+		}
+	}
+	return out
+}
+
+// wholeNumbers reports whether the released numbers of an output are whole.
+func wholeNumbers(a *asked, o plan.Output) bool {
+	m := a.derived.Single(o)
+	return m != nil && a.plan.Sets == nil && len(a.plan.Searches) == 0 && m.Grid == 0 && !m.Rounds() && m.Centre == 0
+}
+
+// rowsOf returns the rows of a measured question's answer, with the errors of its numbers.
+func rowsOf(a *asked, s *release.Released) [][]post.Cell {
+	noises := make([]*post.Noise, len(a.plan.Outputs))
+	ids := map[*plan.Measure]int{}
+	for i, o := range a.plan.Outputs {
+		if m := a.derived.Single(o); m != nil {
+			unit, _ := m.Unit().Float64()
+			away, _ := new(big.Float).SetInt(m.Rounding).Float64()
+			noises[i] = &post.Noise{Law: a.derived.Noise(m), Unit: unit, Rounding: away}
+			if _, ok := ids[m]; !ok {
+				ids[m] = len(ids)
+			}
+		}
+	}
+	types := columnsOf(a, s.From != nil)
+	var out [][]post.Cell
+	for _, cells := range a.derived.Rows(s.Numbers, a.alpha) {
+		row := make([]post.Cell, len(cells))
+		for i, cell := range cells {
+			o := a.plan.Outputs[i]
+			if o.Post == nil {
+				row[i] = post.Exact(cell.Key)
+				continue
+			}
+			v := valueOf(types[i].Type, cell.Estimate)
+			m := a.derived.Single(o)
+			switch {
+			case v.Null || !types[i].Noisy || types[i].Why != "":
+				row[i] = post.Exact(v)
+			case m != nil && cell.Group >= 0:
+				row[i] = post.Released(v, cell.Group*len(ids)+ids[m], noises[i])
+			default:
+				row[i] = post.Bounded(v, post.Interval{Low: cell.Estimate.Low, High: cell.Estimate.High})
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// valueOf returns the value of an estimate as a value of a type.
+func valueOf(t value.Type, e derive.Estimate) value.Value {
+	switch {
+	case e.Choice != nil:
+		return *e.Choice
+	case e.Null:
+		return value.NullOf(t)
+	case t == value.Real:
+		return value.OfReal(e.Value)
+	case e.Whole != nil && e.Whole.IsInt64():
+		return value.Value{Type: t, Int: e.Whole.Int64()}
+	case e.Whole == nil && t == value.Integer && e.Value == math.Trunc(e.Value) && math.Abs(e.Value) < 1<<53:
+		return value.OfInt(int64(e.Value))
+	}
+	return value.NullOf(t)
+}
+
+// present replaces the rows and columns of a release by those that its question computes from them.
+func (r *Release) present(q Question, from *reading, rows [][]post.Cell, alpha float64) {
+	found := from.bound.Run(rows, alpha)
+	r.SQL, r.Groupings = q.SQL, nil
+	r.Columns, r.Rows = computedFrom(found.Columns, r.Columns), nil
+	for _, shown := range found.Rows {
+		row := make(Row, len(shown))
+		for i, s := range shown {
+			if r.Columns[i].Kind == Key {
+				row[i].Key = keyValue(s.Value)
+			} else {
+				row[i].Estimate = estimateOf(s)
+			}
+		}
+		r.Rows = append(r.Rows, row)
+	}
+}
+
+// computedFrom describes the columns of an answer that is computed from another one's columns. A column that depends on no
+// released number is a key.
+func computedFrom(columns []post.Column, inner []Column) []Column {
+	out := make([]Column, len(columns))
+	taken := map[string]bool{}
+	for i, c := range columns {
+		switch {
+		case !c.Noisy:
+			out[i] = Column{Kind: Key}
+		case c.From > 0 && c.Why == "":
+			out[i] = inner[c.From-1]
+		default:
+			out[i] = Column{Kind: Measure, Mechanism: Derived, NoInterval: c.Why}
+		}
+		out[i].Name = uniqueName(c.Name, taken)
+	}
+	return out
+}
+
+// estimateOf returns a computed number with its interval.
+func estimateOf(s post.Shown) *Estimate {
+	out := &Estimate{Bare: s.Interval == nil}
+	switch {
+	case s.Value.Null:
+	case s.Value.Type == value.Integer:
+		out.Value = wholeNumber(big.NewInt(s.Value.Int))
+	case s.Value.Type == value.Real:
+		out.Value = realNumber(s.Value.Real)
+	default:
+		out.Value = textNumber(s.Value.String(), s.Value.Int)
+	}
+	if s.Interval == nil {
+		return out
+	}
+	end := func(x float64) *Number {
+		switch {
+		case math.IsInf(x, 0):
+			return nil
+		case s.Value.Type == value.Integer && math.Abs(x) < 1<<53:
+			return wholeNumber(big.NewInt(int64(x)))
+		case s.Value.Type == value.Date:
+			return textNumber(value.OfDay(int64(x)).String(), int64(x))
+		}
+		return realNumber(x)
+	}
+	out.Low, out.High = end(s.Interval.Low), end(s.Interval.High)
+	if s.StdDev > 0 {
+		out.StdDev = &s.StdDev
+	}
+	out.Vacuous = out.Low == nil && out.High == nil
+	return out
+}
+
+// explainComputed explains a question that computes with an answer: the price and the errors are those of the question
+// that is measured.
+func (c *Session) explainComputed(q Question, over []*post.Program, refused error) (*Explanation, error) {
+	r, err := c.read(q, over, refused)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	var out *Explanation
+	if r.free != nil {
+		out, err = c.explainFreely(r.inner, refused)
+	} else {
+		out, err = c.explained(r.asked)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.free == nil {
+		out.Measured = &Measured{SQL: r.inner.SQL, Columns: out.Columns}
+		out.Notes = append(out.Notes, computedNote)
+	}
+	out.SQL, out.Groupings, out.Columns = q.SQL, nil, computedFrom(r.bound.Columns(), out.Columns)
+	return out, nil
+}
+
+const computedNote = "The columns are computed from the answer of the measured question, at no cost. An interval of a " +
+	"linear expression, or of a quotient of two of them, takes into account that its parts share released numbers."

@@ -1,0 +1,200 @@
+package post
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"dither/internal/value"
+	"dither/noise"
+)
+
+// form is a linear form constant + Σ coefficient·X over released numbers X. Each X is its true value plus a noise that is
+// independent of the others' (see Noise). So the form's distance from its true value is the same form of the noises, and
+// its distribution is public.
+//
+// Coefficients are doubles. Each operation on forms rounds, so off bounds the error of each coefficient, and of the
+// constant relative to size. The intervals are widened by these errors.
+type form struct {
+	terms []term  // in the order of their ids, without zeros
+	size  float64 // Σ |coefficient·X| + |constant|, over all steps of the computation
+	off   float64 // a bound on the error of each coefficient
+}
+
+type term struct {
+	id          int
+	coefficient float64
+	of          *Noise
+	size        float64 // the magnitude of the released number
+}
+
+const rounding = 0x1p-50 // more than the relative error of a few operations on doubles
+
+func released(id int, n *Noise, x float64) *form {
+	return &form{terms: []term{{id, 1, n, math.Abs(x)}}, size: math.Abs(x)}
+}
+
+// constant returns the form of an exact number.
+func constant(x float64) *form { return &form{size: math.Abs(x)} }
+
+// times returns c·f.
+func (f *form) times(c float64) *form {
+	out := &form{size: f.size * math.Abs(c), terms: make([]term, 0, len(f.terms))}
+	for _, t := range f.terms {
+		t.coefficient *= c
+		out.off = max(out.off, math.Abs(t.coefficient)*rounding)
+		if t.coefficient != 0 {
+			out.terms = append(out.terms, t)
+		}
+	}
+	out.off += f.off * math.Abs(c) * (1 + rounding)
+	return out
+}
+
+// plus returns f + c·g. It has at most as many terms as f and g together.
+func (f *form) plus(g *form, c float64) *form {
+	if c != 1 {
+		g = g.times(c)
+	}
+	out := &form{size: f.size + g.size, off: (f.off + g.off) * (1 + rounding), terms: make([]term, 0, len(f.terms)+len(g.terms))}
+	i, j := 0, 0
+	for i < len(f.terms) || j < len(g.terms) {
+		switch {
+		case j == len(g.terms) || i < len(f.terms) && f.terms[i].id < g.terms[j].id:
+			out.terms = append(out.terms, f.terms[i])
+			i++
+		case i == len(f.terms) || g.terms[j].id < f.terms[i].id:
+			out.terms = append(out.terms, g.terms[j])
+			j++
+		default:
+			t := f.terms[i]
+			t.coefficient += g.terms[j].coefficient
+			out.off = max(out.off, (f.off+g.off)*(1+rounding)+math.Abs(f.terms[i].coefficient)*rounding)
+			if t.coefficient != 0 {
+				out.terms = append(out.terms, t)
+			}
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+// slack bounds the effect of rounded coefficients on the value of the form.
+func (f *form) slack() float64 {
+	out := f.size * rounding * 4
+	for _, t := range f.terms {
+		out += f.off * t.size
+	}
+	return out
+}
+
+// part is a number of independent noises with the same coefficient, in the unit of their law.
+type part struct {
+	of          *Noise
+	coefficient float64 // a magnitude
+	times       float64
+}
+
+// laws computes the distributions of forms, and caches their quantiles. It is for one level of error.
+type laws struct {
+	alpha   float64
+	numbers map[*Noise]int
+	known   map[string]float64
+	squares map[*Noise]float64 // variances
+	left    int                // how many more times a quantile may be computed for the intervals of quotients
+}
+
+func newLaws(alpha float64) *laws {
+	return &laws{alpha: alpha, numbers: map[*Noise]int{}, known: map[string]float64{}, squares: map[*Noise]float64{}, left: 20_000}
+}
+
+func (l *laws) number(n *Noise) int {
+	i, ok := l.numbers[n]
+	if !ok {
+		i = len(l.numbers)
+		l.numbers[n] = i
+	}
+	return i
+}
+
+func (l *laws) variance(n *Noise) float64 {
+	v, ok := l.squares[n]
+	if !ok {
+		v = n.Law.Variance()
+		l.squares[n] = v
+	}
+	return v
+}
+
+// reach returns a distance that the error of Σ coefficient·X exceeds with probability at most alpha. It includes the
+// rounding of the numbers to their units. The tail of a sum of symmetric unimodal noises grows with the magnitude of each
+// coefficient, so it may round coefficients up.
+func (l *laws) reach(parts []part) float64 {
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(l.number(a.of), l.number(b.of)), cmp.Compare(a.coefficient, b.coefficient))
+	})
+	merged := parts[:0]
+	for _, p := range parts {
+		if n := len(merged) - 1; n >= 0 && merged[n].of == p.of && merged[n].coefficient == p.coefficient {
+			merged[n].times += p.times
+		} else {
+			merged = append(merged, p)
+		}
+	}
+	var key []byte
+	for _, p := range merged {
+		key = append(key, byte(l.number(p.of)), byte(l.number(p.of)>>8))
+		key = bits(bits(key, p.coefficient), p.times)
+	}
+	out, ok := l.known[string(key)]
+	if ok {
+		return out
+	}
+	law, away := noise.Combination{}, 0.0
+	for _, p := range merged {
+		unit := p.coefficient * p.of.Unit * (1 + rounding)
+		law.Add(unit, p.of.Law, p.times)
+		away += unit * p.of.Rounding * p.times
+	}
+	out = (law.Quantile(l.alpha) + away) * (1 + 1e-12)
+	l.known[string(key)] = out
+	return out
+}
+
+func bits(to []byte, x float64) []byte {
+	n := math.Float64bits(x)
+	for range 8 {
+		to = append(to, byte(n))
+		n >>= 8
+	}
+	return to
+}
+
+// parts returns the noises of a form.
+func (f *form) parts() []part {
+	out := make([]part, len(f.terms))
+	for i, t := range f.terms {
+		out[i] = part{t.of, math.Abs(t.coefficient)*(1+rounding) + f.off, 1}
+	}
+	return out
+}
+
+// linear returns the interval of a form whose value is x.
+func (l *laws) linear(f *form, x float64) Interval {
+	if len(f.terms) == 0 {
+		return Interval{x, x}
+	}
+	reach := l.reach(f.parts()) + f.slack()
+	return Interval{down(x - reach), up(x + reach)}
+}
+
+func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
+
+// number returns the double nearest to a number, a date or a time.
+func number(v value.Value) float64 {
+	if v.Type == value.Real {
+		return v.Real
+	}
+	return float64(v.Int)
+}

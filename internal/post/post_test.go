@@ -1,0 +1,94 @@
+package post
+
+import (
+	"testing"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// TestMeasuredQuestions checks how questions are divided: the measured question has the GROUP BY expressions and the
+// aggregates, and nothing that depends on released numbers.
+func TestMeasuredQuestions(t *testing.T) {
+	for _, c := range []struct{ sql, want string }{
+		{
+			"SELECT route, COUNT(*) * 100.0 / SUM(COUNT(*)) OVER () AS share FROM trips GROUP BY route ORDER BY share DESC LIMIT 5",
+			"SELECT route, count(*) FROM trips GROUP BY route",
+		},
+		{
+			"SELECT m, n - LAG(n) OVER (ORDER BY m) FROM (SELECT date_trunc('month', d) AS m, COUNT(*) AS n FROM t GROUP BY 1) q",
+			"SELECT date_trunc('month', d) AS m, count(*) AS n FROM t GROUP BY date_trunc('month', d)",
+		},
+		{"SELECT CASE WHEN COUNT(*) > 9 THEN 'many' END AS what FROM t WHERE x > 1 GROUP BY t.k HAVING SUM(x) > 3", "SELECT count(*), sum(x) FROM t WHERE x > 1 GROUP BY t.k"},
+		{"SELECT COUNT(*) FROM (SELECT k FROM t GROUP BY k) q", "SELECT k FROM t GROUP BY k"},
+		{"WITH q AS (SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b) SELECT SUM(n) FROM q", "SELECT a, b, count(*) AS n FROM t GROUP BY a, b"},
+	} {
+		tree, err := query.Parse(c.sql)
+		if err != nil {
+			t.Fatal(c.sql, err)
+		}
+		programs := Split(tree, func(*query.Select, string) bool { return false })
+		if len(programs) == 0 {
+			t.Fatal(c.sql, "has no measured question")
+		}
+		if got := programs[len(programs)-1].Measured.String(); got != c.want {
+			t.Errorf("%s\nmeasures %s\nwant     %s", c.sql, got, c.want)
+		}
+	}
+}
+
+// answer returns the rows of a measured question about a text key k, a number x and a count n, without noise.
+func answer() ([]Column, [][]Cell) {
+	columns := []Column{{Name: "k", Type: value.Text}, {Name: "x", Type: value.Integer}, {Name: "n", Type: value.Integer}}
+	var rows [][]Cell
+	for i, k := range []string{"a", "b", "c", "d"} {
+		rows = append(rows, []Cell{Exact(value.OfText(k)), Exact(value.OfInt(int64(i % 2))), Exact(value.OfInt(int64(10 * (i + 1))))})
+	}
+	return columns, rows
+}
+
+// TestValues computes SELECTs over a small answer.
+func TestValues(t *testing.T) {
+	const of = " FROM (SELECT k, x, COUNT(*) AS n FROM t GROUP BY k, x) q"
+	for sql, want := range map[string]string{
+		"SELECT *" + of + " WHERE n > 20 ORDER BY n DESC":                                         "d 1 40; c 0 30",
+		"SELECT SUM(n), AVG(n), MIN(k), MAX(n), COUNT(*)" + of:                                    "100 25 a 40 4",
+		"SELECT x, SUM(n) AS s" + of + " GROUP BY x HAVING SUM(n) > 1 ORDER BY s DESC":            "1 60; 0 40",
+		"SELECT k, SUM(n) OVER (ORDER BY k)" + of:                                                 "a 10; b 30; c 60; d 100",
+		"SELECT k, n - LAG(n) OVER (ORDER BY k) AS d" + of:                                        "a NULL; b 10; c 10; d 10",
+		"SELECT k, RANK() OVER (PARTITION BY x ORDER BY n DESC) AS r" + of:                        "a 2; b 2; c 1; d 1",
+		"SELECT k, AVG(n) OVER (ORDER BY k ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)" + of:        "a 15; b 20; c 30; d 35",
+		"SELECT k || '!' AS k, n / 4 AS q" + of + " LIMIT 2":                                      "a! 2.5; b! 5",
+		"SELECT k, n * 100.0 / (SELECT SUM(n)" + of + ") AS share" + of:                           "a 10; b 20; c 30; d 40",
+		"SELECT CASE WHEN n > 20 THEN 'big' ELSE 'small' END AS s, COUNT(*)" + of + " GROUP BY 1": "small 2; big 2",
+		"SELECT DISTINCT x" + of + " ORDER BY x DESC":                                             "1; 0",
+		"SELECT NTILE(3) OVER (ORDER BY n) AS t, k" + of + " ORDER BY k":                          "1 a; 1 b; 2 c; 3 d",
+	} {
+		tree, err := query.Parse(sql)
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		programs := Split(tree, func(*query.Select, string) bool { return false })
+		columns, rows := answer()
+		bound, err := programs[len(programs)-1].Bind(columns, "")
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		got := ""
+		for i, row := range bound.Run(rows, 0.05).Rows {
+			if i > 0 {
+				got += "; "
+			}
+			for j, s := range row {
+				if j > 0 {
+					got += " "
+				}
+				got += s.Value.String()
+			}
+		}
+		if got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", sql, got, want)
+		}
+	}
+}

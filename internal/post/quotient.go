@@ -1,0 +1,138 @@
+package post
+
+import "math"
+
+// quotient returns the interval of θ = n/d, for two linear forms of the same released numbers whose values are N and D.
+//
+// The interval is that of Fieller [1954], for noise of any distribution. For the true θ, n − θd = 0, so the form N − θD of
+// the released numbers is an error alone, with a known distribution. The set of all θ for which |N − θD| is at most the
+// quantile of that distribution contains the true θ with probability at least 1 − alpha. The interval is the hull of this
+// set. It takes into account that N and D have numbers in common, as a part and its total have. If d = 0 cannot be
+// excluded, there is no bound.
+//
+// A range of θ is excluded if the least |N − θD| in it is above the quantile for the largest coefficients in it, because
+// the tail grows with the coefficients. The coefficients of N − θD are linear in θ, so their magnitude is largest at an
+// end of the range. For large |θ| the same holds of φ = 1/θ and φN − D.
+func (l *laws) quotient(n, d *form, x, y float64) Interval {
+	f := &fieller{laws: l, n: n, d: d, x: x, y: y, left: min(120, l.left)}
+	defer func() { l.left -= min(l.left, 120) - f.left }()
+	everything := Interval{math.Inf(-1), math.Inf(1)}
+	theta := x / y
+	if !finite(theta) || !f.excludedBeyond(0, 0) {
+		return everything
+	}
+	width := l.reach(f.parts(theta, theta)) / math.Abs(y)
+	if width == 0 || !finite(width) {
+		width = math.Abs(theta) * 1e-9
+	}
+	return Interval{-f.last(-theta, width, -1), f.last(theta, width, 1)}
+}
+
+type fieller struct {
+	*laws
+	n, d *form
+	x, y float64 // the values of n and d
+	left int
+}
+
+// last returns an upper bound on sign·θ over the accepted θ with sign·θ ≥ from, where from is accepted.
+func (f *fieller) last(from, width, sign float64) float64 {
+	end := from + 1.5*width
+	for tries := 0; !f.excludedBeyond(sign*end, sign); tries++ {
+		width *= 2
+		if end += width; tries > 12 || f.left <= 0 || !finite(end) {
+			return math.Inf(1)
+		}
+	}
+	return f.search(from, end, (end-from)/500, sign)
+}
+
+// search returns an upper bound, up to a tolerance, on sign·θ over the accepted θ between lo and hi.
+func (f *fieller) search(lo, hi, tolerance, sign float64) float64 {
+	for hi-lo > tolerance && f.left > 0 {
+		middle := hi - (hi-lo)/4
+		if f.excluded(sign*middle, sign*hi) {
+			hi = middle
+		} else {
+			lo = middle
+		}
+	}
+	return hi
+}
+
+// excluded reports whether every θ between a and b is rejected.
+func (f *fieller) excluded(a, b float64) bool {
+	u, v := f.x-a*f.y, f.x-b*f.y
+	if u == 0 || v == 0 || (u > 0) != (v > 0) {
+		return false
+	}
+	most := math.Max(math.Abs(a), math.Abs(b))
+	least := math.Min(math.Abs(u), math.Abs(v)) - f.n.slack() - most*f.d.slack() - rounding*(math.Abs(f.x)+most*math.Abs(f.y))
+	return least > 0 && f.reach(f.parts(a, b)) < least
+}
+
+// excludedBeyond reports whether every θ from a on is rejected, in the direction of sign. If both are 0, it reports
+// whether d = 0 is rejected.
+func (f *fieller) excludedBeyond(a, sign float64) bool {
+	f.left--
+	if sign == 0 {
+		return f.reach(f.d.parts()) < math.Abs(f.y)-f.d.slack()
+	}
+	if a*sign <= 0 { // from a to 0, and from there on, would need two ranges
+		return f.excluded(a, sign*math.Abs(f.scale())) && f.excludedBeyond(sign*math.Abs(f.scale()), sign)
+	}
+	phi := 1 / a // φ between 0 and 1/a
+	u, v := -f.y, phi*f.x-f.y
+	if u == 0 || v == 0 || (u > 0) != (v > 0) {
+		return false
+	}
+	most := math.Abs(phi)
+	least := math.Min(math.Abs(u), math.Abs(v)) - most*f.n.slack() - f.d.slack() - rounding*(most*math.Abs(f.x)+math.Abs(f.y))
+	return least > 0 && f.reach(largest(f.d, f.n, 0, phi)) < least
+}
+
+// scale returns a positive θ that divides the line at a place where both forms matter.
+func (f *fieller) scale() float64 {
+	if s := math.Abs(f.x / f.y); s > 0 && finite(s) {
+		return s
+	}
+	if s := f.reach(f.n.parts()) / math.Abs(f.y); s > 0 && finite(s) {
+		return s
+	}
+	return 1
+}
+
+// parts returns the noises of n − θd with the largest coefficients for θ between a and b.
+func (f *fieller) parts(a, b float64) []part {
+	f.left--
+	return largest(f.n, f.d, a, b)
+}
+
+// largest returns the noises of n − θd with the largest coefficients for θ between a and b.
+func largest(n, d *form, a, b float64) []part {
+	var out []part
+	off := n.off + math.Max(math.Abs(a), math.Abs(b))*d.off
+	add := func(t term, p, q float64) {
+		c := math.Max(math.Abs(p-a*q), math.Abs(p-b*q))
+		if c += (math.Abs(p)+math.Max(math.Abs(a), math.Abs(b))*math.Abs(q))*rounding + off; c > 0 {
+			out = append(out, part{t.of, c, 1})
+		}
+	}
+	i, j := 0, 0
+	for i < len(n.terms) || j < len(d.terms) {
+		switch {
+		case j == len(d.terms) || i < len(n.terms) && n.terms[i].id < d.terms[j].id:
+			add(n.terms[i], n.terms[i].coefficient, 0)
+			i++
+		case i == len(n.terms) || d.terms[j].id < n.terms[i].id:
+			add(d.terms[j], 0, d.terms[j].coefficient)
+			j++
+		default:
+			add(n.terms[i], n.terms[i].coefficient, d.terms[j].coefficient)
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

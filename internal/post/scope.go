@@ -1,0 +1,282 @@
+package post
+
+import (
+	"slices"
+	"strings"
+
+	"dither/internal/bind"
+	"dither/internal/bounded"
+	"dither/internal/nearest"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// scope binds the expressions of one SELECT over an answer.
+type scope struct {
+	*binder
+	columns []Column
+	table   string // the name by which the SELECT refers to its rows; "" for none
+	// of GROUP BY: the texts of the expressions without the names of tables, and their nodes. nil without GROUP BY and
+	// aggregates
+	grouped           bool
+	keys              []string
+	groups            []*node
+	folds             []*fold
+	windows           []*window
+	inside, windowing bool     // in the argument of an aggregate, and in a window function
+	rowwise           bool     // in WHERE, GROUP BY or HAVING, where no window function may stand
+	picked            string   // why the rows depend on noise; "" if they do not
+	texts             []string // of the folds
+}
+
+// binder holds what the SELECTs of one question share.
+type binder struct {
+	program *Program
+	nested  func(*query.Nested) (*node, error)
+}
+
+func (s *scope) bindAll(xs []query.Expr) ([]*node, error) {
+	out := make([]*node, len(xs))
+	for i, x := range xs {
+		n, err := s.bind(x)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = n
+	}
+	return out, nil
+}
+
+func (s *scope) bind(x query.Expr) (*node, error) {
+	if s.grouped && !s.inside {
+		if i := slices.Index(s.keys, plain(x)); i >= 0 {
+			n := s.groups[i]
+			return &node{typ: n.typ, noisy: n.noisy, why: n.why, eval: func(_ *env, r *row) Cell { return r.keys[i] }}, nil
+		}
+	}
+	switch x := x.(type) {
+	case *query.Literal:
+		e, err := bind.Literal(x)
+		if err != nil {
+			return nil, err
+		}
+		if bind.IsUntypedNull(e) {
+			return nothing(), nil
+		}
+		return exactly(e.Const), nil
+	case *query.Column:
+		return s.column(x)
+	case *query.Unary:
+		return s.unary(x)
+	case *query.Binary:
+		return s.binary(x)
+	case *query.Between:
+		return s.between(x)
+	case *query.In:
+		return s.in(x)
+	case *query.Like:
+		return s.like(x)
+	case *query.Is:
+		return s.is(x)
+	case *query.Case:
+		return s.cases(x)
+	case *query.Cast:
+		n, err := s.bind(x.X)
+		if err != nil {
+			return nil, err
+		}
+		return cast(n, x.Type, x.At)
+	case *query.Call:
+		return s.call(x)
+	case *query.Nested:
+		return s.nested(x)
+	case *query.Star:
+		return nil, bind.Refuse(x.At, "name the columns", "* is allowed only as an item of SELECT, without GROUP BY")
+	}
+	return nil, bind.Refuse(x.Pos(), "", "this is not supported over an answer")
+}
+
+// column binds a column of the rows.
+func (s *scope) column(x *query.Column) (*node, error) {
+	at := -1
+	for i, c := range s.columns {
+		if c.Name != x.Name || x.Table != "" && x.Table != s.table {
+			continue
+		}
+		if at >= 0 {
+			return nil, bind.Refuse(x.At, "give the columns different names with AS", "the answer has several columns %q", x.Name)
+		}
+		at = i
+	}
+	if at < 0 {
+		return nil, s.noColumn(x)
+	}
+	if s.grouped && !s.inside {
+		return nil, bind.Refuse(x.At, "add it to GROUP BY, or use an aggregate of it, such as SUM or MAX",
+			"column %q stands outside any aggregate", s.columns[at].Name)
+	}
+	return s.field(at), nil
+}
+
+func (s *scope) field(i int) *node {
+	c := s.columns[i]
+	return &node{typ: c.Type, noisy: c.Noisy, why: c.Why, from: c.From, eval: func(_ *env, r *row) Cell { return r.cells[i] }}
+}
+
+// noColumn returns the refusal of a name that the answer does not have.
+func (s *scope) noColumn(x *query.Column) error {
+	var names []string
+	for _, c := range s.columns {
+		if !strings.HasPrefix(c.Name, "\x00") {
+			names = append(names, c.Name)
+		}
+	}
+	if x.Table != "" && x.Table != s.table {
+		hint := "write the column's name alone"
+		if s.table != "" {
+			hint = "write " + query.QuoteName(s.table) + "." + query.QuoteName(x.Name)
+		}
+		return bind.Refuse(x.At, hint, "there is no table %q in FROM", x.Table)
+	}
+	hint := "the subquery has the columns " + strings.Join(names, ", ")
+	if near := nearest.Name(x.Name, names); near != "" {
+		hint = "did you mean " + query.QuoteName(near) + "?"
+	}
+	return bind.Refuse(x.At, hint, "there is no column %q", x.Name)
+}
+
+func (s *scope) condition(x query.Expr) (*node, error) {
+	n, err := s.bind(x)
+	if err == nil {
+		err = asCondition(n, x.Pos())
+	}
+	return n, err
+}
+
+func (s *scope) unary(x *query.Unary) (*node, error) {
+	if x.Op == query.Not {
+		n, err := s.condition(x.X)
+		if err != nil {
+			return nil, err
+		}
+		return not(n), nil
+	}
+	n, err := s.bind(x.X)
+	if err != nil {
+		return nil, err
+	}
+	return negate(n, x.At)
+}
+
+func (s *scope) binary(x *query.Binary) (*node, error) {
+	both, err := s.bindAll([]query.Expr{x.L, x.R})
+	if err != nil {
+		return nil, err
+	}
+	a, b := both[0], both[1]
+	switch x.Op {
+	case query.And, query.Or:
+		for i, e := range []query.Expr{x.L, x.R} {
+			if err := asCondition(both[i], e.Pos()); err != nil {
+				return nil, err
+			}
+		}
+		return logic(x.Op, a, b), nil
+	case query.Concat:
+		return joined(a, b, x.At)
+	case query.Add, query.Sub, query.Mul, query.Div, query.Mod:
+		return arithmetic(x.Op, a, b, x.At)
+	default:
+		return compare(x.Op, a, b, x.At)
+	}
+}
+
+func (s *scope) between(x *query.Between) (*node, error) {
+	all, err := s.bindAll([]query.Expr{x.X, x.Lo, x.Hi})
+	if err != nil {
+		return nil, err
+	}
+	lo, err := compare(query.Ge, all[0], all[1], x.At)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := compare(query.Le, all[0], all[2], x.At)
+	if err != nil {
+		return nil, err
+	}
+	return unless(x.Not, logic(query.And, lo, hi)), nil
+}
+
+func unless(negated bool, n *node) *node {
+	if negated {
+		return not(n)
+	}
+	return n
+}
+
+// in binds x IN (a, b, …): true if an element equals x, and otherwise NULL if x or an element is NULL.
+func (s *scope) in(x *query.In) (*node, error) {
+	all, err := s.bindAll(append([]query.Expr{x.X}, x.List...))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := alike(x.At, all...); err != nil {
+		return nil, err
+	}
+	out := general(value.Boolean, whyCondition, func(vs []value.Value) value.Value {
+		unknown := vs[0].Null
+		for _, v := range vs[1:] {
+			if !v.Null && !vs[0].Null && value.Compare(vs[0], v) == 0 {
+				return value.OfBool(true)
+			}
+			unknown = unknown || v.Null
+		}
+		if unknown {
+			return value.NullOf(value.Boolean)
+		}
+		return value.OfBool(false)
+	}, all...)
+	return unless(x.Not, out), nil
+}
+
+func (s *scope) like(x *query.Like) (*node, error) {
+	n, err := s.bind(x.X)
+	if err != nil {
+		return nil, err
+	}
+	pattern, ok := x.Pattern.(*query.Literal)
+	if !ok || pattern.Kind != query.StringLiteral || endsInEscape(pattern.Text) {
+		return nil, bind.Refuse(x.Pattern.Pos(), "write LIKE 'a%'", "a LIKE pattern is a constant, which does not end in a backslash")
+	}
+	if n.typ != value.Text && n.typ != 0 {
+		return nil, bind.Refuse(x.At, "", "LIKE needs a text, and this is of type %s", n.typ)
+	}
+	text := pattern.Text
+	if x.AnyCase {
+		text = strings.ToLower(text)
+	}
+	match := &bounded.Expr{Op: bounded.OpLike, Type: value.Boolean, Text: text}
+	return unless(x.Not, function(value.Boolean, whyCondition, func(vs []value.Value) value.Value {
+		v := vs[0]
+		if x.AnyCase {
+			v.Text = strings.ToLower(v.Text)
+		}
+		return match.Apply(v)
+	}, n)), nil
+}
+
+// endsInEscape reports whether a pattern ends in a backslash that escapes nothing.
+func endsInEscape(pattern string) bool {
+	return (len(pattern)-len(strings.TrimRight(pattern, `\`)))%2 == 1
+}
+
+func (s *scope) is(x *query.Is) (*node, error) {
+	n, err := s.bind(x.X)
+	if err == nil && x.What != query.IsNull {
+		err = asCondition(n, x.X.Pos())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unless(x.Not, isTest(x.What, n)), nil
+}

@@ -1,0 +1,417 @@
+package post
+
+import (
+	"slices"
+
+	"dither/internal/bind"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// maxOffset is the largest number of rows in the offset of a frame, of LAG and of LEAD, and the largest argument of NTILE.
+// It bounds the work for one row.
+const maxOffset = 1000
+
+// windowOnly are the functions that need OVER.
+var windowOnly = map[string]bool{
+	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true,
+	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
+}
+
+// window is a window function over the rows of a SELECT.
+type window struct {
+	name      string
+	fold      *fold // nil for functions that need OVER
+	args      []*node
+	offset    int64 // of LAG, LEAD, NTILE and NTH_VALUE
+	typ       value.Type
+	partition []*node
+	order     []ordering
+	frame     query.Frame
+}
+
+// ordering is one term of ORDER BY.
+type ordering struct {
+	by         *node
+	desc       bool
+	nullsFirst bool
+}
+
+func (o ordering) compare(a, b value.Value) int {
+	if a.Null || b.Null {
+		if a.Null == b.Null {
+			return 0
+		}
+		if a.Null == o.nullsFirst {
+			return -1
+		}
+		return 1
+	}
+	d := value.Compare(a, b)
+	if o.desc {
+		return -d
+	}
+	return d
+}
+
+// newOrdering returns a term of ORDER BY for a bound expression.
+func newOrdering(by *node, o query.Order) ordering {
+	out := ordering{by: by, desc: o.Desc, nullsFirst: o.Desc}
+	if o.NullsFirst != nil {
+		out.nullsFirst = *o.NullsFirst
+	}
+	return out
+}
+
+// windowed binds a window function.
+func (s *scope) windowed(x *query.Call) (*node, error) {
+	if s.inside || s.windowing || s.rowwise {
+		return nil, bind.Refuse(x.At, "compute it in a subquery",
+			"a window function cannot stand in WHERE, GROUP BY or HAVING, or inside an aggregate or another window")
+	}
+	s.windowing = true
+	defer func() { s.windowing = false }()
+	w := &window{name: x.Name}
+	out := &node{}
+	var err error
+	if windowOnly[x.Name] {
+		if x.Filter != nil || x.Distinct || x.Star || len(x.Named) > 0 {
+			return nil, bind.Refuse(x.At, "", "%s takes plain arguments", x.Name)
+		}
+		out, err = s.ranking(w, x)
+	} else {
+		if x.Distinct {
+			return nil, bind.Refuse(x.At, "leave DISTINCT out", "DISTINCT is not supported in a window")
+		}
+		// the argument of a window over groups may have aggregates of its own
+		w.fold, out, err = s.newFold(x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.partition, err = s.bindAll(x.Over.Partition); err != nil {
+		return nil, err
+	}
+	for _, o := range x.Over.Order {
+		n, err := s.bind(o.Expr)
+		if err != nil {
+			return nil, err
+		}
+		w.order = append(w.order, newOrdering(n, o))
+	}
+	if err := w.framed(x); err != nil {
+		return nil, err
+	}
+	w.mark(out, s.picked)
+	w.typ = out.typ
+	i := len(s.windows)
+	s.windows = append(s.windows, w)
+	out.eval = func(_ *env, r *row) Cell { return r.windows[i] }
+	return out, nil
+}
+
+// ranking binds the arguments of a function that needs OVER.
+func (s *scope) ranking(w *window, x *query.Call) (*node, error) {
+	n := func(least, most int) error {
+		if len(x.Args) < least || len(x.Args) > most {
+			return bind.Refuse(x.At, "", "wrong number of arguments for %s", x.Name)
+		}
+		return nil
+	}
+	constant := func(i int, least int64) (int64, error) {
+		c, err := s.bind(x.Args[i])
+		if err != nil {
+			return 0, err
+		}
+		if c.fixed == nil || c.typ != value.Integer || c.fixed.Null || c.fixed.Int < least || c.fixed.Int > maxOffset {
+			return 0, bind.Refuse(x.Args[i].Pos(), "write a constant", "%s takes a constant from %d to %d here", x.Name, least, maxOffset)
+		}
+		return c.fixed.Int, nil
+	}
+	var err error
+	switch x.Name {
+	case "row_number", "rank", "dense_rank":
+		return &node{typ: value.Integer}, n(0, 0)
+	case "percent_rank", "cume_dist":
+		return &node{typ: value.Real}, n(0, 0)
+	case "ntile":
+		if err = n(1, 1); err == nil {
+			w.offset, err = constant(0, 1)
+		}
+		return &node{typ: value.Integer}, err
+	}
+	most := map[string]int{"first_value": 1, "last_value": 1, "nth_value": 2, "lag": 3, "lead": 3}[x.Name]
+	if err = n(1, most); err != nil {
+		return nil, err
+	}
+	w.offset = 1
+	if len(x.Args) > 1 {
+		least := int64(0)
+		if x.Name == "nth_value" {
+			least = 1
+		}
+		if w.offset, err = constant(1, least); err != nil {
+			return nil, err
+		}
+	} else if x.Name == "nth_value" {
+		return nil, bind.Refuse(x.At, "", "wrong number of arguments for nth_value")
+	}
+	value, err := s.bind(x.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	w.args = []*node{value}
+	if len(x.Args) > 2 {
+		fallback, err := s.bind(x.Args[2])
+		if err != nil {
+			return nil, err
+		}
+		w.args = append(w.args, fallback)
+	}
+	typ, err := alike(x.At, w.args...)
+	if err != nil {
+		return nil, err
+	}
+	out := &node{typ: typ}
+	out.depends("", w.args...)
+	return out, nil
+}
+
+// mark says whether the window function is noisy beyond its arguments.
+func (w *window) mark(out *node, picked string) {
+	note := func(why string) {
+		out.noisy = true
+		if out.why == "" {
+			out.why = why
+		}
+	}
+	for _, p := range w.partition {
+		if p.noisy {
+			note(whyGroups)
+		}
+	}
+	for _, o := range w.order {
+		if o.by.noisy {
+			note(whyOrder)
+		}
+	}
+	if picked != "" {
+		note(picked)
+	}
+}
+
+// framed sets the frame of the window, which is that of PostgreSQL if the question has none.
+func (w *window) framed(x *query.Call) error {
+	switch {
+	case x.Over.Frame != nil:
+		w.frame = *x.Over.Frame
+	case len(w.order) > 0:
+		w.frame = query.Frame{Range: true, Start: query.FrameEnd{Kind: query.UnboundedPreceding}, End: query.FrameEnd{Kind: query.CurrentRow}}
+	default:
+		w.frame = query.Frame{Start: query.FrameEnd{Kind: query.UnboundedPreceding}, End: query.FrameEnd{Kind: query.UnboundedFollowing}}
+	}
+	if max(w.frame.Start.Offset, w.frame.End.Offset) > maxOffset {
+		return bind.Refuse(x.Over.At, "write a smaller number, or UNBOUNDED", "a frame reaches at most %d rows", maxOffset)
+	}
+	whole := w.frame.Start.Kind == query.UnboundedPreceding && w.frame.End.Kind == query.UnboundedFollowing
+	if w.fold != nil && !whole && (w.name == "median" || spreads[w.name]) {
+		return bind.Refuse(x.Over.At, "leave ORDER BY and the frame out", "%s is supported over a whole partition only", w.name)
+	}
+	return nil
+}
+
+// run computes the window function for all rows, and appends its values to them.
+func (w *window) run(e *env, rows []*row) {
+	type sorted struct {
+		r  *row
+		by []value.Value
+	}
+	parts, names := map[string][]sorted{}, []string{}
+	for _, r := range rows {
+		key := ""
+		for _, p := range w.partition {
+			key += keyText(p.eval(e, r).Value) + "\x00"
+		}
+		s := sorted{r: r}
+		for _, o := range w.order {
+			s.by = append(s.by, o.by.eval(e, r).Value)
+		}
+		if parts[key] == nil {
+			names = append(names, key)
+		}
+		parts[key] = append(parts[key], s)
+	}
+	for _, name := range names {
+		part := parts[name]
+		slices.SortStableFunc(part, func(a, b sorted) int {
+			for i, o := range w.order {
+				if d := o.compare(a.by[i], b.by[i]); d != 0 {
+					return d
+				}
+			}
+			return 0
+		})
+		p := &partition{window: w, rows: make([]*row, len(part)), peers: make([]int, len(part)), last: make([]int, len(part))}
+		for i, s := range part {
+			p.rows[i] = s.r
+			if i > 0 && slices.EqualFunc(s.by, part[i-1].by, func(a, b value.Value) bool { return value.Compare(a, b) == 0 }) {
+				p.peers[i] = p.peers[i-1]
+			} else {
+				p.peers[i] = i
+			}
+		}
+		for i := len(part) - 1; i >= 0; i-- {
+			p.last[i] = i
+			if i+1 < len(part) && p.peers[i+1] == p.peers[i] {
+				p.last[i] = p.last[i+1]
+			}
+		}
+		for i, c := range p.values(e) {
+			p.rows[i].windows = append(p.rows[i].windows, c)
+		}
+	}
+}
+
+// partition is one partition of a window's rows, in order.
+type partition struct {
+	*window
+	rows  []*row
+	peers []int // the first row that is equal in the order
+	last  []int // the last row that is equal in the order
+}
+
+// values computes the function for each row.
+func (p *partition) values(e *env) []Cell {
+	n := len(p.rows)
+	out := make([]Cell, n)
+	switch p.name {
+	case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile":
+		dense := int64(0)
+		for i := range out {
+			if p.peers[i] == i {
+				dense++
+			}
+			out[i] = Exact(p.ranked(i, n, dense))
+		}
+		return out
+	case "lag", "lead":
+		for i := range out {
+			at := i - int(p.offset)
+			if p.name == "lead" {
+				at = i + int(p.offset)
+			}
+			switch {
+			case at >= 0 && at < n:
+				out[i] = p.args[0].eval(e, p.rows[at])
+			case len(p.args) > 1:
+				out[i] = p.args[1].eval(e, p.rows[i])
+			default:
+				out[i] = Exact(value.NullOf(p.typ))
+			}
+			out[i].Value = typed(out[i].Value, p.typ)
+		}
+		return out
+	}
+	if p.fold != nil && p.frame.Start.Kind == query.UnboundedPreceding {
+		sum, at := p.fold.start(), 0
+		for i := range out {
+			_, hi := p.bounds(i)
+			added := at
+			for ; at < hi; at++ {
+				p.fold.add(e, sum, p.rows[at])
+			}
+			if i > 0 && added == at { // the frame of the row before
+				out[i] = out[i-1]
+			} else {
+				out[i] = sum.result(e)
+			}
+		}
+		return out
+	}
+	if p.fold != nil && p.frame.End.Kind == query.UnboundedFollowing {
+		sum, at := p.fold.start(), n
+		for i := n - 1; i >= 0; i-- {
+			lo, _ := p.bounds(i)
+			for ; at > lo; at-- {
+				p.fold.add(e, sum, p.rows[at-1])
+			}
+			out[i] = sum.result(e)
+		}
+		return out
+	}
+	known := map[[2]int]Cell{}
+	for i := range out {
+		lo, hi := p.bounds(i)
+		c, ok := known[[2]int{lo, hi}]
+		if !ok {
+			c = p.framedValue(e, lo, hi)
+			known[[2]int{lo, hi}] = c
+		}
+		out[i] = c
+	}
+	return out
+}
+
+func (p *partition) ranked(i, n int, dense int64) value.Value {
+	switch p.name {
+	case "row_number":
+		return value.OfInt(int64(i) + 1)
+	case "rank":
+		return value.OfInt(int64(p.peers[i]) + 1)
+	case "dense_rank":
+		return value.OfInt(dense)
+	case "percent_rank":
+		return value.OfReal(float64(p.peers[i]) / float64(max(n-1, 1)))
+	case "cume_dist":
+		return value.OfReal(float64(p.last[i]+1) / float64(n))
+	}
+	size, more := int64(n)/p.offset, int64(n)%p.offset // the first `more` tiles have one row more
+	if at := int64(i); at >= more*(size+1) {
+		return value.OfInt(more + (at-more*(size+1))/size + 1)
+	}
+	return value.OfInt(int64(i)/(size+1) + 1)
+}
+
+// bounds returns the rows of the frame of row i: lo to hi − 1.
+func (p *partition) bounds(i int) (lo, hi int) {
+	n := len(p.rows)
+	end := func(x query.FrameEnd, start bool) int {
+		switch x.Kind {
+		case query.UnboundedPreceding:
+			return 0
+		case query.UnboundedFollowing:
+			return n - 1
+		case query.Preceding:
+			return i - int(x.Offset)
+		case query.Following:
+			return i + int(x.Offset)
+		}
+		switch {
+		case !p.frame.Range:
+			return i
+		case start:
+			return p.peers[i]
+		}
+		return p.last[i]
+	}
+	lo, hi = max(end(p.frame.Start, true), 0), min(end(p.frame.End, false)+1, n)
+	return min(lo, n), max(min(lo, n), hi)
+}
+
+// framedValue computes the function over the frame of rows lo to hi − 1.
+func (p *partition) framedValue(e *env, lo, hi int) Cell {
+	if p.fold != nil {
+		return p.fold.over(e, p.rows[lo:hi])
+	}
+	at := lo
+	switch p.name {
+	case "last_value":
+		at = hi - 1
+	case "nth_value":
+		at = lo + int(p.offset) - 1
+	}
+	if at < lo || at >= hi {
+		return Exact(value.NullOf(p.typ))
+	}
+	return p.args[0].eval(e, p.rows[at])
+}
