@@ -1,6 +1,6 @@
 -- Questions as analysts type them, in PostgreSQL's dialect, with habits from other databases.
 -- policy: ferry
--- floor: 60
+-- floor: 70
 
 --= answered
 select count(*) from trips
@@ -18,11 +18,11 @@ SELECT SUM(fare), AVG(fare), COUNT(*) FROM trips
 SELECT route, AVG(fare) FROM trips GROUP BY route ORDER BY AVG(fare) DESC
 --= answered
 SELECT route, COUNT(*) AS n, ROUND(AVG(fare), 2) AS mean FROM trips GROUP BY route HAVING COUNT(*) > 100 ORDER BY n DESC
---= open: window functions (OVER) are not supported
+--= answered
 SELECT route, COUNT(*)*100.0/SUM(COUNT(*)) OVER () AS pct FROM trips GROUP BY route
 --= open: this subquery would pair different persons' rows: nothing
 SELECT route, ROUND(100.0 * COUNT(*) / (SELECT COUNT(*) FROM trips), 1) AS pct FROM trips GROUP BY route
---= open: CAST of a released value is not supported
+--= answered
 SELECT channel, COUNT(*) FILTER (WHERE cancelled)::numeric / COUNT(*) AS rate FROM trips GROUP BY channel
 --= answered
 SELECT channel, AVG(cancelled::int) FROM trips GROUP BY channel
@@ -100,7 +100,7 @@ SELECT AVG(total) FROM (SELECT passenger, SUM(fare) AS total FROM trips WHERE NO
 WITH per AS (SELECT passenger, COUNT(*) AS n FROM trips GROUP BY passenger) SELECT CASE WHEN n = 1 THEN 'once' WHEN n < 5 THEN 'some' ELSE 'many' END AS kind, COUNT(*) FROM per GROUP BY 1
 --= answered
 SELECT COUNT(*) FROM (SELECT passenger FROM trips GROUP BY passenger HAVING COUNT(*) >= 5) x
---= open: SELECT DISTINCT is not supported here: whether a row stays
+--= open: each group would hold one unit only, and none would ever be
 SELECT COUNT(*) FROM (SELECT DISTINCT passenger FROM trips WHERE route = 'Cove Line') x
 --= answered
 SELECT COUNT(*) FROM passengers WHERE passenger IN (SELECT passenger FROM trips WHERE route = 'Cove Line')
@@ -140,7 +140,7 @@ SELECT COUNT(*) FROM trips WHERE agent LIKE '%Tours%'
 SELECT agent, COUNT(*) FROM trips GROUP BY agent ORDER BY COUNT(*) DESC LIMIT 5
 --= answered
 SELECT UPPER(channel) AS channel, COUNT(*) FROM trips GROUP BY UPPER(channel)
---= open: this operator is not supported on released values
+--= answered
 SELECT route || ' by ' || channel AS what, COUNT(*) FROM trips GROUP BY route, channel
 --= answered
 SELECT LEFT(route, 1) AS letter, COUNT(*) FROM trips GROUP BY 1
@@ -178,29 +178,29 @@ SELECT TRUNC(fare / 100) * 100 AS band, COUNT(*) FROM trips GROUP BY 1 ORDER BY 
 SELECT ROUND(fare, -1) AS tens, COUNT(*) FROM trips GROUP BY 1
 --= open: the possible values of this GROUP BY expression are not
 SELECT fare::numeric(10,2) AS price, COUNT(*) FROM trips WHERE fare < 1 GROUP BY 1
---= open: window functions (OVER) are not supported
+--= answered
 SELECT date_trunc('month', sailed) AS m, COUNT(*), SUM(COUNT(*)) OVER (ORDER BY date_trunc('month', sailed)) FROM trips GROUP BY 1 ORDER BY 1
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT m, n, n - LAG(n) OVER (ORDER BY m) AS change FROM (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) q ORDER BY m
---= open: window functions (OVER) are not supported
+--= answered
 SELECT route, SUM(fare) AS s, RANK() OVER (ORDER BY SUM(fare) DESC) FROM trips GROUP BY route
---= open: window functions (OVER) are not supported
+--= answered
 SELECT ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) AS place, route, COUNT(*) FROM trips GROUP BY route
---= open: this expression is not supported outside an aggregate
+--= answered
 SELECT route, CASE WHEN COUNT(*) > 1000 THEN 'busy' ELSE 'quiet' END AS kind FROM trips GROUP BY route
---= open: there is no function "coalesce"
+--= answered
 SELECT COALESCE(SUM(fare), 0) FROM trips WHERE route = 'Dune Express'
---= open: CAST of a released value is not supported
+--= answered
 SELECT CAST(AVG(fare) AS numeric(10,2)) FROM trips
---= open: a column of an answer is a GROUP BY expression or a number
+--= answered
 SELECT 'ferry' AS source, COUNT(*) FROM trips
 --= open: the current date, time or user is not part of a question
 SELECT CURRENT_DATE, COUNT(*) FROM trips
 --= answered
 SELECT route, COUNT(*) FROM trips WHERE children BETWEEN 1 AND 3 AND fare NOT BETWEEN 0 AND 10 GROUP BY route
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT x.route, x.n FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) x WHERE x.n > 100 ORDER BY x.n DESC LIMIT 2
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT AVG(n) FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) x
 --= open: UNION is not supported
 SELECT 'web' AS channel, COUNT(*) FROM trips WHERE channel = 'web' UNION ALL SELECT 'desk', COUNT(*) FROM trips WHERE channel = 'desk'

@@ -1,6 +1,6 @@
 -- Questions in the forms that DBeaver sends to PostgreSQL: row counts, its grouping panel, filters on results, scripts.
 -- policy: ferry
--- floor: 80
+-- floor: 90
 
 --= answered
 SELECT COUNT(*) FROM public.trips
@@ -12,7 +12,7 @@ SELECT COUNT(*) FROM (SELECT t.* FROM public.trips t
 --= answered
 SELECT COUNT(*) FROM (select * from trips where fare > 50
 ) dbvrcnt
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT COUNT(*) FROM (SELECT route, COUNT(*) FROM public.trips GROUP BY route
 ) dbvrcnt
 --= answered
@@ -48,17 +48,17 @@ GROUP BY "channel"
 HAVING COUNT(*) > 1
 --= answered
 SELECT channel, COUNT(*) FROM public.trips GROUP BY channel HAVING COUNT(*) > 1
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT * FROM (
 select route, count(*) as n from trips group by route
 ) z_q
 ORDER BY n DESC
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT * FROM (
 select route, sum(fare) as revenue from public.trips group by route
 ) z_q
 WHERE revenue > 1000
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT * FROM (
 select route, channel, count(*) n from trips group by 1, 2
 ) z_q
@@ -74,7 +74,7 @@ SELECT DISTINCT "home" FROM public.passengers WHERE "home" IS NOT NULL ORDER BY 
 select count(*) from trips;
 --= answered
 select route, count(*) from trips group by route order by route;
---= open: CAST of a released value is not supported
+--= answered
 select route, round(avg(fare)::numeric, 2) as mean from trips group by route;
 --= answered
 select t.route, sum(t.fare) total from public.trips t where t.cancelled = false group by t.route order by total desc;
@@ -126,7 +126,7 @@ with t as (select * from public.trips where channel = 'web') select route, count
 with m as (select passenger, count(*) as n from trips group by passenger) select avg(n) from m;
 --= answered
 select n, count(*) from (select passenger, count(*) as n from trips group by passenger) x group by n order by n;
---= open: window functions (OVER) are not supported
+--= answered
 select route, count(*), rank() over (order by count(*) desc) from trips group by route;
 --= answered
 select count(*) from trips where passenger in (select passenger from passengers where member);

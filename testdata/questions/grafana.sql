@@ -1,6 +1,6 @@
 -- Questions in the forms that Grafana sends to PostgreSQL, with its macros expanded: time groups, time filters, variables.
 -- policy: meters
--- floor: 30
+-- floor: 35
 
 --= open: "2025-03-01T00:00:00Z" is not a date
 SELECT floor(extract(epoch from ts)/3600)*3600 AS "time", avg(watts) AS "watts" FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' GROUP BY 1 ORDER BY 1

@@ -1,6 +1,6 @@
 -- Questions in the forms that Metabase sends to PostgreSQL: its query builder, its filters, its field values.
 -- policy: ferry
--- floor: 70
+-- floor: 80
 
 --= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips"

@@ -1,6 +1,6 @@
 -- Questions in the forms that Superset sends to PostgreSQL: charts, time grains, filters, virtual data sets, SQL Lab.
 -- policy: ferry
--- floor: 65
+-- floor: 75
 
 --= answered
 SELECT COUNT(*) AS count FROM public.trips LIMIT 50000
@@ -54,7 +54,7 @@ SELECT route AS route, sum(fare) AS "SUM(fare)", AVG(fare) AS "AVG(fare)", COUNT
 SELECT sum(fare) / COUNT(*) AS "revenue per trip" FROM public.trips LIMIT 50000
 --= answered
 SELECT channel AS channel, SUM(CASE WHEN cancelled THEN 1 ELSE 0 END) * 100.0 / COUNT(*) AS "cancelled %" FROM public.trips GROUP BY channel ORDER BY "cancelled %" DESC LIMIT 1000
---= open: CAST of a released value is not supported
+--= answered
 SELECT channel AS channel, SUM(CASE WHEN cancelled THEN 1 ELSE 0 END)::float / NULLIF(COUNT(*), 0) AS share FROM public.trips GROUP BY channel ORDER BY share DESC LIMIT 1000
 --= answered
 SELECT route AS route, percentile_cont(0.5) WITHIN GROUP (ORDER BY fare) AS median FROM public.trips GROUP BY route ORDER BY median DESC LIMIT 1000
@@ -66,13 +66,13 @@ SELECT route AS route, channel AS channel, sum(fare) AS "SUM(fare)" FROM (SELECT
 SELECT home AS home, sum(fare) AS "SUM(fare)" FROM (SELECT t.fare, t.route, p.home, p.member FROM trips t JOIN passengers p ON t.passenger = p.passenger) AS virtual_table WHERE member = true GROUP BY home ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT harbour AS harbour, COUNT(*) AS count FROM (SELECT trips.fare, routes.harbour FROM public.trips JOIN public.routes ON trips.route = routes.route) AS virtual_table GROUP BY harbour ORDER BY count DESC LIMIT 10000
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT DATE_TRUNC('month', sailed) AS sailed, sum(n) AS "SUM(n)" FROM (SELECT sailed, route, COUNT(*) AS n FROM trips GROUP BY sailed, route) AS virtual_table GROUP BY DATE_TRUNC('month', sailed) ORDER BY "SUM(n)" DESC LIMIT 10000
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 SELECT route AS route, sum(revenue) AS "SUM(revenue)" FROM (SELECT route, channel, SUM(fare) AS revenue FROM trips GROUP BY route, channel) AS virtual_table GROUP BY route ORDER BY "SUM(revenue)" DESC LIMIT 10000
 --= answered
 SELECT band AS band, COUNT(*) AS count FROM (SELECT CASE WHEN fare < 25 THEN 'low' WHEN fare < 100 THEN 'middle' ELSE 'high' END AS band FROM trips) AS virtual_table GROUP BY band ORDER BY count DESC LIMIT 10000
---= open: LIMIT inside a subquery is not supported: whether a row
+--= answered
 SELECT COUNT(*) AS rowcount FROM (SELECT route AS route, COUNT(*) AS count FROM public.trips GROUP BY route LIMIT 50000) AS rowcount_qry
 --= answered
 SELECT route AS route FROM public.trips GROUP BY route LIMIT 10000
@@ -110,15 +110,15 @@ SELECT COUNT(*) AS count FROM public.trips WHERE sailed >= CURRENT_DATE - INTERV
 SELECT COUNT(*) AS count FROM public.trips WHERE sailed >= DATE_TRUNC('month', CURRENT_DATE) LIMIT 50000
 --= open: the type "interval" is not supported
 SELECT COUNT(*) AS count FROM public.trips WHERE booked_at >= NOW() - INTERVAL '7 days' LIMIT 50000
---= open: window functions (OVER) are not supported
+--= answered
 SELECT SUM(COUNT(*)) OVER (ORDER BY DATE_TRUNC('month', sailed)) AS running, DATE_TRUNC('month', sailed) AS sailed FROM public.trips GROUP BY DATE_TRUNC('month', sailed) LIMIT 10000
---= open: window functions (OVER) are not supported
+--= answered
 SELECT route AS route, COUNT(*) * 100.0 / SUM(COUNT(*)) OVER () AS share FROM public.trips GROUP BY route ORDER BY share DESC LIMIT 10000
---= open: window functions (OVER) are not supported
+--= answered
 SELECT route AS route, RANK() OVER (ORDER BY SUM(fare) DESC) AS place, SUM(fare) AS revenue FROM public.trips GROUP BY route LIMIT 10000
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 WITH monthly AS (SELECT DATE_TRUNC('month', sailed) AS month, SUM(fare) AS revenue FROM trips GROUP BY 1) SELECT month, revenue, revenue - LAG(revenue) OVER (ORDER BY month) AS change FROM monthly ORDER BY month LIMIT 1001
---= open: inside a subquery, aggregates are over one unit's own rows
+--= answered
 WITH by_route AS (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) SELECT AVG(n) AS mean FROM by_route LIMIT 1001
 --= answered
 SELECT route, COUNT(*) FROM trips GROUP BY 1 ORDER BY 2 DESC LIMIT 1001
