@@ -61,6 +61,7 @@ var allowed = map[string][]string{
 	"internal/spelling":   {"internal/policy", "internal/value"},
 	"internal/csvtable":   {"internal/policy", "internal/spelling", "internal/value"},
 	"internal/jsonlines":  {"internal/csvtable", "internal/policy", "internal/value"},
+	"internal/xlsxtable":  {"internal/csvtable", "internal/policy", "internal/spelling", "internal/value"}, // beside the kernel
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/bounded":     {"internal/exact", "internal/policy", "internal/text", "internal/value"},
@@ -91,7 +92,7 @@ var allowed = map[string][]string{
 		"internal/plan", "internal/policy", "internal/query", "internal/seal", "internal/trainprice", "internal/value", "mechanism", "mechanism/learning",
 		"mechanism/partition", "mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
-	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres"},
+	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres", "internal/policy", "internal/seal", "internal/xlsxtable"},
 	"curator": {
 		"internal/bounded", "internal/cost", "internal/csvtable", "internal/derive", "internal/exact", "internal/free", "internal/jsonlines", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
 		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
@@ -174,6 +175,8 @@ var wardens = map[string][]string{
 	"github.com/duckdb/duckdb-go/v2":      {"internal/engine/duckdb"},
 	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest"},
 	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
+	"github.com/xuri/excelize/v2":         {"internal/xlsxtable"},
+	"dither/internal/xlsxtable":           {"internal/sealing"},
 	"unsafe":                              {},
 	// Engines read rows: for the kernel, for what seals, and two read rows that are made up.
 	"dither/internal/engine":          {"internal/engine/duckdb", "internal/engine/postgres", "internal/release"},

@@ -87,6 +87,7 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 		}
 	}
 	var trainings []release.UnfinishedTraining
+	o.Sheet = sealing.Sheet
 	o.Guard = c.sealing(table, options.Abandon, &trainings)
 	var version seal.Version
 	var report seal.Report

@@ -47,7 +47,7 @@ type (
 		Through                  string   `json:",omitempty"`
 		References, RowsPerValue []string `json:",omitempty"` // sorted by column
 
-		// sorted by name, except if a CSV source has no header: then the order assigns the columns
+		// sorted by name, except if the source has no header: then the order assigns the columns
 		Columns []canonicalColumn
 	}
 	canonicalSource struct {
@@ -147,7 +147,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 	for _, col := range t.Columns {
 		c.Columns = append(c.Columns, canonicalColumnOf(col))
 	}
-	if t.Source.Format != CSV || d.Header {
+	if !t.Source.Placed() {
 		slices.SortFunc(c.Columns, func(a, b canonicalColumn) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return c

@@ -83,13 +83,14 @@ type Format string
 const (
 	CSV       Format = "csv"
 	JSONLines Format = "jsonl"
+	XLSX      Format = "xlsx" // one sheet of an Excel workbook
 	Parquet   Format = "parquet"
 	DuckDB    Format = "duckdb"
 	Postgres  Format = "postgres"
 )
 
-// Typed reports whether files of the format have typed values, which an engine reads. Values in the other formats
-// are texts, and are parsed as the column's declared type.
+// Typed reports whether files of the format have typed values, which an engine reads. The values of the other
+// formats are decoded as the column's declared type.
 func (f Format) Typed() bool { return f == Parquet || f == DuckDB }
 
 // Source is the file or the server table from which a table is sealed.
@@ -98,7 +99,7 @@ type Source struct {
 	Path    string // as written in the policy; for a server, a description for messages
 	File    string // Path, resolved against the policy's folder
 	Local   string // one spelling for each file: Path, cleaned, and relative to the policy's folder if that is possible
-	Table   string // the table in a .duckdb file or on a server
+	Table   string // the table in a .duckdb file or on a server; the sheet of a workbook, or "" for its only visible one
 	Dialect Dialect
 
 	// The following fields describe a server table. Service or URLEnv names the server. A policy holds no password.
@@ -114,7 +115,10 @@ func (s Source) Live() bool { return s.Format == Postgres }
 // IsPattern reports whether the path may name several Parquet files, because it contains * or ?.
 func (s Source) IsPattern() bool { return s.Format == Parquet && strings.ContainsAny(s.Path, "*?") }
 
-// Dialect is the syntax of a CSV file. Only the policy declares it: dither does not guess it from the file.
+// Placed reports whether a column is identified by its place, because the source has no header.
+func (s Source) Placed() bool { return (s.Format == CSV || s.Format == XLSX) && !s.Dialect.Header }
+
+// Dialect is the syntax of a CSV file. Of a workbook, it is whether there is a header, and the spelling of texts. Only the policy declares it: dither does not guess it from the file.
 type Dialect struct {
 	Delimiter rune   // default ','
 	Quote     rune   // default '"'; doubled inside a quoted field

@@ -66,12 +66,13 @@ func (d Dialect) Nulls() []string {
 
 // textFiles records an error for a column with trim or case, unless the table's source is a text file.
 func (r *reader) textFiles(t *Table) {
-	if t.Source.Format == "" || t.Source.Format == CSV || t.Source.Format == JSONLines {
+	switch t.Source.Format {
+	case "", CSV, JSONLines, XLSX:
 		return
 	}
 	for _, c := range t.Columns {
 		if at, ok := r.tidied[c]; ok && (c.Trim || c.Case != "") {
-			at.failKey("", "trim and case apply only to columns of csv and jsonl sources")
+			at.failKey("", "trim and case apply only to columns of csv, jsonl and xlsx sources")
 		}
 	}
 }

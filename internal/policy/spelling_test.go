@@ -81,8 +81,8 @@ func TestSpellingRefusals(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{`source: {jsonl: t.jsonl, decimal: ","}, unit: row, columns: {a: {type: text}}`, "applies only to csv sources"},
-		{`source: {parquet: t.parquet}, unit: row, columns: {a: {type: text, trim: true}}`, "only to columns of csv and jsonl"},
+		{`source: {jsonl: t.jsonl, decimal: ","}, unit: row, columns: {a: {type: text}}`, "applies only to csv and xlsx sources"},
+		{`source: {parquet: t.parquet}, unit: row, columns: {a: {type: text, trim: true}}`, "only to columns of csv, jsonl and xlsx"},
 		{`source: {csv: t.csv}, unit: row, columns: {a: {type: integer, case: lower}}`, "a column of type integer has no case"},
 		{`source: {csv: t.csv}, unit: row, columns: {a: {type: text, case: lower, values: [North]}}`, `write it as "north"`},
 		{`source: {csv: t.csv}, unit: row, columns: {a: {type: text, trim: true, values: [" x"]}}`, `write it as "x"`},

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,6 +44,9 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 				quote(t.Source.Path), quote(other))
 		}
 		sources[from] = t.Name
+		if t.Source.Format == XLSX {
+			r.oneSheet(e, t, tables)
+		}
 		tables = append(tables, t)
 	}
 	r.resolve(tables)
@@ -159,11 +163,10 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	if !f.need(table, "source: {csv: file.csv}") {
 		return s
 	}
-	formats := []string{string(CSV), string(JSONLines), string(Parquet), string(DuckDB), string(Postgres)}
-	keys, ok := f.keys(append([]string{
-		"csv", "jsonl", "parquet", "duckdb", "postgres", "table", "delimiter", "quote",
-		"header", "null", "gzip",
-	}, spellingKeys...)...)
+	formats := []string{string(CSV), string(JSONLines), string(XLSX), string(Parquet), string(DuckDB), string(Postgres)}
+	keys, ok := f.keys(slices.Concat(formats, []string{
+		"table", "sheet", "delimiter", "quote", "header", "null", "gzip",
+	}, spellingKeys)...)
 	if !ok {
 		return s
 	}
@@ -172,7 +175,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			continue
 		}
 		if s.Format != "" {
-			keys[name].failKey("", "a source is one of csv, jsonl, parquet, duckdb, postgres; found %s too", s.Format)
+			keys[name].failKey("", "a source is one of csv, jsonl, xlsx, parquet, duckdb, postgres; found %s too", s.Format)
 			continue
 		}
 		if s.Format = Format(name); s.Format == Postgres {
@@ -183,7 +186,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	}
 	switch s.Format {
 	case "":
-		f.failKey("", "a source is one of csv, jsonl, parquet, duckdb, postgres")
+		f.failKey("", "a source is one of csv, jsonl, xlsx, parquet, duckdb, postgres")
 		return s
 	case DuckDB:
 		s.Table = name
@@ -202,14 +205,30 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			keys["table"].failKey("", "applies only to duckdb and postgres sources")
 		}
 	}
-	for _, k := range append([]string{"delimiter", "quote", "header", "null"}, spellingKeys...) {
+	if s.Format == XLSX {
+		s.Table = keys["sheet"].sheet()
+	} else if keys["sheet"].present() {
+		keys["sheet"].failKey("", "applies only to xlsx sources")
+	}
+	for _, k := range []string{"delimiter", "quote", "encoding"} {
 		if s.Format != CSV && keys[k].present() {
 			keys[k].failKey("", "applies only to csv sources")
+		}
+	}
+	for _, k := range append([]string{"header", "null"}, spellingKeys...) {
+		if s.Format != CSV && s.Format != XLSX && k != "encoding" && keys[k].present() {
+			keys[k].failKey("", "applies only to csv and xlsx sources")
 		}
 	}
 	switch s.Format {
 	case CSV:
 		s.Dialect = r.dialect(keys, s.Path)
+	case XLSX:
+		s.Dialect = Dialect{Header: keys["header"].boolean(true)}
+		r.spelling(keys, &s.Dialect)
+		if keys["gzip"].present() {
+			keys["gzip"].failKey("", "applies only to csv and jsonl sources")
+		}
 	case JSONLines:
 		s.Dialect.Gzip = keys["gzip"].boolean(DefaultDialect(s.Path).Gzip)
 	default:
@@ -218,6 +237,27 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 		}
 	}
 	return s
+}
+
+// sheet reads the name of a sheet, as the workbook shows it.
+func (f field) sheet() string {
+	s, ok := f.text()
+	if ok && (s == "" || len(s) > maxNameBytes || strings.ContainsFunc(s, unicode.IsControl)) {
+		f.fail("omit the key if the workbook has one visible sheet", "not the name of a sheet")
+	}
+	return s
+}
+
+// oneSheet refuses a table from the same workbook as an earlier one, unless both name their sheets. Otherwise one sheet
+// could be both.
+func (r *reader) oneSheet(e field, t *Table, before []*Table) {
+	for _, other := range before {
+		if other.Source.Format == XLSX && other.Source.File == t.Source.File && t.Source.File != "" &&
+			(other.Source.Table == "" || t.Source.Table == "") {
+			e.failKey("declare source: {sheet: …} for both", "tables %s and %s have the same workbook",
+				quote(other.Name), quote(t.Name))
+		}
+	}
 }
 
 // file reads a path. It returns the path as written, the path resolved against the policy's folder, and a spelling

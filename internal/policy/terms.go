@@ -116,7 +116,7 @@ func unitTerm(t *Table) string {
 		if d := t.Source.Dialect; tidied(c) && d.Spelling != nil && d.Spelling.Encoding == Windows1252 {
 			kind += "~" + Windows1252 // which texts are equal in lower case depends on how bytes become characters
 		}
-		if t.Source.Format == CSV && !t.Source.Dialect.Header { // the position identifies the column in the file
+		if t.Source.Placed() { // the position identifies the column in the file
 			kind += fmt.Sprintf("@%d", i+1)
 		}
 		if c.Invalid == InvalidIsNull { // a row with an unreadable unit belongs to nobody

@@ -260,7 +260,7 @@ func schemaDigest(t *policy.Table) string {
 		}
 	}
 	d := t.Source.Dialect
-	if t.Source.Format != policy.CSV {
+	if t.Source.Format != policy.CSV && t.Source.Format != policy.XLSX {
 		d = policy.Dialect{}
 	}
 	text, err := json.Marshal(struct {

@@ -36,9 +36,12 @@ type Options struct {
 	// Guard may refuse a new version by an error. It is called with a function that does nothing before the work,
 	// and with the function that publishes after it. nil refuses nothing.
 	Guard    func(publish func() error) error
-	Progress func(Progress)      // called occasionally, by the goroutine of Seal or of the backend; nil for no reports
-	Now      func() time.Time    // nil means time.Now
-	Getenv   func(string) string // finds the folder of claims by XDG_STATE_HOME and HOME; nil means os.Getenv
+	Progress func(Progress) // called occasionally, by the goroutine of Seal or of the backend; nil for no reports
+	// Sheet opens the sheet of a table's workbook. It is passed in because its library is large, and the kernel, which
+	// reads sealed versions by this package, must not depend on it.
+	Sheet  func(in io.Reader, t *policy.Table) (Sheet, error)
+	Now    func() time.Time    // nil means time.Now
+	Getenv func(string) string // finds the folder of claims by XDG_STATE_HOME and HOME; nil means os.Getenv
 }
 
 // next returns the number of the next version: higher than every published one, and every one ever recorded.
@@ -168,7 +171,7 @@ func now(opt Options) time.Time {
 func fill(
 	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
 ) (whole string, contents []string, err error) {
-	if !t.Source.Format.Typed() {
+	if t.Source.Format == policy.CSV || t.Source.Format == policy.JSONLines {
 		whole, err = fillDecoded(ctx, temp, src, t, b, opt, report)
 		return whole, []string{whole}, err
 	}
@@ -176,8 +179,13 @@ func fill(
 	if err != nil {
 		return "", nil, err
 	}
-	if report.Invalids, err = b.Import(ctx, temp, t, src.paths); err != nil {
-		return "", nil, src.fault(err)
+	if t.Source.Format == policy.XLSX {
+		err = fillSheet(ctx, temp, src, t, b, opt, report)
+	} else if report.Invalids, err = b.Import(ctx, temp, t, src.paths); err != nil {
+		err = src.fault(err)
+	}
+	if err != nil {
+		return "", nil, err
 	}
 	after, contents, err := src.digest(ctx)
 	if err == nil && before != after {
@@ -200,6 +208,18 @@ func fillDecoded(
 	if err != nil {
 		return "", src.fault(err)
 	}
+	if err := write(ctx, temp, src, t, b, opt, in, func() int64 { return raw.bytes }); err != nil {
+		return "", err
+	}
+	report.Ignored, report.Invalids = in.Ignored(), in.Invalids()
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// write writes the sealed file from the rows of in. The function read returns the number of bytes read so far.
+func write(
+	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, in decoding,
+	read func() int64,
+) error {
 	next := func(row []value.Value) error {
 		if err := in.Read(row); err != nil {
 			return err
@@ -213,25 +233,51 @@ func fillDecoded(
 				return err
 			}
 			if opt.Progress != nil {
-				opt.Progress(Progress{Rows: n, Bytes: raw.bytes, TotalBytes: src.size})
+				opt.Progress(Progress{Rows: n, Bytes: read(), TotalBytes: src.size})
 			}
 		}
 		return nil
 	}
 	if err := b.Write(ctx, temp, t, next); err != nil {
 		if errors.As(err, new(*csvtable.Error)) {
-			return "", src.fault(err)
+			return src.fault(err)
 		}
-		return "", fmt.Errorf("writing the sealed file: %w", err)
+		return fmt.Errorf("writing the sealed file: %w", err)
 	}
 	if opt.Progress != nil {
-		opt.Progress(Progress{Rows: in.Row(), Bytes: raw.bytes, TotalBytes: src.size})
+		opt.Progress(Progress{Rows: in.Row(), Bytes: read(), TotalBytes: src.size})
 	}
-	report.Ignored, report.Invalids = in.Ignored(), in.Invalids()
-	return hex.EncodeToString(hash.Sum(nil)), nil
+	return nil
 }
 
-// decoding reads the rows of a text source.
+// fillSheet writes the sealed file from a sheet of a workbook.
+func fillSheet(
+	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
+) error {
+	if opt.Sheet == nil {
+		return src.fault(errors.New("workbooks cannot be read here"))
+	}
+	in, err := opt.Sheet(&meter{in: src.files[0], ctx: ctx}, t)
+	if err != nil {
+		return src.fault(err)
+	}
+	if err := write(ctx, temp, src, t, b, opt, in, func() int64 { return src.size }); err != nil {
+		return err
+	}
+	report.Ignored, report.Invalids = in.Ignored(), in.Invalids()
+	for _, text := range in.Warnings() {
+		report.warn(text)
+	}
+	return nil
+}
+
+// Sheet reads the rows of a sheet.
+type Sheet interface {
+	decoding
+	Warnings() []string
+}
+
+// decoding reads the rows of a text source or a sheet.
 type decoding interface {
 	Read(row []value.Value) error
 	Row() int64

@@ -1,0 +1,87 @@
+package xlsxtable
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// maxStrings is the largest number of shared texts. An empty one takes a few bytes in the file and more in memory.
+const maxStrings = 10_000_000
+
+// sharedStrings reads the texts that cells refer to by number.
+func sharedStrings(part []byte) (texts []string, err error) {
+	d := xml.NewDecoder(bytes.NewReader(part))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return texts, nil
+		}
+		if err != nil {
+			return nil, errors.New("it is not well-formed XML")
+		}
+		start, is := token.(xml.StartElement)
+		if !is || start.Name.Local != "si" {
+			continue
+		}
+		text, err := richText(d)
+		if err != nil {
+			return nil, errors.New("it is not well-formed XML")
+		}
+		if texts = append(texts, text); len(texts) > maxStrings {
+			return nil, errors.New("it has too many entries")
+		}
+	}
+}
+
+// richText reads the rest of an element whose start was read, and returns its text: that of all its elements t, except
+// for phonetic hints.
+func richText(d *xml.Decoder) (string, error) {
+	var b strings.Builder
+	phonetic, inside := 0, false
+	for depth := 1; depth > 0; {
+		token, err := d.Token()
+		if err != nil {
+			return "", err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if depth++; t.Name.Local == "rPh" || phonetic > 0 {
+				phonetic++
+			}
+			inside = t.Name.Local == "t"
+		case xml.EndElement:
+			if depth--; phonetic > 0 {
+				phonetic--
+			}
+			inside = false
+		case xml.CharData:
+			if inside && phonetic == 0 {
+				b.Write(t)
+			}
+		}
+	}
+	return unescaped(b.String()), nil
+}
+
+var escape = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+
+// unescaped replaces Excel's escapes of characters that XML cannot hold, such as _x000D_. An escape of half a surrogate
+// pair stays as it is.
+func unescaped(text string) string {
+	if !strings.Contains(text, "_x") {
+		return text
+	}
+	return escape.ReplaceAllStringFunc(text, func(found string) string {
+		code, err := strconv.ParseUint(found[2:6], 16, 16)
+		if err != nil || utf16.IsSurrogate(rune(code)) {
+			return found
+		}
+		return string(rune(code))
+	})
+}
