@@ -3,7 +3,6 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,9 +12,15 @@ import (
 
 // InitOptions describe the source from which a new home's policy is drafted.
 type InitOptions struct {
-	From string // a CSV (or .csv.gz), JSON lines, Parquet or .duckdb file; "" drafts a template
-	Unit string // the column of From that identifies a person; "" if each row is a unit
-	// Delimiter and Null describe a CSV file, in the policy's notation. "" is a comma for Delimiter, and an empty
+	// From are files (CSV, .csv.gz, JSON lines, .xlsx, Parquet or .duckdb), folders or patterns of Parquet files, and
+	// PostgreSQL servers: service=NAME, url_env=VARIABLE or a URL. Each stands for all of its tables. Without From and
+	// Tables, InitDraft drafts a template.
+	From []string
+	// Tables are single tables, as name=source. After the source, # and a name select one table of a .duckdb file or a
+	// server, or one sheet of a workbook.
+	Tables []string
+	Unit   string // the column that identifies a person, in each table that has it; "" if each row is a unit
+	// Delimiter and Null describe CSV files, in the policy's notation. "" is a comma for Delimiter, and an empty
 	// field for Null.
 	Delimiter, Null string
 }
@@ -27,8 +32,8 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	file := filepath.Join(home, policy.FileName)
 	_, err := os.Lstat(file)
 	drafted := errors.Is(err, os.ErrNotExist)
-	if !drafted && o.From != "" {
-		return nil, &Error{Code: CodeUsage, Message: file + " already exists", Hint: "leave --from out to keep it"}
+	if !drafted && len(o.From)+len(o.Tables) > 0 {
+		return nil, &Error{Code: CodeUsage, Message: file + " already exists", Hint: "leave --from and --table out to keep it"}
 	}
 	var text []byte
 	var notes []string
@@ -55,54 +60,18 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	return append(notes, "drafted "+file+": answer the questions in it, then run `dither policy check`"), nil
 }
 
-// draft returns the text of a policy with a source's names and types, and notes for the owner.
+// draft returns the text of a policy with the sources' names and types, and notes for the owner.
 func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes []string, err error) {
-	if o.From == "" {
-		text, err = policy.Draft(policy.Sketch{})
-		return text, nil, err
-	}
-	from, err := filepath.Abs(o.From)
+	sketches, notes, err := sketchAll(ctx, home, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := policy.Sketch{Table: tableName(from), Unit: o.Unit}
-	s.Source = policy.Source{
-		Format:  formatOf(from),
-		Path:    relative(home, from),
-		File:    from,
-		Dialect: policy.DefaultDialect(from),
-	}
-	if err := o.dialect(&s.Source); err != nil {
-		return nil, nil, err
-	}
-	var skipped []string
-	switch s.Source.Format {
-	case policy.CSV:
-		s.Columns, err = sketchCSV(s.Source, o.Delimiter != "")
-	case policy.JSONLines:
-		s.Columns, skipped, err = sketchJSON(s.Source)
-	default:
-		if s.Source.Format == policy.DuckDB {
-			s.Source.Table = s.Table
-			notes = append(notes, fmt.Sprintf("the table in the file is assumed to be %q", s.Table))
-		}
-		s.Columns, skipped, err = sketchTyped(ctx, s.Source)
-	}
-	for _, name := range skipped {
-		notes = append(notes, "left out a column of an unsupported type: "+name)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	text, err = policy.Draft(s)
+	text, err = policy.Draft(sketches...)
 	return text, notes, err
 }
 
 // dialect copies the options for CSV files into a source.
 func (o InitOptions) dialect(s *policy.Source) error {
-	if s.Format != policy.CSV && (o.Delimiter != "" || o.Null != "") {
-		return &Error{Code: CodeUsage, Message: "a delimiter and a null text apply only to CSV files"}
-	}
 	s.Dialect.Null = o.Null
 	if o.Delimiter != "" {
 		c, ok := policy.ParseDelimiter(o.Delimiter)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dither/internal/policy"
+	"dither/internal/sealing"
 )
 
 // unrecorded is what a pattern without names needs.
@@ -100,6 +101,8 @@ func sourceNames(ctx context.Context, src policy.Source) (names []string, err er
 			return nil
 		})
 		return names, err
+	case src.Format == policy.XLSX && src.Dialect.Header:
+		return sheetNames(src)
 	case src.Format.Typed():
 		columns, skipped, err := sketchTyped(ctx, src)
 		for _, c := range columns {
@@ -112,6 +115,23 @@ func sourceNames(ctx context.Context, src policy.Source) (names []string, err er
 		Message: "the names of the columns of " + src.Path + " are not read",
 		Hint:    "list them in the policy, such as names: q1..q300",
 	}
+}
+
+// sheetNames returns the names in the header of a source's sheet.
+func sheetNames(src policy.Source) ([]string, error) {
+	f, err := os.Open(src.File)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // the file was only read
+	sheets, columns, err := sealing.SketchSheets(f, src.Table)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", src.Path, err)
+	case len(sheets) != 1:
+		return nil, fmt.Errorf("%s has %d sheets: declare one by source: {sheet: …}", src.Path, len(sheets))
+	}
+	return namesOfColumns(columns[sheets[0]]), nil
 }
 
 // patternsLeft returns the patterns of a table that have no names yet, for the owner.

@@ -125,7 +125,7 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 		report.Warnings = append(report.Warnings, text)
 	}
 	report.Warnings = append(report.Warnings, barren(t, report.Facts)...)
-	doubts, err := c.sameContent(before.Terms.Units, t, version)
+	doubts, err := c.sameContent(before.Terms, t, version)
 	if err != nil {
 		return nil, err
 	}
@@ -180,13 +180,14 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 // sameContent refuses a version with the rows of another table whose unit differs. That is so if both were sealed
 // from the same bytes, or from the same server table or a partition of it. One person's loss through both tables
 // would not follow from the units. For a view that may show the same rows, it only warns, because the view may show
-// a list that many tables share. It does not check .duckdb files, since one file holds many tables.
-func (c *Session) sameContent(units map[string]string, t *policy.Table, v seal.Version) (warnings []string, _ error) {
+// a list that many tables share. It does not check .duckdb files and named sheets of workbooks, since one file holds many
+// tables.
+func (c *Session) sameContent(terms ledger.Terms, t *policy.Table, v seal.Version) (warnings []string, _ error) {
 	if t.Source.Format == policy.DuckDB {
 		return nil, nil
 	}
-	for name, unit := range units {
-		if name == t.Name || unit == units[t.Name] {
+	for name, unit := range terms.Units {
+		if name == t.Name || unit == terms.Units[t.Name] || otherSheets(terms.Sources[name], terms.Sources[t.Name]) {
 			continue
 		}
 		like, err := seal.Compare(c.home, name, v)
@@ -212,6 +213,22 @@ func (c *Session) sameContent(units map[string]string, t *policy.Table, v seal.V
 		}
 	}
 	return warnings, nil
+}
+
+// otherSheets reports whether two sources, in the words of policy.Terms, are workbooks and name different sheets. Two
+// sheets of one workbook have the same bytes and different rows.
+func otherSheets(a, b string) bool {
+	sheet, other := sheetOf(a), sheetOf(b)
+	return sheet != "" && other != "" && sheet != other
+}
+
+// sheetOf returns the sheet that a source names, in quotes, or "" if it names none or is no workbook.
+func sheetOf(source string) string {
+	at := strings.LastIndex(source, `#"`) // a quote inside the name is written with a backslash
+	if at < 0 || !strings.HasPrefix(source, string(policy.XLSX)+":") || !strings.HasSuffix(source, `"`) {
+		return ""
+	}
+	return source[at:]
 }
 
 // record writes a published version into the ledger, unless another process or an earlier run has recorded it.

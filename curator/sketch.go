@@ -194,6 +194,8 @@ func formatOf(file string) policy.Format {
 		return policy.Parquet
 	case ".duckdb", ".db":
 		return policy.DuckDB
+	case ".xlsx", ".xlsm":
+		return policy.XLSX
 	}
 	return policy.CSV
 }

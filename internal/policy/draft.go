@@ -13,10 +13,10 @@ import (
 // Sketch describes a table for Draft: names and types only. It contains no bounds, values, counts or nullability,
 // because the owner must declare these from public knowledge.
 type Sketch struct {
-	Table   string         // "" for a draft of an example table
-	Source  Source         // Format and Path; Table and Dialect if they differ from the defaults
+	Table   string
+	Source  Source         // Format and Path; Table and Dialect if they differ from the defaults; a server's name
 	Unit    string         // the column that identifies a person; "" if each row is a unit
-	Columns []SketchColumn // at least one, unless Table is ""
+	Columns []SketchColumn // at least one
 }
 
 // SketchColumn is a column's name and type, as the file's header and GuessTypes give them.
@@ -25,21 +25,30 @@ type SketchColumn struct {
 	Type value.Type
 }
 
-// Draft returns a policy for the owner to complete. It contains names and types, and comments that ask for bounds
-// and values. Decode accepts the text unchanged, so the home works at once, except for arithmetic on the columns.
-// "policy check" lists what is missing. If a name is not allowed in a policy (empty, over 63 bytes, or repeated
-// except for case), Draft returns an error.
-func Draft(s Sketch) ([]byte, error) {
-	if s.Table == "" {
-		s = template
+// Draft returns a policy with the given tables for the owner to complete, or with an example table if there are none.
+// It contains names and types, and comments that ask for bounds and values. Every column is nullable: whether a NULL is
+// there would be a fact read off the rows. Comments also name the columns that may identify a person or another
+// table's rows, judged by their names alone. Decode accepts the text unchanged, so the home works at once, except for
+// arithmetic on the columns. "policy check" lists what is missing. If a name is not allowed in a policy (empty, over 63
+// bytes, or repeated except for case), Draft returns an error.
+func Draft(tables ...Sketch) ([]byte, error) {
+	if len(tables) == 0 {
+		tables = []Sketch{template}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, draftHead, scalar(populationName(s.Table)))
-	s.writeTable(&b)
+	fmt.Fprintf(&b, draftHead, scalar(populationName(tables[0].Table)))
+	for i, s := range tables {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		s.writeTable(&b, tables)
+	}
 	text := []byte(b.String())
 	p, err := Decode(text, ".")
-	if err == nil && !s.heldBy(p.Tables[0]) {
-		err = errors.New("a name or the path is not UTF-8")
+	for i, s := range tables {
+		if err == nil && !s.heldBy(p.Tables[i]) {
+			err = errors.New("a name or the path is not UTF-8")
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("a policy cannot have these names: %w", err)
@@ -49,7 +58,7 @@ func Draft(s Sketch) ([]byte, error) {
 
 // heldBy reports whether a decoded draft has exactly the names and the path of the sketch.
 func (s Sketch) heldBy(t *Table) bool {
-	return t.Name == s.Table && t.Source.Path == s.Source.Path && t.Unit.Column == s.Unit &&
+	return t.Name == s.Table && (s.Source.Live() || t.Source.Path == s.Source.Path) && t.Unit.Column == s.Unit &&
 		slices.EqualFunc(t.Columns, s.Columns, func(a *Column, b SketchColumn) bool { return a.Name == b.Name })
 }
 
@@ -111,25 +120,28 @@ const draftColumns = `    # expected_rows: ?   # the approximate number of rows,
     # Questions may only compare a column without bounds or values. For more, declare from public knowledge
     #   bounds: [0, 115]          the smallest and largest value that make sense; a value beyond counts as the bound
     #   values: [north, south]    a complete list: these are the groups, and any other value counts as empty
-    #   nullable: true            cells may be empty
+    #   nullable: true            cells may be empty; remove it where every cell has a value by the source's design
     #   invalid: null             invalid numbers, dates, … become empty; otherwise sealing refuses them
     columns:
 `
 
-func (s Sketch) writeTable(b *strings.Builder) {
+// writeTable writes a table's entry. The sketches of all tables decide which references are proposed.
+func (s Sketch) writeTable(b *strings.Builder, all []Sketch) {
 	fmt.Fprintf(b, "  %s:\n    # description: ?\n    source:\n", scalar(s.Table))
 	s.writeSource(b)
 	if s.Unit != "" {
 		fmt.Fprintf(b, draftUnit, scalar(s.Unit))
 	} else {
 		b.WriteString(draftRow)
+		s.proposeUnit(b)
 	}
+	s.proposeReferences(b, all)
 	b.WriteString(draftColumns)
 	for _, c := range s.Columns {
 		if c.Name == s.Unit && !identifies(c.Type) {
 			c.Type = value.Text
 		}
-		fmt.Fprintf(b, "      %s:\n        type: %s\n", scalar(c.Name), c.Type)
+		fmt.Fprintf(b, "      %s:\n        type: %s\n        nullable: true\n", scalar(c.Name), c.Type)
 		switch {
 		case c.Name == s.Unit:
 		case c.Type == value.Text:
@@ -143,9 +155,20 @@ func (s Sketch) writeTable(b *strings.Builder) {
 }
 
 func (s Sketch) writeSource(b *strings.Builder) {
+	switch src := s.Source; {
+	case src.Format == Postgres && src.Service != "":
+		fmt.Fprintf(b, "      postgres: {service: %s}\n      table: %s\n", src.Service, scalar(qualifiedText(src)))
+		return
+	case src.Format == Postgres:
+		fmt.Fprintf(b, "      postgres: {url_env: %s}\n      table: %s\n", src.URLEnv, scalar(qualifiedText(src)))
+		return
+	}
 	fmt.Fprintf(b, "      %s: %s\n", s.Source.Format, scalar(s.Source.Path))
-	if s.Source.Format == DuckDB && s.Source.Table != "" && s.Source.Table != s.Table {
+	switch {
+	case s.Source.Format == DuckDB && s.Source.Table != "" && s.Source.Table != s.Table:
 		fmt.Fprintf(b, "      table: %s\n", scalar(s.Source.Table))
+	case s.Source.Format == XLSX && s.Source.Table != "":
+		fmt.Fprintf(b, "      sheet: %s\n", scalar(s.Source.Table))
 	}
 	if s.Source.Format != CSV {
 		return

@@ -50,24 +50,30 @@ const drafted = `tables:
     # Questions may only compare a column without bounds or values. For more, declare from public knowledge
     #   bounds: [0, 115]          the smallest and largest value that make sense; a value beyond counts as the bound
     #   values: [north, south]    a complete list: these are the groups, and any other value counts as empty
-    #   nullable: true            cells may be empty
+    #   nullable: true            cells may be empty; remove it where every cell has a value by the source's design
     #   invalid: null             invalid numbers, dates, … become empty; otherwise sealing refuses them
     columns:
       person:
         type: integer
+        nullable: true
       "yes":
         type: boolean
+        nullable: true
       "no. of visits":
         type: integer
+        nullable: true
         # bounds: [?, ?]   # or values: [?, ?]
       income:
         type: real
+        nullable: true
         # bounds: [?, ?]
       region:
         type: text
+        nullable: true
         # values: [?, ?]
       born:
         type: date
+        nullable: true
         # bounds: [?, ?]
 `
 
@@ -95,8 +101,8 @@ func TestDraft(t *testing.T) {
 func TestDraftDeclaresNothing(t *testing.T) {
 	row := sketch()
 	row.Unit = ""
-	for _, s := range []policy.Sketch{sketch(), row, {}} {
-		text, err := policy.Draft(s)
+	for _, sketches := range [][]policy.Sketch{{sketch()}, {row}, nil} {
+		text, err := policy.Draft(sketches...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +111,7 @@ func TestDraftDeclaresNothing(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		for _, c := range p.Tables[0].Columns {
-			if c.Lower != nil || c.Values != nil || c.Nullable {
+			if c.Lower != nil || c.Values != nil || !c.Nullable {
 				t.Errorf("%+v", c)
 			}
 		}

@@ -54,6 +54,17 @@ func (f field) word(form *regexp.Regexp, what string) string {
 	return s
 }
 
+// qualifiedText returns the name of a source's table on a server, as qualified reads it.
+func qualifiedText(s Source) string {
+	parts := []string{s.Schema, s.Table}
+	for i, part := range parts {
+		if quoted := `"` + strings.ReplaceAll(part, `"`, `""`) + `"`; !qualifiedName.MatchString(part + "." + part) {
+			parts[i] = quoted
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
 // qualified reads the name of a table on a server: public.visits. A name that is not a lower-case identifier is in
 // double quotes: public."Visits".
 func (f field) qualified() (schema, table string) {

@@ -21,6 +21,8 @@ func (s *Console) Flag(into any, name, value, about string) {
 		s.Flags.Int64Var(into, name, *into, help)
 	case *uint64:
 		s.Flags.Uint64Var(into, name, *into, help)
+	case *[]string: // the flag may be repeated
+		s.Flags.Func(name, help, func(text string) error { *into = append(*into, text); return nil })
 	case func(string) error:
 		s.Flags.Func(name, help, into)
 	default:

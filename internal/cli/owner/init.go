@@ -13,7 +13,7 @@ import (
 // Init is the command `dither init`.
 var Init = console.Verb{
 	Name:  "init",
-	Args:  "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]",
+	Args:  "DIR [--from SOURCE …] [--table NAME=SOURCE …] [--unit COLUMN] [--delimiter C] [--null TEXT]",
 	About: "create a home: a ledger and a draft of its policy",
 	Run:   runInit,
 }
@@ -21,9 +21,13 @@ var Init = console.Verb{
 // runInit creates a home, with an empty ledger and a draft of the policy.
 func runInit(s *console.Console, args []string) error {
 	var o curator.InitOptions
-	s.Flag(&o.From, "from", "FILE",
-		"draft the policy from the names and types of a CSV (or .csv.gz), Parquet or .duckdb file")
-	s.Flag(&o.Unit, "unit", "COLUMN", "the column of FILE that identifies a person (default: each row is a unit)")
+	s.Flag(&o.From, "from", "SOURCE",
+		"draft the policy from the names and types of a CSV, JSON lines, Excel, Parquet or .duckdb file, a folder of "+
+			"Parquet files, or a PostgreSQL server (service=NAME, url_env=VARIABLE or a URL); may be repeated")
+	s.Flag(&o.Tables, "table", "NAME=SOURCE",
+		"like --from, for one table with that name; SOURCE#TABLE selects it in a .duckdb file, a workbook or on a server; "+
+			"may be repeated")
+	s.Flag(&o.Unit, "unit", "COLUMN", "the column that identifies a person (default: each row is a unit)")
 	s.Flag(&o.Delimiter, "delimiter", "C",
 		"the delimiter between the fields of a CSV file: ';', '|', tab, … (default ',')")
 	s.Flag(&o.Null, "null", "TEXT", "the unquoted field of a CSV file that means NULL, such as NA (default: an "+
@@ -32,8 +36,8 @@ func runInit(s *console.Console, args []string) error {
 	if err != nil || helped {
 		return err
 	}
-	if len(rest) > 1 || o.From == "" && o != (curator.InitOptions{}) {
-		return console.Usage("init DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]")
+	if len(rest) > 1 || len(o.From)+len(o.Tables) == 0 && o.Unit+o.Delimiter+o.Null != "" {
+		return console.Usage("init DIR [--from SOURCE …] [--table NAME=SOURCE …] [--unit COLUMN] [--delimiter C] [--null TEXT]")
 	}
 	if len(rest) == 1 {
 		s.Home = rest[0]

@@ -59,6 +59,30 @@ func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSou
 	return out, err
 }
 
+// Tables returns the names of the base tables in a .duckdb file, those of the schema main alone.
+func (s *Sealer) Tables(ctx context.Context, file string) (names []string, err error) {
+	err = s.with(ctx, func(conn *sql.Conn) error {
+		if err := attachSealFile(ctx, conn, file); err != nil {
+			return err
+		}
+		rows, err := conn.QueryContext(ctx, "SELECT table_name FROM duckdb_tables() WHERE database_name = 'dither_source' "+
+			"AND schema_name = 'main' ORDER BY table_name")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+		return rows.Err()
+	})
+	return names, err
+}
+
 // sealDraftType returns the type that a draft declares for a source's type: the first, in the order of the loop, to
 // which sealing can convert it. It returns false if there is none.
 func sealDraftType(kind string) (value.Type, bool) {

@@ -3,9 +3,7 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -134,11 +132,7 @@ func describeSealSource(ctx context.Context, conn *sql.Conn, from string) (*seal
 // attachSealSource opens a database file for reading and returns the SQL name of the source's table. It accepts
 // base tables only, because a view could read anything.
 func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, file string) (string, error) {
-	if info, err := os.Stat(file + ".wal"); err == nil && info.Size() > 0 {
-		return "", errors.New(
-			"the database has changes in its .wal file: first close the programs that use it, or run CHECKPOINT")
-	}
-	if _, err := conn.ExecContext(ctx, "ATTACH "+text(file)+" AS dither_source (TYPE duckdb, READ_ONLY)"); err != nil {
+	if err := attachSealFile(ctx, conn, file); err != nil {
 		return "", err
 	}
 	rows, err := conn.QueryContext(ctx,

@@ -54,7 +54,7 @@ func inspect(
 		return found, err
 	}
 	if found.State, err = s.state(ctx, relationOf(t.Source)); err != nil {
-		return found, err
+		return found, explained(err)
 	}
 	if err := s.leave(ctx); err != nil {
 		return found, err
@@ -64,13 +64,13 @@ func inspect(
 	}
 	in, err := New(t.Source).open(ctx, s, t.Columns, engine.Sealed{})
 	if err != nil {
-		return found, err
+		return found, explained(err)
 	}
 	l := &look{session: s, table: t, rows: in, found: &found, stored: stored}
 	last := func(ctx context.Context) error { return then(ctx, l) }
 	for _, step := range []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units, last} {
 		if err := step(ctx); err != nil {
-			return found, unquoted(err)
+			return found, explained(unquoted(err))
 		}
 	}
 	return found, nil

@@ -34,7 +34,7 @@ var settings = []string{
 func connect(ctx context.Context, config *pgconn.Config) (*session, error) {
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
 	s := &session{conn}
 	if err := s.check(); err != nil {

@@ -15,14 +15,19 @@ import (
 // configure returns the connection settings of a source's server. It finds them as libpq does: from a named service
 // or an environment variable, the PG… variables, ~/.pg_service.conf and ~/.pgpass.
 func configure(source policy.Source) (*pgconn.Config, error) {
-	where := whereabouts(source)
+	return configureAt(whereabouts(source), source)
+}
+
+// configureAt is configure for a connection string. No error contains it, because it may hold a password.
+func configureAt(where string, source policy.Source) (*pgconn.Config, error) {
 	if where == "" {
 		return nil, fmt.Errorf("postgres: the environment variable %s, which names the server, is not set",
 			source.URLEnv)
 	}
 	config, err := pgconn.ParseConfig(where)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("postgres: the server's settings cannot be read: write a URL as " +
+			"postgres://role@host:5432/database?sslmode=verify-full, and check the service in pg_service.conf")
 	}
 	if err := private(config); err != nil {
 		return nil, err
