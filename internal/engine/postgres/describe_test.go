@@ -53,7 +53,7 @@ func TestTroubleIsNamed(t *testing.T) {
 		{server.URL("owner", "no_such_database"), "t", "the server has no such database"},
 		{as("closed"), "t", "the server refused the login"},
 		{url, "missing", "the database has no such table"},
-		{as("nobody"), "closed", "the role may not read this"},
+		{as("nobody"), "closed", "permission denied for table closed: GRANT"},
 	} {
 		t.Setenv("DITHER_TROUBLE", test.url)
 		source := policy.Source{Format: policy.Postgres, URLEnv: "DITHER_TROUBLE", Schema: "public", Table: test.table}

@@ -53,15 +53,15 @@ func raisedMessage(err error) string {
 	case "28P01":
 		return "the server refused the password: check ~/.pgpass, the service or the variable that holds it"
 	case "28000":
-		return "the server refused the login: check the role's name, LOGIN and pg_hba.conf"
+		return "the server refused the login (" + raised.Message + "): check the role's name, LOGIN and pg_hba.conf"
 	case "3D000":
-		return "the server has no such database: check the database in the service or the variable"
+		return "the server has no such database (" + raised.Message + "): check the database in the service or the variable"
 	case "42501":
-		return "the role may not read this: GRANT USAGE on the schema and SELECT on the table to it"
+		return raised.Message + ": GRANT USAGE on the schema and SELECT on the table to it"
 	case "42P01", "3F000":
-		return "the database has no such table: write it as public.visits, and check the database and the spelling"
+		return "the database has no such table (" + raised.Message + "): write it as public.visits, and check the database and the spelling"
 	case "42703":
-		return "the table has no such column: compare the declared columns with the table"
+		return "the table lacks a declared column: " + raised.Message
 	case "53300":
 		return "the server has no connection left for this role: raise CONNECTION LIMIT or max_connections"
 	case "57P03":
