@@ -8,6 +8,7 @@ import (
 
 	"dither/internal/bind"
 	"dither/internal/query"
+	"dither/internal/text"
 	"dither/internal/value"
 )
 
@@ -26,12 +27,16 @@ func (s *scope) call(x *query.Call) (*node, error) {
 		return nil, err
 	}
 	f, ok := functions[x.Name]
-	if !ok {
+	_, ofText := text.Named(x.Name)
+	if !ok && !ofText {
 		return nil, bind.NoFunction(x, slices.Sorted(maps.Keys(functions)))
 	}
 	args, err := s.bindAll(x.Args)
 	if err != nil {
 		return nil, err
+	}
+	if !ok {
+		return textCall(x.Name, args, x.At)
 	}
 	if len(args) < f.least || f.most >= 0 && len(args) > f.most {
 		return nil, bind.Refuse(x.At, "", "wrong number of arguments for %s", x.Name)
@@ -70,7 +75,6 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		"greatest": {1, -1, func(a []*node, at query.Pos) (*node, error) { return extreme(true, a, at) }},
 		"least":    {1, -1, func(a []*node, at query.Pos) (*node, error) { return extreme(false, a, at) }},
 	}
-	maps.Copy(functions, textFunctions)
 	maps.Copy(functions, timeFunctions)
 }
 

@@ -14,8 +14,8 @@ import "math"
 // the tail grows with the coefficients. The coefficients of N − θD are linear in θ, so their magnitude is largest at an
 // end of the range. For large |θ| the same holds of φ = 1/θ and φN − D.
 func (l *laws) quotient(n, d *form, x, y float64) Interval {
-	f := &fieller{laws: l, n: n, d: d, x: x, y: y, left: min(120, l.left)}
-	defer func() { l.left -= min(l.left, 120) - f.left }()
+	f := &fieller{laws: l, n: n, d: d, x: x, y: y, left: min(60, l.left)}
+	defer func() { l.left -= min(l.left, 60) - f.left }()
 	everything := Interval{math.Inf(-1), math.Inf(1)}
 	theta := x / y
 	if !finite(theta) || !f.excludedBeyond(0, 0) {
@@ -44,7 +44,7 @@ func (f *fieller) last(from, width, sign float64) float64 {
 			return math.Inf(1)
 		}
 	}
-	return f.search(from, end, (end-from)/500, sign)
+	return f.search(from, end, (end-from)/200, sign)
 }
 
 // search returns an upper bound, up to a tolerance, on sign·θ over the accepted θ between lo and hi.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"dither/internal/bind"
-	"dither/internal/bounded"
 	"dither/internal/nearest"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -237,37 +236,6 @@ func (s *scope) in(x *query.In) (*node, error) {
 		return value.OfBool(false)
 	}, all...)
 	return unless(x.Not, out), nil
-}
-
-func (s *scope) like(x *query.Like) (*node, error) {
-	n, err := s.bind(x.X)
-	if err != nil {
-		return nil, err
-	}
-	pattern, ok := x.Pattern.(*query.Literal)
-	if !ok || pattern.Kind != query.StringLiteral || endsInEscape(pattern.Text) {
-		return nil, bind.Refuse(x.Pattern.Pos(), "write LIKE 'a%'", "a LIKE pattern is a constant, which does not end in a backslash")
-	}
-	if n.typ != value.Text && n.typ != 0 {
-		return nil, bind.Refuse(x.At, "", "LIKE needs a text, and this is of type %s", n.typ)
-	}
-	text := pattern.Text
-	if x.AnyCase {
-		text = strings.ToLower(text)
-	}
-	match := &bounded.Expr{Op: bounded.OpLike, Type: value.Boolean, Text: text}
-	return unless(x.Not, function(value.Boolean, whyCondition, func(vs []value.Value) value.Value {
-		v := vs[0]
-		if x.AnyCase {
-			v.Text = strings.ToLower(v.Text)
-		}
-		return match.Apply(v)
-	}, n)), nil
-}
-
-// endsInEscape reports whether a pattern ends in a backslash that escapes nothing.
-func endsInEscape(pattern string) bool {
-	return (len(pattern)-len(strings.TrimRight(pattern, `\`)))%2 == 1
 }
 
 func (s *scope) is(x *query.Is) (*node, error) {

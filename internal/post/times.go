@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/bind"
 	"dither/internal/query"
+	"dither/internal/text"
 	"dither/internal/value"
 )
 
@@ -93,11 +94,11 @@ func cast(x *node, name string, at query.Pos) (*node, error) {
 	case numbers:
 		return monotone(typ, x, false, func(v value.Value) value.Value { return wholeOf(math.RoundToEven(v.Real)) }, math.RoundToEven), nil
 	case typ == value.Text:
-		return function(typ, whyText, func(vs []value.Value) value.Value { return ofText(textOf(vs[0])) }, x), nil
+		return function(typ, whyText, func(vs []value.Value) value.Value { return value.OfText(text.Of(vs[0])) }, x), nil
 	case x.typ == value.Text:
 		return function(typ, whyText, func(vs []value.Value) value.Value {
-			v, err := value.Parse(typ, vs[0].Text)
-			if err != nil || v.Type == value.Real && !finite(v.Real) {
+			v, ok := text.Read(vs[0].Text, typ)
+			if !ok {
 				return value.NullOf(typ)
 			}
 			return v

@@ -25,6 +25,7 @@ type window struct {
 	args      []*node
 	offset    int64 // of LAG, LEAD, NTILE and NTH_VALUE
 	typ       value.Type
+	node      *node // the function as an expression
 	partition []*node
 	order     []ordering
 	frame     query.Frame
@@ -103,7 +104,7 @@ func (s *scope) windowed(x *query.Call) (*node, error) {
 		return nil, err
 	}
 	w.mark(out, s.picked)
-	w.typ = out.typ
+	w.typ, w.node = out.typ, out
 	i := len(s.windows)
 	s.windows = append(s.windows, w)
 	out.eval = func(_ *env, r *row) Cell { return r.windows[i] }
@@ -304,7 +305,7 @@ func (p *partition) values(e *env) []Cell {
 			case at >= 0 && at < n:
 				out[i] = p.args[0].eval(e, p.rows[at])
 			case len(p.args) > 1:
-				out[i] = p.args[1].eval(e, p.rows[i])
+				out[i] = certain(p.args[1].eval(e, p.rows[i]), p.args[1], p.node)
 			default:
 				out[i] = Exact(value.NullOf(p.typ))
 			}
