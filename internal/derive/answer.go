@@ -196,7 +196,7 @@ func (a *Answer) sort(rows []*cell) {
 		for _, o := range a.plan.Outputs {
 			if o.Post == nil {
 				// the group NULL comes before the row that sums over the key
-				all[i].by = append(all[i].by, c.keys[o.Key], value.OfBool(c.summed(o.Key)))
+				all[i].by = append(all[i].by, o.Grid.Shown(c.keys[o.Key]), value.OfBool(c.summed(o.Key)))
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func (c *cell) outputs(alpha float64) []Cell {
 			out[i].Group = -1
 		}
 		if o.Post == nil {
-			out[i].Key, out[i].Summed = c.keys[o.Key], c.summed(o.Key)
+			out[i].Key, out[i].Summed = o.Grid.Shown(c.keys[o.Key]), c.summed(o.Key)
 			continue
 		}
 		each := *c

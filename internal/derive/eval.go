@@ -41,7 +41,7 @@ func (c *cell) number(p *plan.Post) Estimate {
 	case plan.PostConst:
 		return exactly(p.Const)
 	case plan.PostKey:
-		return exactly(c.keys[p.Index])
+		return exactly(p.Grid.Shown(c.keys[p.Index]))
 	}
 	args := make([]Estimate, len(p.Args))
 	for i, a := range p.Args {
@@ -352,7 +352,7 @@ func (c *cell) scalar(p *plan.Post) value.Value {
 	}
 	switch {
 	case p.Op == plan.PostKey:
-		return c.keys[p.Index]
+		return p.Grid.Shown(c.keys[p.Index])
 	case p.Op == plan.PostConst:
 		return p.Const
 	case p.Op == plan.PostGrouping:

@@ -27,6 +27,7 @@ type keyed struct {
 	keys      []bounded.Key // in canonical order, each once
 	grouped   []bounded.Key // the GROUP BY expressions, in the question's order
 	groupedBy []string      // the same expressions, as the question writes them
+	grids     []*bind.Grid  // for each of them, the real that answers show for an integer; nil for the key itself
 	place     []int         // the index in keys of each GROUP BY expression
 	sets      [][]int       // the grouping sets, as lists of keys, in canonical order; nil if there are none
 	shown     []int         // the indices in sets of the sets that the question lists, in its order
@@ -108,11 +109,15 @@ func (b *keying) groupBy() error {
 		if bind.IsUntypedNull(e) {
 			return bind.Refuse(x.Pos(), "", "NULL is not a group")
 		}
+		grid := b.grid(e, x.Pos())
+		if grid != nil {
+			e = grid.Whole
+		}
 		k, err := b.openKey(e, x.Pos())
 		if err != nil {
 			return err
 		}
-		b.grouped = append(b.grouped, k)
+		b.grouped, b.grids = append(b.grouped, k), append(b.grids, grid)
 		b.groupedBy = append(b.groupedBy, query.Print(meant))
 		if cells *= max(len(k.Values), 1); cells > MaxCells {
 			many := bind.Refuse(

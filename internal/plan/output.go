@@ -47,8 +47,9 @@ func (a Aggregate) Measures() []*Measure {
 // Output is one column of the answer: a key, or an expression over released values.
 type Output struct {
 	Name string
-	Key  int   // the index in Keys if Post is nil
-	Post *Post // nil for a key
+	Key  int        // the index in Keys if Post is nil
+	Grid *bind.Grid // the real that the key stands for; nil for the key itself
+	Post *Post      // nil for a key
 }
 
 // OrderBy is one term of ORDER BY.
@@ -80,7 +81,7 @@ func (b *measuring) selectList() error {
 		}
 		out := Output{Name: b.outputName(item), Post: post}
 		if post.Op == PostKey {
-			out.Key, out.Post = post.Index, nil
+			out.Key, out.Grid, out.Post = post.Index, post.Grid, nil
 		}
 		b.outputs = append(b.outputs, out)
 	}

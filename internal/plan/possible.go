@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/prune"
 	"dither/internal/query"
@@ -21,6 +22,16 @@ func (p *Plan) Possible() *prune.Groups {
 		return nil
 	}
 	return prune.Where(p.Where, p.Columns).Groups(p.Keys)
+}
+
+// grid returns the grid of a real grouping expression, or nil if there is none.
+func (b *keying) grid(e *bounded.Expr, at query.Pos) *bind.Grid {
+	return b.GridOf(e, at, func(whole *bounded.Expr) ([]value.Value, bool) {
+		if b.job.keys != keysPossible {
+			return nil, false
+		}
+		return prune.Where(b.where, b.Columns).Values(whole)
+	})
 }
 
 // possibleKey returns the key of a grouping expression with those values that rows can have which satisfy WHERE. It

@@ -52,6 +52,7 @@ type Post struct {
 	Type   value.Type // Integer and Real both mean a number
 	Args   []*Post
 	Index  int
+	Grid   *bind.Grid // for PostKey: the real that the key stands for; nil for the key itself
 	Const  value.Value
 	Digits int
 }
@@ -133,6 +134,9 @@ func (b *measuring) postKey(x query.Expr) (*Post, bool) {
 		return nil, false
 	}
 	for i, k := range b.grouped {
+		if g := b.grids[i]; g != nil && g.Of.Same(e) {
+			return &Post{Op: PostKey, Type: e.Type, Index: b.place[i], Grid: g}, true
+		}
 		if k.Expr.Same(e) {
 			return &Post{Op: PostKey, Type: e.Type, Index: b.place[i]}, true
 		}

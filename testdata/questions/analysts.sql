@@ -174,9 +174,9 @@ SELECT AVG(POWER(delay_minutes, 2)) FROM trips
 SELECT AVG(LOG(1 + points)) FROM passengers
 --= answered
 SELECT TRUNC(fare / 100) * 100 AS band, COUNT(*) FROM trips GROUP BY 1 ORDER BY 1
---= open: the possible values of this GROUP BY expression are not
+--= answered
 SELECT ROUND(fare, -1) AS tens, COUNT(*) FROM trips GROUP BY 1
---= open: the possible values of this GROUP BY expression are not
+--= answered
 SELECT fare::numeric(10,2) AS price, COUNT(*) FROM trips WHERE fare < 1 GROUP BY 1
 --= answered
 SELECT date_trunc('month', sailed) AS m, COUNT(*), SUM(COUNT(*)) OVER (ORDER BY date_trunc('month', sailed)) FROM trips GROUP BY 1 ORDER BY 1
