@@ -171,10 +171,10 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 		e.Range, ok = divRange(a.Range, b.Range)
 		e.Nullable = e.Nullable || makesNull(e)
 	case bounded.OpQuo:
-		e.Range, ok = quoRange(a.Range, b.Range), !IsUnbounded(a) // −2^63 / −1 has no value in 64 bits
+		e.Range, ok = quoRange(a.Range, b.Range), !IsUnbounded(a) || b.Range.IntLo > 1 // −2^63 / −1 has no value in 64 bits
 		e.Nullable = e.Nullable || makesNull(e)
 	case bounded.OpMod:
-		e.Range, ok = modRange(a.Range, b.Range), !IsUnbounded(a) // −2^63 % −1 has no value in 64 bits
+		e.Range, ok = modRange(a.Range, b.Range), !IsUnbounded(a) || b.Range.IntLo > 0 // −2^63 % −1 has no value in 64 bits
 		e.Nullable = e.Nullable || makesNull(e)
 	}
 	if !ok {

@@ -64,10 +64,35 @@ func (f from) joinWritten(j *query.Join) (*Relation, error) {
 	return beside(l, r, j)
 }
 
+// named returns a NATURAL JOIN of columns with these names as a join with USING, and any other join as it is.
+func named(j *query.Join, l, r []Name) (*query.Join, error) {
+	if !j.Natural {
+		return j, nil
+	}
+	out := *j
+	out.Natural = false
+	for i, n := range l {
+		has := func(names []Name) bool {
+			return slices.ContainsFunc(names, func(o Name) bool { return o.name == n.name && !o.merged })
+		}
+		if n.name != "" && !n.merged && has(r) && !has(l[:i]) {
+			out.Using = append(out.Using, n.name)
+		}
+	}
+	if out.Using == nil {
+		return nil, Refuse(j.At, "write JOIN … ON a.x = b.x", "NATURAL JOIN needs a column name that both sides have")
+	}
+	return &out, nil
+}
+
 // beside returns the join of two relations.
 func beside(l, r *Relation, j *query.Join) (*Relation, error) {
 	if both := shared(l.tables(), r.tables()); both != "" {
 		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", both)
+	}
+	j, err := named(j, l.Names, r.Names)
+	if err != nil {
+		return nil, err
 	}
 	left, swapped := j.Kind != query.InnerJoin, j.Kind == query.RightJoin
 	switch {

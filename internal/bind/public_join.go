@@ -87,6 +87,9 @@ func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 			"PUBLIC_GROUPS takes no WHERE: it would drop empty groups",
 		)
 	}
+	if j, err = named(j, persons.Names, groups.Names); err != nil {
+		return nil, err
+	}
 	key, err := persons.joinedBy(groups, j)
 	if err != nil {
 		return nil, err

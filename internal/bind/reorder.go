@@ -64,7 +64,11 @@ func (t *tables) flatten(r query.Relation) bool {
 		return false
 	}
 	l, right := t.names[from:middle], t.names[middle:]
-	if j.Using == nil {
+	j, err := named(j, l, right)
+	switch {
+	case err != nil:
+		return false
+	case j.Using == nil:
 		return t.condition(j.On, t.names[from:])
 	}
 	for _, name := range j.Using {

@@ -232,16 +232,16 @@ func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 // Real, Date and Timestamp become Timestamp, and NULL takes the type of the others.
 func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
-	for _, a := range args {
+	for i, a := range args {
 		switch {
 		case IsUntypedNull(a) || a.Type == t:
 		case t == 0:
 			t = a.Type
 		case IsNumber(t) && IsNumber(a.Type):
 			t = value.Real
-		case ReadsText(t) && a.Op == bounded.OpConst && a.Type == value.Text:
-		case ReadsText(a.Type) && t == value.Text:
-			t = a.Type // the conversion below reads the text constants before it as dates
+		case readsConstant(t) && a.Op == bounded.OpConst && a.Type == value.Text:
+		case readsConstant(a.Type) && t == value.Text && !slices.ContainsFunc(args[:i], isText):
+			t = a.Type // the conversion below reads the text constants before it
 		case t == value.Date && a.Type == value.Timestamp, t == value.Timestamp && a.Type == value.Date:
 			t = value.Timestamp
 		default:
@@ -265,6 +265,14 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 // time.
 func ReadsText(t value.Type) bool { return t == value.Date || t == value.Timestamp || t == value.Time }
 
+// readsConstant reports whether a text constant is read as a value of type t where t is needed, as PostgreSQL reads it.
+func readsConstant(t value.Type) bool {
+	return ReadsText(t) || IsNumber(t) || t == value.Boolean
+}
+
+// isText reports whether e is a text and no constant.
+func isText(e *bounded.Expr) bool { return e.Type == value.Text && e.Op != bounded.OpConst }
+
 // IsNumber reports whether t is Integer or Real.
 func IsNumber(t value.Type) bool { return t == value.Integer || t == value.Real }
 
@@ -282,6 +290,10 @@ func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error)
 		return startOf(e), nil
 	case e.Op == bounded.OpConst && e.Type == value.Text && ReadsText(t):
 		return ConstantTime(t, e.Const.Text, at)
+	case e.Op == bounded.OpConst && e.Type == value.Text && readsConstant(t):
+		if v, ok := readConstant(e.Const.Text, t); ok {
+			return Constant(v), nil
+		}
 	}
 	return nil, dontMix(at, t, e, []*bounded.Expr{e})
 }

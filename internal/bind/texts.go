@@ -152,6 +152,23 @@ func unknownText(name string, e *bounded.Expr, at query.Pos) error {
 		strings.ToUpper(name), what)
 }
 
+// readConstant reads a text as a value of a type. A number must be one that a question may contain.
+func readConstant(s string, t value.Type) (value.Value, bool) {
+	v, ok := text.Read(s, t)
+	if !ok || !IsNumber(t) {
+		return v, ok
+	}
+	kind := query.DecimalLiteral
+	if t == value.Integer {
+		kind = query.IntegerLiteral
+	}
+	e, err := Literal(&query.Literal{Kind: kind, Text: strings.TrimSpace(s)})
+	if err != nil {
+		return value.Value{}, false
+	}
+	return e.Const, true
+}
+
 // castText builds CAST of a value to text, or of a text to another type, over known values.
 func (l *Scope) castText(e *bounded.Expr, to value.Type, at query.Pos) (*bounded.Expr, error) {
 	p := &pointwise{Scope: l, result: to, at: at}
@@ -162,7 +179,7 @@ func (l *Scope) castText(e *bounded.Expr, to value.Type, at query.Pos) (*bounded
 		case to == value.Text:
 			return value.OfText(text.Of(v[0])), true
 		}
-		return text.Read(v[0].Text, to)
+		return readConstant(v[0].Text, to)
 	}
 	p.none = func(v []value.Value) error {
 		return Refuse(at, "use CASE", "%s is not the text of a value of type %s", quoted(v[0]), to)

@@ -173,11 +173,11 @@ func (l *lowering) join(x *pg.JoinExpr, at Pos, depth int) (Relation, error) {
 		return no("this join is not supported", "write JOIN … ON")
 	}
 	switch {
-	case x.GetIsNatural():
-		return no("NATURAL JOIN is not supported: a column that is added later would change the question",
-			"write USING (…), or ON")
 	case x.GetAlias() != nil || x.GetJoinUsingAlias() != nil:
 		return no("an alias of a join is not supported", "give each table its own alias")
+	case x.GetIsNatural():
+		out.Natural = true
+		return out, nil
 	case len(x.GetUsingClause()) > 0:
 		for _, n := range x.GetUsingClause() {
 			out.Using = append(out.Using, n.GetString_().GetSval())

@@ -136,6 +136,9 @@ func genRelation(t *rapid.T, depth int) Relation {
 		}
 		if rapid.Bool().Draw(t, "using") {
 			j.Using = []string{genName(t), genName(t)}
+			if rapid.Bool().Draw(t, "natural") {
+				j.Using, j.Natural = nil, true
+			}
 		} else {
 			j.On = genExpr(t, 2)
 		}

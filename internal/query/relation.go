@@ -22,13 +22,16 @@ type Subquery struct {
 	Alias    string
 }
 
-// Join is L JOIN R ON On. With USING, On is nil, and Using holds the names of columns of both sides.
+// Join is L JOIN R ON On. With USING, On is nil, and Using holds the names of columns of both sides. With Natural, both
+// are nil, and the join is by all names that both sides have.
 type Join struct {
 	At    Pos // the position of the right side
 	Kind  JoinKind
 	L, R  Relation
 	On    Expr
 	Using []string
+
+	Natural bool
 }
 
 // List is a, b, …: relations that are joined by equalities in WHERE, each to an earlier one.
@@ -91,6 +94,9 @@ func (p *printer) relation(r Relation) {
 		p.alias(r.Alias)
 	case *Join:
 		p.relation(r.L)
+		if r.Natural {
+			p.write(" NATURAL")
+		}
 		p.write(" " + string(r.Kind) + " ")
 		if _, nested := r.R.(*Join); nested {
 			p.write("(")

@@ -84,7 +84,7 @@ SELECT MODE() WITHIN GROUP (ORDER BY channel) FROM trips
 SELECT p.home, COUNT(*) FROM trips t JOIN passengers p ON p.passenger = t.passenger GROUP BY p.home
 --= answered
 SELECT p.home, COUNT(*) FROM trips t JOIN passengers p USING (passenger) WHERE t.route = 'Birch Point' GROUP BY p.home
---= open: NATURAL JOIN is not supported: a column that is added later
+--= answered
 SELECT home, SUM(fare) FROM trips NATURAL JOIN passengers GROUP BY home
 --= answered
 SELECT p.home, SUM(t.fare) FROM trips t, passengers p WHERE t.passenger = p.passenger GROUP BY p.home
@@ -164,7 +164,7 @@ SELECT SUM(luggage) / COUNT(*) FROM trips
 SELECT AVG(fare * 1.19) AS gross FROM trips
 --= answered
 SELECT SUM(ROUND(fare, 0)) FROM trips
---= open: column passenger has no declared bounds, so it may be
+--= answered
 SELECT MOD(passenger, 2) AS half, COUNT(*) FROM trips GROUP BY 1
 --= answered
 SELECT MOD(luggage, 2) AS odd, COUNT(*) FROM trips GROUP BY MOD(luggage, 2)

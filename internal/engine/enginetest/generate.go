@@ -264,6 +264,7 @@ func (g generator) group() string {
 		"EXTRACT(hour FROM "+g.pick("tc", "ts::time")+")", "CAST("+g.timestamp()+" AS date)",
 		"EXTRACT(doy FROM d) % 7", "i * i", "(i * i) - 3", "WIDTH_BUCKET(i * i, 0, 9, 3)",
 		"EXTRACT(month FROM e) * EXTRACT(month FROM e)",
+		"FLOOR(x / 2.5) * 2.5", "(FLOOR((i - 0.0) / 2.5) * 2.5) + 0.0", "ROUND(x, 1)", "ABS(FLOOR(x)) * 0.5", "MOD(n, 2)",
 		g.text(2), g.text(2), "LENGTH("+g.text(1)+")",
 		"CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
 }
