@@ -166,7 +166,7 @@ func columnsOf(a *asked, reused bool) []post.Column {
 		q, m := a.derived.Ordered(o)
 		switch {
 		case o.Post == nil:
-			out[i].Type, out[i].Noisy = a.plan.Keys[o.Key].Expr.Type, false
+			out[i].Type, out[i].Noisy = o.Grid.Type(a.plan.Keys[o.Key].Expr.Type), false
 		case o.Post.Op == plan.PostGrouping:
 			out[i].Type, out[i].Noisy = value.Integer, false
 		case m != nil:

@@ -28,6 +28,14 @@ func (g *Grid) Shown(v value.Value) value.Value {
 	return g.shown[v.Int]
 }
 
+// Type returns the type of the values that are shown, for a key of type t.
+func (g *Grid) Type(t value.Type) value.Type {
+	if g == nil {
+		return t
+	}
+	return g.Of.Type
+}
+
 // GridOf returns the grid of a real expression. It returns nil if there is none, or if its integer has no known values.
 // The parameter values lists them where WHERE leaves few; it returns false if it cannot.
 //

@@ -1,6 +1,6 @@
 -- Questions in the forms that Metabase sends to PostgreSQL: its query builder, its filters, its field values.
 -- policy: ferry
--- floor: 80
+-- floor: 85
 
 --= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips"
@@ -59,13 +59,13 @@ SELECT CAST(extract(hour from "public"."trips"."booked_at") AS integer) AS "book
 SELECT CAST(extract(day from "public"."trips"."booked_at") AS integer) AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(day from "public"."trips"."booked_at") AS integer) ORDER BY CAST(extract(day from "public"."trips"."booked_at") AS integer) ASC
 --= open: extract of a date has no "week"
 SELECT CAST(extract(week from "public"."trips"."sailed") AS integer) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(week from "public"."trips"."sailed") AS integer) ORDER BY CAST(extract(week from "public"."trips"."sailed") AS integer) ASC
---= open: the possible values of this GROUP BY expression are not
+--= answered
 SELECT FLOOR(("public"."trips"."fare" / 50.0)) * 50.0 AS "fare", COUNT(*) AS "count" FROM "public"."trips" GROUP BY FLOOR(("public"."trips"."fare" / 50.0)) * 50.0 ORDER BY FLOOR(("public"."trips"."fare" / 50.0)) * 50.0 ASC
---= open: the possible values of this GROUP BY expression are not
+--= answered
 SELECT (FLOOR((("public"."trips"."fare" - 0.0) / 12.5)) * 12.5) + 0.0 AS "fare", COUNT(*) AS "count" FROM "public"."trips" GROUP BY (FLOOR((("public"."trips"."fare" - 0.0) / 12.5)) * 12.5) + 0.0 ORDER BY (FLOOR((("public"."trips"."fare" - 0.0) / 12.5)) * 12.5) + 0.0 ASC
---= open: the possible values of this GROUP BY expression are not
+--= answered
 SELECT FLOOR(("public"."passengers"."birth_year" / 10.0)) * 10.0 AS "birth_year", COUNT(*) AS "count" FROM "public"."passengers" GROUP BY FLOOR(("public"."passengers"."birth_year" / 10.0)) * 10.0 ORDER BY FLOOR(("public"."passengers"."birth_year" / 10.0)) * 10.0 ASC
---= open: the possible values of this GROUP BY expression are not
+--= answered
 SELECT FLOOR(("public"."passengers"."points" / 5000.0)) * 5000.0 AS "points", COUNT(*) AS "count" FROM "public"."passengers" GROUP BY FLOOR(("public"."passengers"."points" / 5000.0)) * 5000.0 ORDER BY FLOOR(("public"."passengers"."points" / 5000.0)) * 5000.0 ASC
 --= answered
 SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."route" = 'Alder Sound') OR ("public"."trips"."route" = 'Cove Line')
