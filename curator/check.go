@@ -12,6 +12,7 @@ import (
 	"dither/internal/release"
 	"dither/internal/seal"
 	"dither/internal/value"
+	"dither/privacy"
 )
 
 // CheckPolicy reads a home's policy file and describes to the owner what the policy allows and leaves undeclared.
@@ -23,8 +24,8 @@ func CheckPolicy(home string) ([]string, error) {
 	}
 	lines := []string{
 		fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
-			p.Population.Name, p.Population.Neighbours, p.Budget.Loss.Short(false), p.Price.Default.Short(true),
-			p.Price.Minimum.Short(true), p.Price.Maximum.Short(false)),
+			p.Population.Name, p.Population.Neighbours, budgetText(p), askedAt(p, p.Price.Default, true),
+			askedAt(p, p.Price.Minimum, true), askedAt(p, p.Price.Maximum, false)),
 	}
 	if p.Budget.Loss.Within(p.Price.Maximum) {
 		lines = append(
@@ -80,6 +81,26 @@ func CheckPolicy(home string) ([]string, error) {
 		}
 	}
 	return append(lines, standing(home, p)...), nil
+}
+
+// budgetText returns the budget in the unit that the policy declares, and the ρ that an (ε, δ) budget becomes.
+func budgetText(p *policy.Policy) string {
+	b := p.Budget
+	text := b.Loss.Short(false)
+	if _, pure := b.Loss.Pure(); pure || b.Epsilon.IsZero() {
+		return text
+	}
+	return fmt.Sprintf("ε = %s at δ = %s (%s)", b.Epsilon, b.Delta, text)
+}
+
+// askedAt returns a price as a question names it. Under a budget in ε and δ that is --epsilon, which costs ρ = ε²/2 and
+// is not the ε that the answer satisfies.
+func askedAt(p *policy.Policy, price privacy.Loss, up bool) string {
+	text := price.Short(up)
+	if _, pure := price.Pure(); pure || p.Budget.Epsilon.IsZero() {
+		return text
+	}
+	return fmt.Sprintf("--epsilon %s (%s)", price.Price(), text)
 }
 
 // isThere reports whether a source's file exists, or at least one file that matches its pattern.

@@ -16,12 +16,15 @@ type Loss struct {
 	Rho     string // exact; "" if pure
 	// IfFixed means that Epsilon would hold if all parameters of the losses had been fixed in advance. Questions
 	// that are chosen after seeing earlier answers only have the budget's guarantee, in Rho.
-	IfFixed bool
-	left    bool // the loss is a remaining budget: shortening rounds it down
+	IfFixed   bool
+	left      bool // the loss is a remaining budget: shortening rounds it down
+	inEpsilon bool // the policy declares the budget in ε and δ, so texts state these first
 }
 
-// String returns "ε = 0.1", or "ρ = 0.005 (ε = 0.49 at δ = 1e-6)", with a few digits. It rounds a remaining budget
-// down and every other loss up.
+// String returns the loss with a few digits, in the unit of the budget: "ε = 0.1" under a pure budget,
+// "ε = 0.49 at δ = 1e-6 (ρ = 0.005)" under a budget in ε and δ, and "ρ = 0.005 (ε = 0.49 at δ = 1e-6)" under one in ρ.
+// A sum of losses that were chosen adaptively begins with its ρ, which alone is proved then. String rounds a remaining
+// budget down and every other loss up.
 func (l Loss) String() string {
 	round := exact.CeilDigits
 	if l.left {
@@ -38,11 +41,24 @@ func (l Loss) String() string {
 		}
 		return text
 	}
-	text += " (ε = " + shorten(l.Epsilon) + " at δ = " + shorten(l.Delta)
+	stated := "ε = " + shorten(l.Epsilon) + " at δ = " + shorten(l.Delta)
+	if l.inEpsilon && !l.IfFixed {
+		return stated + " (" + text + ")"
+	}
+	text += " (" + stated
 	if l.IfFixed {
 		text += ", if the questions were fixed in advance"
 	}
 	return text + ")"
+}
+
+// Amount returns the part of String that adds up over answers and over the shares of one: the ε of a pure loss, and the
+// ρ of others.
+func (l Loss) Amount() string {
+	if l.Rho == "" {
+		return l.String()
+	}
+	return Loss{Rho: l.Rho, left: l.left}.String()
 }
 
 // loss returns the public form of a loss. Under zCDP it states the ε at the policy's δ. That ε holds for one
@@ -54,7 +70,7 @@ func (c *Session) loss(l privacy.Loss) Loss {
 		}
 		rho, own := l.ZCDP()
 		d := c.policy.Budget.Conversion.Plus(own)
-		out := Loss{Delta: d.String(), Rho: rho.String()}
+		out := Loss{Delta: d.String(), Rho: rho.String(), inEpsilon: !c.policy.Budget.Epsilon.IsZero()}
 		if e, err := l.EpsilonAt(d); err == nil {
 			out.Epsilon = e.String()
 		}
@@ -125,7 +141,7 @@ func (c *Session) declared() Loss {
 		return c.loss(b.Loss)
 	}
 	rho, _ := b.Loss.ZCDP()
-	return Loss{Epsilon: b.Epsilon.String(), Delta: b.Delta.String(), Rho: rho.String()}
+	return Loss{Epsilon: b.Epsilon.String(), Delta: b.Delta.String(), Rho: rho.String(), inEpsilon: true}
 }
 
 // largest returns the largest ε that a new question can have, as a decimal. It is within what remains and within

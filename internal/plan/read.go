@@ -157,7 +157,7 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 	}
 	if !asked.Within(p.Price.Maximum) {
 		return asked, &Error{
-			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
+			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked.Short(true), p.Price.Maximum.Short(false)),
 			Hint:    "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
 			Price:   true,
 		}

@@ -108,10 +108,10 @@ func ExplanationText(e *curator.Explanation) string {
 			forecast(c),
 		)
 		for _, p := range c.Parts {
-			g.Add("   "+p.Name, p.Mechanism, lossShare(p.Share), Compact(p.Sensitivity), Compact(p.Scale), "")
+			g.Add("   "+p.Name, p.Mechanism, p.Share.Amount(), Compact(p.Sensitivity), Compact(p.Scale), "")
 		}
 		if b := c.Bounds; b != nil {
-			g.Add("   bounds", "search", lossShare(b.Share), "", "", "within "+boundsText(b))
+			g.Add("   bounds", "search", b.Share.Amount(), "", "", "within "+boundsText(b))
 		}
 	}
 	b.WriteString(g.Text("  "))

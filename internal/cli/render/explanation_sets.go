@@ -60,7 +60,7 @@ func groupingTables(e *curator.Explanation) [2][][]string {
 		for _, x := range s.Orders {
 			vectors = append(
 				vectors,
-				[]string{by, rows, Printable(x.Column) + ": " + x.Mechanism, lossShare(x.Share), "", ""},
+				[]string{by, rows, Printable(x.Column) + ": " + x.Mechanism, x.Share.Amount(), "", ""},
 			)
 			by, rows = "", ""
 		}

@@ -49,7 +49,7 @@ func ExplanationMarkdown(e *curator.Explanation) string {
 				[]string{
 					c.Name + ": " + p.Name,
 					p.Mechanism,
-					lossShare(p.Share),
+					p.Share.Amount(),
 					Compact(p.Sensitivity),
 					Compact(p.Scale),
 				},
@@ -58,7 +58,7 @@ func ExplanationMarkdown(e *curator.Explanation) string {
 		if b := c.Bounds; b != nil {
 			rows = append(
 				rows,
-				[]string{c.Name + ": bounds", "search", lossShare(b.Share), "", "", "within " + boundsText(b)},
+				[]string{c.Name + ": bounds", "search", b.Share.Amount(), "", "", "within " + boundsText(b)},
 			)
 		}
 	}

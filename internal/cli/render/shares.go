@@ -8,18 +8,12 @@ import (
 	"dither/curator"
 )
 
-// lossShare writes a share of the price as a loss, without remarks in brackets.
-func lossShare(l curator.Loss) string {
-	text, _, _ := strings.Cut(l.String(), " (")
-	return text
-}
-
 // columnShare writes a column's share of the price, or – if the column is not a single measure.
 func columnShare(c curator.Column) string {
 	if c.Scale == nil && c.RankError == nil && c.Shortfall == nil {
 		return "–"
 	}
-	return lossShare(c.Share)
+	return c.Share.Amount()
 }
 
 func boundsText(b *curator.Bounds) string { return Compact(b.Low) + " … " + Compact(b.High) }
@@ -103,7 +97,7 @@ func rowsToFind(b *curator.RowsBound) string {
 	return fmt.Sprintf(
 		"rows       a bound for one %s is found first, for %s: the %s quantile, within %s units; at most %d\n",
 		Printable(b.Unit),
-		lossShare(b.Share),
+		b.Share.Amount(),
 		b.Quantile,
 		Compact(math.Ceil(b.RankError)),
 		b.Most,
