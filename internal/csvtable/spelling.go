@@ -57,6 +57,10 @@ var (
 			"it has a decimal point or an exponent: check whether the column should have type real",
 		},
 	}
+	moments = []shape{{
+		regexp.MustCompile(`^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[, ]+\d{1,2}:\d{2}`),
+		"it looks like a timestamp in another form: declare source: {timestamps: …}, such as D.M.YYYY hh:mm",
+	}}
 	dates = []shape{
 		{
 			regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})$`),
@@ -107,8 +111,10 @@ func shapeOf(t value.Type, text string) string {
 		shapes = append(slices.Clone(numbers), wholes...)
 	case value.Real:
 		shapes = numbers
-	case value.Date, value.Timestamp:
+	case value.Date:
 		shapes = dates
+	case value.Timestamp:
+		shapes = append(slices.Clone(moments), dates...)
 	case value.Boolean:
 		if slices.Contains(answers, word) {
 			return "it looks like a word for yes or no: write true or false, or declare source: {booleans: …}"

@@ -1,11 +1,8 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -21,8 +18,10 @@ type Spelling struct {
 	Decimal   string   `json:",omitempty"` // the decimal mark, if it is not a point
 	Thousands string   `json:",omitempty"` // the character between thousands; a space stands for no-break spaces too
 	Dates     []string `json:",omitempty"` // the forms of dates, such as DD.MM.YYYY, in place of YYYY-MM-DD
-	True      []string `json:",omitempty"` // further words for true and false, in lower case
-	False     []string `json:",omitempty"`
+	// the forms of timestamps, such as DD.MM.YYYY hh:mm, in place of ISO 8601
+	Timestamps []string `json:",omitempty"`
+	True       []string `json:",omitempty"` // further words for true and false, in lower case
+	False      []string `json:",omitempty"`
 }
 
 // The encodings that a source may declare.
@@ -77,7 +76,7 @@ func (r *reader) textFiles(t *Table) {
 	}
 }
 
-var spellingKeys = []string{"encoding", "decimal", "thousands", "dates", "booleans"}
+var spellingKeys = []string{"encoding", "decimal", "thousands", "dates", "timestamps", "booleans"}
 
 // maxWords is the largest number of texts in one list of a spelling.
 const maxWords = 100
@@ -98,7 +97,8 @@ func (r *reader) spelling(keys map[string]field, d *Dialect) {
 	if text, ok := keys["thousands"].text(); ok {
 		s.Thousands = keys["thousands"].thousands(text, s.Decimal)
 	}
-	s.Dates = keys["dates"].dates()
+	s.Dates = keys["dates"].forms(DateShape, "DD.MM.YYYY")
+	s.Timestamps = keys["timestamps"].forms(TimestampShape, "DD.MM.YYYY hh:mm")
 	s.True, s.False = keys["booleans"].booleans()
 	if s.declared() {
 		d.Spelling = &s
@@ -106,7 +106,7 @@ func (r *reader) spelling(keys map[string]field, d *Dialect) {
 }
 
 func (s Spelling) declared() bool {
-	return len(s.Nulls)+len(s.Dates)+len(s.True)+len(s.False) > 0 || s.Encoding+s.Decimal+s.Thousands != ""
+	return len(s.Nulls)+len(s.Dates)+len(s.Timestamps)+len(s.True)+len(s.False) > 0 || s.Encoding+s.Decimal+s.Thousands != ""
 }
 
 // words reads one text or a list of texts. It returns them sorted, each once.
@@ -161,56 +161,6 @@ func (f field) thousands(text, decimal string) string {
 		f.fail("declare decimal too", "the character between thousands is also the decimal mark")
 	}
 	return text
-}
-
-// dates reads the forms of dates. Two forms with the same separators are refused, because one text could then be two
-// days.
-func (f field) dates() []string {
-	forms := f.words()
-	seen := map[string]string{}
-	for _, form := range forms {
-		shape, wrong := DateShape(form)
-		if other, again := seen[shape]; wrong == "" && again {
-			wrong = fmt.Sprintf("has the separators of %s: one text could be two days", quote(other))
-		}
-		if wrong != "" {
-			f.fail("write, for example, DD.MM.YYYY", "the form %s %s", quote(form), wrong)
-		}
-		seen[shape] = form
-	}
-	return forms
-}
-
-// DateFields are the parts that a form of dates consists of, besides separators.
-var DateFields = []string{"YYYY", "MM", "DD", "M", "D"}
-
-// DateShape returns the separators of a form of dates, with a digit in place of each of its fields. For a form that
-// is not valid, it returns the reason.
-func DateShape(form string) (shape, wrong string) {
-	var fields string
-	last := ""
-	for rest := form; rest != ""; {
-		i := slices.IndexFunc(DateFields, func(f string) bool { return strings.HasPrefix(rest, f) })
-		if i < 0 {
-			c, size := utf8.DecodeRuneInString(rest)
-			if unicode.IsDigit(c) || c < utf8.RuneSelf && unicode.IsLetter(c) || unicode.IsControl(c) {
-				return "", "consists of YYYY, MM or M, DD or D, and characters between them that are no digits or letters"
-			}
-			shape, rest, last = shape+rest[:size], rest[size:], ""
-			continue
-		}
-		if len(last) == 1 || last != "" && len(DateFields[i]) == 1 {
-			return "", "needs a separator beside M and D, which stand for one or two digits"
-		}
-		last = DateFields[i]
-		shape, fields, rest = shape+"0", fields+last[:1], rest[len(last):]
-	}
-	letters := []byte(fields)
-	slices.Sort(letters)
-	if len(form) > maxNameBytes || string(letters) != "DMY" {
-		return "", "must have one year YYYY, one month MM or M, and one day DD or D"
-	}
-	return shape, ""
 }
 
 func (f field) booleans() (yes, no []string) {

@@ -17,7 +17,8 @@ type Spelling struct {
 	nulls    []string // texts that mean NULL
 	declared *policy.Spelling
 	numbers  numbers
-	dates    []dateForm
+	dates    []form
+	moments  []form
 	words    map[string]bool // further words for booleans, in lower case
 }
 
@@ -30,7 +31,10 @@ func New(d policy.Dialect) *Spelling {
 	s.nulls = append(s.nulls, s.declared.Nulls...)
 	s.numbers = numbers{decimal: s.declared.Decimal, thousands: s.declared.Thousands}
 	for _, form := range s.declared.Dates {
-		s.dates = append(s.dates, newDateForm(form))
+		s.dates = append(s.dates, newForm(form, policy.DateFields))
+	}
+	for _, form := range s.declared.Timestamps {
+		s.moments = append(s.moments, newForm(form, policy.TimestampFields))
 	}
 	for _, word := range s.declared.True {
 		s.words[word] = true
@@ -86,6 +90,10 @@ func (s *Spelling) parse(c *policy.Column, text string) (value.Value, bool) {
 			if len(s.dates) > 0 {
 				return s.date(text)
 			}
+		case value.Timestamp:
+			if len(s.moments) > 0 {
+				return s.moment(text)
+			}
 		default:
 		}
 	}
@@ -96,8 +104,20 @@ func (s *Spelling) parse(c *policy.Column, text string) (value.Value, bool) {
 // date reads a date in the one declared form that fits.
 func (s *Spelling) date(text string) (value.Value, bool) {
 	for _, form := range s.dates {
-		if iso, ok := form.iso(text); ok {
+		if iso, ok := form.date(text); ok {
 			v, err := value.Parse(value.Date, iso)
+			return v, err == nil
+		}
+	}
+	return value.Value{}, false
+}
+
+// moment reads a timestamp in the one declared form that fits. The form has no offset from UTC, so the text is the time
+// that clocks in the policy's zone show.
+func (s *Spelling) moment(text string) (value.Value, bool) {
+	for _, form := range s.moments {
+		if iso, ok := form.timestamp(text); ok {
+			v, err := value.ParseIn(value.Timestamp, iso, nil)
 			return v, err == nil
 		}
 	}

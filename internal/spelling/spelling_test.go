@@ -92,6 +92,30 @@ func TestValues(t *testing.T) {
 	}
 }
 
+func TestTimestamps(t *testing.T) {
+	const unreadable = "unreadable"
+	s := spelling.New(policy.Dialect{Spelling: &policy.Spelling{Timestamps: []string{
+		"D.M.YYYY hh:mm", "D.M.YYYY hh:mm:ss", "M/D/YYYY h:mm AM", "YYYYMMDDhhmmss", "DD-MM-YYYY, h:mm:ssAM",
+	}}})
+	for text, want := range map[string]string{
+		"1.2.2024 13:05": "2024-02-01 13:05:00", "01.02.2024 13:05:59": "2024-02-01 13:05:59",
+		"1.2.2024 13:05:59,25": "2024-02-01 13:05:59.25", "1.2.2024 13:05:59.": unreadable, "1.2.2024 13:05.5": unreadable,
+		"1.2.2024 1:05": unreadable, "1.2.2024 24:00": unreadable, "30.2.2024 10:00": unreadable, "1.2.2024": unreadable,
+		"2/1/2024 1:05 PM": "2024-02-01 13:05:00", "2/1/2024 12:00 am": "2024-02-01 00:00:00", "2/1/2024 12:30 PM": "2024-02-01 12:30:00",
+		"2/1/2024 13:05 PM": unreadable, "2/1/2024 0:05 AM": unreadable, "2/1/2024 1:05 MM": unreadable, "2/1/2024 1:05  P": unreadable,
+		"2/1/2024 1:05": unreadable, "20240201130559": "2024-02-01 13:05:59", "2024-02-01 13:05": unreadable,
+		"01-02-2024, 1:05:59pm": "2024-02-01 13:05:59", "01-02-2024, 1:05:59.5pm": unreadable, "": "NULL", " ": "NULL",
+	} {
+		got := unreadable
+		if v, ok := s.Value(&policy.Column{Type: value.Timestamp, Nullable: true}, text, false); ok {
+			got = v.String()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // Quotes matter in text columns alone, except that a text for NULL that is a value too is that value in quotes.
 func TestQuotes(t *testing.T) {
 	s := spelling.New(policy.Dialect{Null: "0", Spelling: &policy.Spelling{Nulls: []string{"NA"}}})
