@@ -16,6 +16,7 @@ var allowed = map[string][]string{
 	"internal/exact":    {},
 	"internal/entropy":  {},
 	"internal/value":    {},
+	"internal/zone":     {},
 	"internal/nearest":  {},
 	"internal/parallel": {},
 
@@ -55,8 +56,8 @@ var allowed = map[string][]string{
 	},
 	"internal/trainprice": {"account", "internal/exact", "mechanism", "mechanism/learning", "privacy"}, // the kernel's one question to accountants
 	"internal/ledger":     {"internal/exact", "internal/ledger/index", "privacy"},
-	"internal/policy":     {"internal/exact", "internal/nearest", "internal/value", "privacy"},
-	"internal/query":      {},
+	"internal/policy":     {"internal/exact", "internal/nearest", "internal/value", "internal/zone", "privacy"},
+	"internal/query":      {"internal/value"},
 	"internal/text":       {"internal/value"}, // the functions of texts
 	"internal/spelling":   {"internal/policy", "internal/value"},
 	"internal/csvtable":   {"internal/policy", "internal/spelling", "internal/value"},

@@ -142,6 +142,7 @@ const maxQuestions = 10_000
 // stream as it was. A failure ends the stream. If the policy has an answer_delay, each verdict has its own release
 // time, and is recorded then.
 func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
+	s.curator.timed(&sql)
 	v, err := s.stream.Ask(ctx, sql, func(price privacy.Loss) (*plan.Target, error) {
 		return plan.BuildScores(s.curator.filled(), plan.Request{SQL: sql, Price: price})
 	})

@@ -82,6 +82,12 @@ func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	places := c.timed(&q.SQL)
+	out, err := c.answer(ctx, q)
+	return out, atItsPlace(err, places)
+}
+
+func (c *Session) answer(ctx context.Context, q Question) (*Release, error) {
 	ctx = c.kernel.Arrives(ctx)
 	if err := q.withoutGroup("Answer"); err != nil {
 		return nil, err

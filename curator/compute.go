@@ -33,7 +33,7 @@ func (c *Session) over(q Question, refused error) []*post.Program {
 	if !errors.As(refused, &refusal) || !refusal.Outer || q.Whole || q.Combine {
 		return nil
 	}
-	tree, err := query.Parse(q.SQL)
+	tree, err := query.ParseIn(q.SQL, c.policy.Clock.Zone)
 	if err != nil {
 		return nil
 	}

@@ -73,6 +73,12 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	places := c.timed(&q.SQL)
+	out, err := c.explain(q)
+	return out, atItsPlace(err, places)
+}
+
+func (c *Session) explain(q Question) (*Explanation, error) {
 	a, err := c.ask(q)
 	if err == nil {
 		err = c.sensible(a)

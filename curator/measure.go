@@ -60,6 +60,7 @@ func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	if err := q.plainly("Measure"); err != nil {
 		return nil, err

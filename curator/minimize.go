@@ -88,6 +88,7 @@ func (c *Session) Minimize(ctx context.Context, q Minimisation) (*Minimum, error
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	m, err := c.minimisation(q)
 	if err != nil {
@@ -106,6 +107,7 @@ func (c *Session) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	m, err := c.minimisation(q)
 	if err != nil {
 		return nil, c.public(err)

@@ -98,6 +98,7 @@ func (c *Session) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	if err := c.asks(&v.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&v.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	of, err := c.moments(v)
 	if err != nil {

@@ -44,6 +44,7 @@ func (c *Session) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 	if err := c.asks(&v.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&v.SQL)
 	of, err := c.moments(v)
 	if err != nil {
 		return nil, c.public(err)

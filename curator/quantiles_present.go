@@ -11,14 +11,14 @@ import (
 	"dither/internal/value"
 )
 
-// shown returns the estimate of an output. It shows dates as dates, and the value of a mode as that value.
+// shown returns the estimate of an output. It shows dates and times as such, and the value of a mode as that value.
 func shown(o plan.Output, e derive.Estimate) *Estimate {
 	switch {
 	case e.Choice != nil:
 		return chosenEstimate(*e.Choice)
-	case o.Post != nil && o.Post.Type == value.Date && e.Whole != nil:
-		day := func(n int64) *Number { return textNumber(value.OfDay(n).String(), n) }
-		return &Estimate{Value: day(e.Whole.Int64()), Low: day(e.WholeLow.Int64()), High: day(e.WholeHigh.Int64())}
+	case o.Post != nil && o.Post.Type.Whole() && o.Post.Type != value.Integer && e.Whole != nil:
+		at := func(n int64) *Number { return textNumber(value.Value{Type: o.Post.Type, Int: n}.String(), n) }
+		return &Estimate{Value: at(e.Whole.Int64()), Low: at(e.WholeLow.Int64()), High: at(e.WholeHigh.Int64())}
 	}
 	return estimate(e)
 }
@@ -36,7 +36,7 @@ func chosenEstimate(v value.Value) *Estimate {
 	return out
 }
 
-// textNumber returns the Number of a date, with its day number, or of a text.
+// textNumber returns the Number of a date or a time, with its days or microseconds, or of a text.
 func textNumber(text string, day int64) *Number { return &Number{Text: &text, Real: float64(day)} }
 
 // orderColumn describes a quantile's or a mode's column. It reports false for any other column.

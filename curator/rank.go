@@ -43,6 +43,7 @@ func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	r, rankError, err := c.ranking(&q)
 	if err != nil {

@@ -23,6 +23,7 @@ func (c *Session) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	r, rankError, err := c.ranking(&q)
 	if err != nil {
 		return nil, c.public(err)
@@ -39,6 +40,7 @@ func (c *Session) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	m, err := c.smoothing(q)
 	if err != nil {
 		return nil, c.public(err)

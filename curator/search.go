@@ -68,6 +68,7 @@ func (c *Session) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	m, err := c.minimaOf(q)
 	if err != nil {
@@ -90,6 +91,7 @@ func (c *Session) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	m, err := c.minimaOf(q)
 	if err != nil {
 		return nil, c.public(err)

@@ -49,6 +49,7 @@ func (c *Session) Select(ctx context.Context, s Selection) (*Selected, error) {
 	if err := c.asks(&s.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&s.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	if s.Best == 0 {
 		s.Best = 1

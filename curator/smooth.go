@@ -27,6 +27,7 @@ func (c *Session) Smooth(ctx context.Context, q Request) (*Median, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	m, err := c.smoothing(q)
 	if err != nil {

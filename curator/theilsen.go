@@ -77,6 +77,7 @@ func (c *Session) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	ctx = c.kernel.Arrives(ctx)
 	f, err := c.line(q)
 	if err != nil {
@@ -100,6 +101,7 @@ func (c *Session) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	f, err := c.line(q)
 	if err != nil {
 		return nil, c.public(err)

@@ -91,6 +91,7 @@ func (c *Session) Train(ctx context.Context, q Training) (*Trainer, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	t, err := c.begin(ctx, q)
 	return t, afresh(q.Fresh, err)
 }

@@ -31,6 +31,7 @@ func (c *Session) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
+	c.timed(&q.SQL)
 	t, err := c.training(ctx, q)
 	if err != nil {
 		return nil, c.public(err)

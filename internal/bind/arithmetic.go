@@ -22,7 +22,9 @@ func Literal(x *query.Literal) (*bounded.Expr, error) {
 		if err != nil {
 			return nil, Refuse(x.At, "", "this text constant is too long")
 		}
-		return Constant(v), nil
+		e := Constant(v)
+		e.Text = x.Local
+		return e, nil
 	case query.DateLiteral:
 		v, err := value.Parse(value.Date, x.Text)
 		if err != nil {
@@ -30,9 +32,14 @@ func Literal(x *query.Literal) (*bounded.Expr, error) {
 		}
 		return Constant(v), nil
 	case query.TimestampLiteral:
+		if x.Local != "" {
+			return ConstantTime(value.Timestamp, x.Local, x.At)
+		}
 		return ConstantTime(value.Timestamp, x.Text, x.At)
 	case query.TimeLiteral:
 		return ConstantTime(value.Time, x.Text, x.At)
+	case query.IntervalLiteral:
+		return ConstantTime(value.Interval, x.Text, x.At)
 	case query.IntegerLiteral:
 		n, err := strconv.ParseInt(x.Text, 10, 64)
 		if err != nil || AbsInt(n) > maxInteger {
@@ -85,6 +92,11 @@ func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 		}
 		return Logical(op, a, b), nil
 	}
+	if x.Op == query.Add || x.Op == query.Sub {
+		if e, found, err := l.shifts(x); found {
+			return e, err
+		}
+	}
 	args, err := l.rows([]query.Expr{x.L, x.R})
 	if err != nil {
 		return nil, err
@@ -134,6 +146,9 @@ func quotient(a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	if IsUntypedNull(a) || IsUntypedNull(b) {
 		return nil, Refuse(at, "", "arithmetic with NULL is always NULL")
+	}
+	if e, found, err := temporal(op, a, b, at); found {
+		return e, err
 	}
 	for _, e := range []*bounded.Expr{a, b} {
 		if !IsNumber(e.Type) {

@@ -29,11 +29,15 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 			x.Name,
 		)
 	}
+	field := value.Unit(word.Text)
+	if of, ok := x.Args[1].(*query.Call); ok && of.Name == "age" && op == bounded.OpDatePart {
+		return l.agePart(of, field)
+	}
 	e, err := l.Row(x.Args[1])
 	if err != nil {
 		return nil, err
 	}
-	field := strings.ToLower(word.Text)
+	clocked := slices.Contains(value.ClockUnits, field) || field == "millisecond" || field == "microsecond"
 	switch {
 	case e.Op == bounded.OpConst && e.Const.Null:
 		return nil, Refuse(x.At, "", "%s needs a date", x.Name)
@@ -43,10 +47,64 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 		return nil, Refuse(x.At, "", "%s needs a date", x.Name)
 	case op == bounded.OpDatePart && field == "epoch":
 		return epoch(e, x.At)
+	case op == bounded.OpDatePart && slices.Contains(derivedFields, field):
+		return derivedField(field, e, x.At)
+	case op == bounded.OpDatePart && clocked: // a date is the start of its day
+		start := startOf(e)
+		if start.Op != bounded.OpConst {
+			clock := *timeOf(start)
+			clock.Range = bounded.Range{}
+			start = &clock
+		}
+		return clockCall(x, op, field, start)
+	case op == bounded.OpDateTrunc && clocked:
+		return startOf(e), nil
 	case !slices.Contains(words, field):
+		if op == bounded.OpDatePart {
+			words = slices.Concat(words, derivedFields)
+		}
 		return nil, Refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no %q", x.Name, word.Text)
 	}
-	return calendarOf(op, field, e), nil
+	return calendarOf(op, field, e), nil // not folded, because canonical texts of older releases are not
+}
+
+// derivedFields are the parts of a date that are computed from its other parts.
+var derivedFields = []string{"week", "isoyear", "decade", "century", "millennium"}
+
+// derivedField builds one of derivedFields of a date. The ISO week of a date and its year are those of the Thursday in
+// the same week.
+func derivedField(field string, e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+	number := func(n int64) *bounded.Expr { return Constant(value.OfInt(n)) }
+	quotientOf := func(e *bounded.Expr, plus, by, then int64) (*bounded.Expr, error) {
+		sum, err := compute(bounded.OpAdd, e, number(plus), at)
+		if err != nil {
+			return nil, err
+		}
+		out, err := compute(bounded.OpQuo, sum, number(by), at)
+		if err != nil || then == 0 {
+			return out, err
+		}
+		return compute(bounded.OpAdd, out, number(then), at)
+	}
+	if field == "week" || field == "isoyear" {
+		week := calendarOf(bounded.OpDateTrunc, "week", e)
+		r := bounded.Range{IntLo: week.Range.IntLo + 3, IntHi: week.Range.IntHi + 3}
+		thursday := folded(&bounded.Expr{
+			Op: bounded.OpAdd, Type: value.Date, Args: []*bounded.Expr{folded(week), number(3)}, Range: r, Nullable: e.Nullable,
+		})
+		if field == "isoyear" {
+			return folded(calendarOf(bounded.OpDatePart, "year", thursday)), nil
+		}
+		return quotientOf(folded(calendarOf(bounded.OpDatePart, "doy", thursday)), -1, 7, 1)
+	}
+	year := folded(calendarOf(bounded.OpDatePart, "year", e))
+	switch field {
+	case "decade":
+		return quotientOf(year, 0, 10, 0)
+	case "century":
+		return quotientOf(year, 99, 100, 0)
+	}
+	return quotientOf(year, 999, 1000, 0)
 }
 
 // calendarOf builds a date function of a date. field is one of value.DateFields or value.DateUnits.

@@ -45,8 +45,10 @@ var scalars = map[string]scalar{
 
 // scalarNames returns the sorted names of all functions over the values of one row.
 func scalarNames() []string {
-	out := append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")
-	return slices.Sorted(slices.Values(append(out, text.Names()...)))
+	return slices.Sorted(slices.Values(slices.Concat(
+		slices.Collect(maps.Keys(scalars)), timeFunctions, text.Names(),
+		[]string{"extract", "date_part", "date_trunc", "width_bucket"},
+	)))
 }
 
 func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
@@ -64,6 +66,9 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 	case IsAggregate(Renamed(x).Name):
 		return nil, Refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
 			"the aggregate %s is not allowed here", x.Name)
+	}
+	if slices.Contains(timeFunctions, x.Name) && (x.Named == nil || x.Name == "make_interval") {
+		return l.timeCall(x)
 	}
 	if err := Unnamed(x); err != nil {
 		return nil, err

@@ -99,46 +99,20 @@ func MixHint(t, u value.Type, args []*bounded.Expr) string {
 	return "use CASE to turn both into one type"
 }
 
-// arithmeticHint returns a hint on what to write instead of arithmetic with dates or texts.
+// arithmeticHint returns a hint on what to write instead of arithmetic with dates, times or texts.
 func arithmeticHint(op bounded.Op, a, b *bounded.Expr) string {
-	date := func(e *bounded.Expr) bool { return e.Type == value.Date }
-	known := func(e *bounded.Expr) bool {
-		return e.Op == bounded.OpConst && !e.Const.Null && (date(e) || e.Type == value.Integer)
-	}
+	clock := func(e *bounded.Expr) bool { return ReadsText(e.Type) }
 	switch {
-	case !date(a) && !date(b):
-		if a.Type == value.Text || b.Type == value.Text {
-			return "compare texts with = or LIKE, or group by them"
-		}
-		return ""
-	case known(a) && known(b) && (op == bounded.OpAdd || op == bounded.OpSub):
-		if v, ok := dated(op, a, b); ok {
-			return "write " + quoted(v)
-		}
-	case op == bounded.OpSub && date(a) && date(b) && (known(a) || known(b)):
-		return "compare the dates instead, as in day >= DATE '2025-01-31', or group them into periods with CASE; EXTRACT(year FROM day) * 12 + EXTRACT(month FROM day) counts months"
-	case op == bounded.OpSub && date(a) && date(b):
-		return "compare the dates instead: a < b; or take EXTRACT(year FROM a) - EXTRACT(year FROM b)"
+	case a.Type == value.Interval || b.Type == value.Interval:
+		return "EXTRACT(epoch FROM a - b) / 86400 is a number of days; a date or a timestamp takes constants such as INTERVAL '1 day'"
+	case a.Type == value.Timestamp || b.Type == value.Timestamp:
+		return "write t + INTERVAL '1 day', or t::date + 1"
+	case clock(a) || clock(b):
+		return "a date takes a number of days, as in day + 7; the difference of two dates is a number of days"
+	case a.Type == value.Text || b.Type == value.Text:
+		return "compare texts with = or LIKE, or group by them"
 	}
-	return "shift the constant that the date is compared with instead, as in day >= DATE '2025-01-31'; EXTRACT and date_trunc take dates"
-}
-
-// dated evaluates arithmetic on constant dates: a date plus or minus a number of days, or the days between two
-// dates. Integers are at most 2⁶² in magnitude, so nothing overflows.
-func dated(op bounded.Op, a, b *bounded.Expr) (value.Value, bool) {
-	x, y := a.Const.Int, b.Const.Int
-	switch {
-	case op == bounded.OpSub && a.Type == value.Date && b.Type == value.Date:
-		return value.OfInt(x - y), true
-	case op == bounded.OpSub && a.Type == value.Date:
-		y = -y
-	case op == bounded.OpSub || a.Type == b.Type:
-		return value.Value{}, false
-	}
-	if x+y < value.MinDay || x+y > value.MaxDay {
-		return value.Value{}, false
-	}
-	return value.OfDay(x + y), true
+	return ""
 }
 
 // quoted returns a value as a constant in SQL.

@@ -94,6 +94,9 @@ func (l *Scope) dispatch(x query.Expr) (*bounded.Expr, error) {
 	case *query.Literal:
 		return Literal(x)
 	case *query.Unary:
+		if span, ok := spanOf(x); ok {
+			return Constant(value.OfSpan(span)), nil
+		}
 		return l.unary(x)
 	case *query.Binary:
 		return l.binary(x)
@@ -229,10 +232,13 @@ func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 }
 
 // unify converts the expressions args, in place, to a common type, and returns the type. Integer and Real become
-// Real, Date and Timestamp become Timestamp, and NULL takes the type of the others.
+// Real, Date and Timestamp become Timestamp, and NULL takes the type of the others. A date beside a text constant with a
+// time of day other than midnight becomes a timestamp too, so that the constant keeps its meaning.
 func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
+	clocked := false
 	for i, a := range args {
+		clocked = clocked || hasClock(a)
 		switch {
 		case IsUntypedNull(a) || a.Type == t:
 		case t == 0:
@@ -248,6 +254,9 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 			return 0, dontMix(at, t, a, args)
 		}
 	}
+	if t == value.Date && clocked {
+		t = value.Timestamp
+	}
 	if t == 0 {
 		return 0, Refuse(at, "NULL alone has no type", "the type of this expression is not known")
 	}
@@ -261,9 +270,11 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	return t, nil
 }
 
-// ReadsText reports whether a text constant is read as a value of type t where t is needed: a date, a timestamp or a
-// time.
-func ReadsText(t value.Type) bool { return t == value.Date || t == value.Timestamp || t == value.Time }
+// ReadsText reports whether a text constant is read as a value of type t where t is needed: a date, a timestamp, a time or
+// an interval.
+func ReadsText(t value.Type) bool {
+	return t == value.Date || t == value.Timestamp || t == value.Time || t == value.Interval
+}
 
 // readsConstant reports whether a text constant is read as a value of type t where t is needed, as PostgreSQL reads it.
 func readsConstant(t value.Type) bool {
@@ -289,7 +300,11 @@ func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error)
 	case e.Type == value.Date && t == value.Timestamp:
 		return startOf(e), nil
 	case e.Op == bounded.OpConst && e.Type == value.Text && ReadsText(t):
-		return ConstantTime(t, e.Const.Text, at)
+		text := e.Const.Text
+		if e.Text != "" && (t == value.Date || t == value.Timestamp) {
+			text = e.Text
+		}
+		return ConstantTime(t, text, at)
 	case e.Op == bounded.OpConst && e.Type == value.Text && readsConstant(t):
 		if v, ok := readConstant(e.Const.Text, t); ok {
 			return Constant(v), nil
@@ -312,7 +327,11 @@ func toReal(e *bounded.Expr) *bounded.Expr {
 // Numeric refuses an expression that is not a number.
 func Numeric(e *bounded.Expr, at query.Pos) error {
 	if !IsNumber(e.Type) {
-		return Refuse(at, "", "a number is needed here, and this is of type %s", e.Type)
+		hint := ""
+		if e.Type == value.Interval {
+			hint = "write EXTRACT(epoch FROM a - b) / 86400 for days, / 3600 for hours"
+		}
+		return Refuse(at, hint, "a number is needed here, and this is of type %s", e.Type)
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ var arithmetic = map[Op]bool{
 	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpQuo: true, OpMod: true, OpToReal: true, OpToInteger: true,
 	OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true, OpDatePart: true, OpDateTrunc: true,
 	OpFold: true, OpAddMonths: true, OpDayOf: true, OpTimeOf: true, OpStartOf: true, OpTimeTrunc: true, OpTimePart: true,
+	OpChar: true,
 }
 
 // judged holds the Agreed operations that choose or compare.
@@ -100,6 +101,12 @@ func apply1(e *Expr, x value.Value) value.Value {
 		return value.OfInt(value.DatePart(e.Text, x.Int))
 	case OpDateTrunc:
 		return value.OfDay(value.DateTrunc(e.Text, x.Int))
+	case OpChar:
+		format, _ := value.ParseFormat(e.Text) // the binder has read it
+		if x.Type == value.Date {
+			return value.OfText(format.Char(x.Int * value.DayMicros))
+		}
+		return value.OfText(format.Char(x.Int))
 	case OpAddMonths, OpDayOf, OpTimeOf, OpStartOf, OpTimeTrunc, OpTimePart:
 		return applyClock(e, x.Int)
 	case OpToInteger:

@@ -66,6 +66,7 @@ const (
 	OpTimeOf    Op = "time_of"    // Timestamp → Time
 	OpStartOf   Op = "start_of"   // Date → Timestamp: the start of the day
 	OpTimeTrunc Op = "time_trunc" // Timestamp or Time → the same type; Text is one of value.ClockUnits
+	OpChar      Op = "to_char"    // Date, Timestamp or Time → Text; Text is a format, as in value.ParseFormat
 	OpTimePart  Op = "time_part"  // Time → Integer; Text is one of value.ClockUnits, as in value.TimePart
 )
 
@@ -79,8 +80,9 @@ type Expr struct {
 	Name   string      // for OpColumn: the column's name
 	// for OpColumn: the column of a Source that is no Scan, so its index identifies it, and not its name
 	Derived bool
-	// for OpLike: the pattern; for OpFold: the case; for functions of dates and times: the field, or the months; for
-	// OpCase, text with which package bind marks how it was made
+	// for OpLike: the pattern; for OpFold: the case; for functions of dates and times: the field, the months or the format;
+	// for OpCase, text with which package bind marks how it was made; for a text constant that spells a moment with an
+	// offset from UTC: the time that clocks in the policy's zone show then
 	Text     string
 	Range    Range // the range of the value if it is not NULL; for numbers, dates and times
 	Nullable bool  // whether the value may be NULL
@@ -110,8 +112,11 @@ func (e *Expr) Weight() int {
 		for _, a := range e.Args {
 			n += a.Weight()
 		}
-		if e.Op == OpSqrt || e.Op == OpLn || e.Op == OpRound {
+		switch e.Op {
+		case OpSqrt, OpLn, OpRound:
 			n *= 2
+		case OpChar: // each field of the format is written with the argument
+			n *= 2 * len(e.Text)
 		}
 		e.size = min(n, MaxWeight+1)
 	}

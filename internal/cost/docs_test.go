@@ -6,11 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"dither/internal/cost"
 	"dither/internal/free"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/query"
 	"dither/internal/value"
 )
 
@@ -50,6 +52,7 @@ func documented(page string) (out []string) {
 
 // documentedCost is the cost of a question by the door that answers it: as SQL, or as rows of coordinates.
 func documentedCost(p *policy.Policy, sql string) (cost.Cost, error) {
+	sql, _, _ = query.AtInstant(sql, func() int64 { return p.Clock.Now(time.Date(2025, time.June, 30, 0, 0, 0, 0, time.UTC)) })
 	r := plan.Request{SQL: sql}
 	q, err := plan.Build(p, r)
 	if err == nil {

@@ -88,9 +88,12 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 			}
 		}
 	}
-	if e.Type == value.Text {
+	switch {
+	case e.Op == bounded.OpChar: // a letter of a format is at most three letters of a name, or a digit
+		width = 3 * int64(len(e.Text))
+	case e.Type == value.Text:
 		width = longest
-	} else {
+	default:
 		width = plainWidth
 	}
 	of := stepsPlain * int64(max(len(e.Args), 1))
@@ -111,6 +114,9 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 		return sum(steps, stepsRounding, 3*stepsPlain), width
 	case bounded.OpFold: // TRANSLATE looks for each character in a list of 26
 		return sum(steps, of, multiplied(first, stepsFold)), width
+	case bounded.OpChar: // for each field, the argument again, parts of a date, and a text
+		fields := int64(len(e.Text))
+		return sum(multiplied(fields, sum(steps, 3*stepsPart, 3*stepsRounding)), multiplied(fields, copied(width))), width
 	case bounded.OpLike:
 		return sum(steps, multiplied(first, matchSteps(e.Text))), width
 	case bounded.OpIn:

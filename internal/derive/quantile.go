@@ -93,8 +93,8 @@ func (c *cell) picked(p *plan.Post) (value.Value, bool) {
 	switch a := c.answer.plan.Aggregates[p.Index]; {
 	case a.Mode != nil:
 		return c.choice(a.Mode), true
-	case a.Quantile != nil && p.Type == value.Date:
-		return value.OfDay(c.inOrder(a.Quantile).Int64()), true
+	case a.Quantile != nil && p.Type.Whole() && p.Type != value.Integer:
+		return value.Value{Type: p.Type, Int: c.inOrder(a.Quantile).Int64()}, true
 	}
 	return value.Value{}, false
 }

@@ -29,7 +29,7 @@ func rangeOf(of *plan.Plan, p *plan.Post) Interval {
 			return Interval{agg.Lo, agg.Hi}
 		case agg.Quantile != nil && agg.Quantile.Value.Rounds():
 			return Interval{agg.Quantile.Value.X.Range.Lo, agg.Quantile.Value.X.Range.Hi}
-		case agg.Quantile != nil && agg.Quantile.Value.X.Type != value.Date:
+		case agg.Quantile != nil && agg.Quantile.Value.X.Type == value.Integer:
 			return Interval{float64(agg.Quantile.Value.Lo), float64(agg.Quantile.Value.Hi)}
 		}
 		return everything

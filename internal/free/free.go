@@ -22,7 +22,7 @@ type Answer struct {
 // Of answers a question without reading rows. It returns nil if the question needs rows. Every error is a
 // *query.Error or a *bind.Error, and depends on the question and the policy alone.
 func Of(p *policy.Policy, sql string) (*Answer, error) {
-	tree, err := query.Parse(sql)
+	tree, err := query.ParseIn(sql, p.Clock.Zone)
 	if err != nil {
 		return nil, err
 	}

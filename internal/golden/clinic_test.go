@@ -183,6 +183,7 @@ func written() []maker {
 		clinicHome("clinic-truncation", "change-one", "rho: 300, delta: 1e-5, selection_delta: 9e-6",
 			"default: {rho: 0.2}, maximum: {rho: 20}, delta: 4e-9, truncation: 5%", "", truncationAsks()),
 		clinicHome("clinic-forms", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", formAsks()),
+		clinicHome("clinic-times", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", timeAsks()),
 	}
 }
 
@@ -196,6 +197,22 @@ func formAsks() (out []ask) {
 		"SELECT (age - 50) / 10, COUNT(*) FROM people GROUP BY 1",
 		"SELECT COUNT(DISTINCT person), COUNT(DISTINCT person) FILTER (WHERE cost > 100) FROM visits",
 		"SELECT city, COUNT(DISTINCT CASE WHEN cost > 100 THEN person END) AS n, COUNT(*) FROM visits GROUP BY city",
+	} {
+		out = append(out, ask{SQL: sql})
+	}
+	return out
+}
+
+// timeAsks are questions that compute with dates and times.
+func timeAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM visits WHERE day >= DATE '2025-06-30' - INTERVAL '1 month' AND day < TIMESTAMP '2025-06-30 12:00:00'",
+		"SELECT CAST((CAST(DATE_TRUNC('week', CAST((day + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date) AS day, COUNT(*) FROM visits GROUP BY 1",
+		"SELECT SUM(day - DATE '2025-01-01'), AVG(EXTRACT(week FROM day)), SUM(EXTRACT(hour FROM day::timestamp - TIMESTAMP '2025-01-01 06:30')) FROM visits",
+		"SELECT EXTRACT(year FROM AGE(day, DATE '2000-02-29')) AS years, COUNT(*) FROM visits GROUP BY 1",
+		"SELECT to_char(day, 'YYYY-MM') AS month, SUM(cost) FROM visits WHERE day < '2025-05-01T00:00:00Z' GROUP BY to_char(day, 'YYYY-MM')",
+		"SELECT to_char(day, 'FMDay') AS day, COUNT(*) FROM visits GROUP BY 1",
+		"SELECT date_bin('72 hours', day, TIMESTAMP '2025-01-01 12:00') AS bin, COUNT(*) FROM visits WHERE day < '2025-03-01' GROUP BY 1",
 	} {
 		out = append(out, ask{SQL: sql})
 	}

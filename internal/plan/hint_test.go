@@ -58,8 +58,8 @@ func TestHints(t *testing.T) {
 		`SELECT COUNT(*) AS n, n / 2 FROM t`:                                `write what it stands for: count(*)`,
 		`SELECT "Station", COUNT(*) FROM t GROUP BY 1 HAVING "Station" = 3`: `write a text in single quotes: '3'`,
 		`SELECT STDEV(age) FROM t`:                                          `did you mean "stddev"?`,
-		`SELECT COUNT(*) FROM t GROUP BY EXTRACT(century FROM day)`:         `there is year, quarter, month`,
-		`SELECT COUNT(*) FROM t GROUP BY date_trunc('hour', day)`:           `there is year, quarter, month`,
+		`SELECT COUNT(*) FROM t GROUP BY EXTRACT(julian FROM day)`:          `there is year, quarter, month`,
+		`SELECT COUNT(*) FROM t GROUP BY date_trunc('decade', day)`:         `there is year, quarter, month`,
 		`SELECT COUNT(*) FROM t GROUP BY year(day)`:                         `EXTRACT(year FROM day)`,
 		`SELECT COUNT(*) FROM t WHERE flor(age) = 3`:                        `did you mean "floor"?`,
 	} {
@@ -80,21 +80,19 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// Arithmetic with dates says what to write instead, of constants what they come to.
+// Arithmetic with dates that has no meaning says what to write instead.
 func TestArithmeticHints(t *testing.T) {
 	for _, c := range []struct{ sql, hint string }{
-		{"SELECT COUNT(*) FROM people WHERE born < DATE '2000-02-28' + 2", "write DATE '2000-03-01'"},
-		{"SELECT COUNT(*) FROM people WHERE born < 1 + DATE '2000-02-28'", "write DATE '2000-02-29'"},
-		{"SELECT COUNT(*) FROM people WHERE born < DATE '2000-03-01' - 1", "write DATE '2000-02-29'"},
-		{"SELECT COUNT(*) FROM people WHERE age > DATE '2000-03-01' - DATE '2000-02-01'", "write 29"},
-		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 4000000000000000000", "shift the constant that the date is compared with instead"},
-		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 1", "shift the constant that the date is compared with instead"},
-		{"SELECT COUNT(*) FROM people WHERE born + 7 > DATE '2000-03-01'", "shift the constant that the date is compared with instead"},
-		{"SELECT AVG(born - DATE '2000-01-01') FROM people", "compare the dates instead, as in day >= DATE '2025-01-31'"},
-		{"SELECT AVG(born - born) FROM people", "compare the dates instead: a < b"},
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 4000000000000000000", "the owner can declare bounds"},
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 1", "the owner can declare bounds"},
+		{"SELECT COUNT(*) FROM people WHERE born + INTERVAL '9000 years' > DATE '2000-03-01'", "the owner can declare bounds"},
+		{"SELECT COUNT(*) FROM people WHERE born::timestamp + 30 > DATE '2000-03-01'", "write t + INTERVAL '1 day'"},
+		{"SELECT AVG(born::timestamp - DATE '2000-01-01') FROM people", "write EXTRACT(epoch FROM a - b) / 86400"},
+		{"SELECT COUNT(*) FROM people WHERE (born::timestamp - DATE '2000-01-01') * 2 > INTERVAL '1 day'", "EXTRACT(epoch FROM a - b)"},
+		{"SELECT COUNT(*) FROM people WHERE age + INTERVAL '1 day' > DATE '2000-03-01'", "add it to a date or a timestamp"},
 		{"SELECT COUNT(*) FROM people WHERE note + 'x' = 'ax'", "compare texts"},
-		{"SELECT COUNT(*) FROM people WHERE 1 - DATE '2000-01-01' = 3", "shift the constant"},
-		{"SELECT COUNT(*) FROM people WHERE DATE '2000-01-01' + DATE '2000-01-01' = 3", "shift the constant"},
+		{"SELECT COUNT(*) FROM people WHERE 1 - DATE '2000-01-01' = 3", "a date takes a number of days"},
+		{"SELECT COUNT(*) FROM people WHERE DATE '2000-01-01' + DATE '2000-01-01' = 3", "a date takes a number of days"},
 	} {
 		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: c.sql})
 		if err == nil || !strings.HasPrefix(hintOf(err), c.hint) {

@@ -148,8 +148,8 @@ func TestOrderRefusals(t *testing.T) {
 	for _, c := range []struct{ sql, where, message, hint string }{
 		{"SELECT MEDIAN(serial) FROM people", "1:15", "column serial has no declared bounds", "or give them here, as in SUM(x, bounds => (low, high))"},
 		{"SELECT MEDIAN(weight) FROM people", "1:15", "column weight has no declared bounds", "or give them here, as in SUM(x, bounds => (low, high))"},
-		{"SELECT MEDIAN(note) FROM people", "1:15", "MEDIAN needs a number or a date", "MODE()"},
-		{"SELECT MEDIAN(voted) FROM people", "1:15", "MEDIAN needs a number or a date", "MODE()"},
+		{"SELECT MEDIAN(note) FROM people", "1:15", "MEDIAN needs a number, a date or a timestamp", "MODE()"},
+		{"SELECT MEDIAN(voted) FROM people", "1:15", "MEDIAN needs a number, a date or a timestamp", "MODE()"},
 		{"SELECT MEDIAN(NULL) FROM people", "1:15", "NULL cannot be aggregated", ""},
 		{"SELECT MEDIAN() FROM people", "1:8", "wrong arguments for MEDIAN", "MEDIAN(x)"},
 		{"SELECT MEDIAN(age, 3) FROM people", "1:8", "wrong arguments for MEDIAN", "MEDIAN(x)"},

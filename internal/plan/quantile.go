@@ -73,13 +73,13 @@ func (b *measuring) quantileMeasure(x query.Expr, name string) (*bounded.Measure
 	switch {
 	case bind.IsUntypedNull(e):
 		return nil, bind.Refuse(x.Pos(), "", "NULL cannot be aggregated")
-	case e.Type == value.Date:
+	case clocked(e.Type):
 		return integerSum(e, false, x.Pos())
 	case !bind.IsNumber(e.Type):
 		return nil, bind.Refuse(
 			x.Pos(),
 			"write MODE() WITHIN GROUP (ORDER BY x) for the most frequent value",
-			"%s needs a number or a date, and this is of type %s",
+			"%s needs a number, a date or a timestamp, and this is of type %s",
 			name,
 			e.Type,
 		)
@@ -95,6 +95,9 @@ func (b *measuring) quantileMeasure(x query.Expr, name string) (*bounded.Measure
 	m.Lo, m.Hi = int64(math.Floor(math.Ldexp(lo, -m.Grid))), int64(math.Ceil(math.Ldexp(hi, -m.Grid)))
 	return m, nil
 }
+
+// clocked reports whether a quantile of values of a type is shown as such a value: a date, a timestamp or a time.
+func clocked(t value.Type) bool { return t == value.Date || t == value.Timestamp || t == value.Time }
 
 // quantileAt returns the released value of a quantile that is an aggregate of its own, and so has a claim to a share of
 // the price.
@@ -124,8 +127,8 @@ func (b *measuring) quantile(x query.Expr, name string, rank *big.Rat) (*unprice
 		}
 	}
 	t := value.Real
-	if m.X.Type == value.Date {
-		t = value.Date
+	if clocked(m.X.Type) {
+		t = m.X.Type
 	}
 	for i, a := range b.aggregates {
 		if a.quantile == q {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
@@ -46,7 +47,7 @@ type question struct {
 // read parses a request, binds the relation of its FROM clause, and reads its options and its price.
 func read(j job) (*question, error) {
 	p, r := j.policy, j.original
-	tree, err := r.tree()
+	tree, err := r.tree(p.Clock.Zone)
 	if err == nil {
 		err = bind.Catalogs(p, tree)
 	}
@@ -88,9 +89,9 @@ func read(j job) (*question, error) {
 }
 
 // tree returns the syntax tree of a request, which the caller may change.
-func (r *Request) tree() (*query.Select, error) {
+func (r *Request) tree(zone *time.Location) (*query.Select, error) {
 	if r.Tree == nil {
-		return query.Parse(r.SQL)
+		return query.ParseIn(r.SQL, zone)
 	}
 	tree := *r.Tree
 	return &tree, nil

@@ -66,7 +66,8 @@ func Decode(text []byte, dir string) (*Policy, error) {
 }
 
 func (r *reader) policy(f field, dir string, p *Policy) {
-	top, ok := f.keys("version", "population", "budget", "price", "limits", "analysts", "answer_delay", "zone", "tables")
+	top, ok := f.keys("version", "population", "budget", "price", "limits", "analysts", "answer_delay", "zone", "clock_grain",
+		"tables")
 	if !ok || !r.version(f, top["version"]) {
 		return
 	}
@@ -76,7 +77,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	p.Limits = r.limits(top["limits"])
 	p.Analysts = r.analysts(top["analysts"], p.Budget)
 	p.Tables = r.tables(top["tables"], f, dir)
-	p.Clock = r.clock(top["zone"], p.Tables)
+	p.Clock = r.clock(top["zone"], top["clock_grain"], p.Tables)
 	p.Delay = r.delay(top["answer_delay"], p.Tables)
 	r.origins(p)
 }

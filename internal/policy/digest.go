@@ -31,6 +31,7 @@ type (
 		Analysts       []string `json:",omitempty"`
 		Truncation     string   `json:",omitempty"` // the share of each price for an estimate of what the bounds cut
 		Zone           string   `json:",omitempty"`
+		ClockGrain     string   `json:",omitempty"` // the unit to which the current time is truncated
 
 		Tables []canonicalTable // sorted by name
 	}
@@ -112,6 +113,7 @@ func (p *Policy) digestNow() string {
 	if p.Clock.Zone != nil {
 		c.Zone = p.Clock.ZoneName()
 	}
+	c.ClockGrain = p.Clock.Grain
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))
 	}

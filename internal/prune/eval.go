@@ -255,8 +255,11 @@ func (s *search) image(e *bounded.Expr, f *facts) set {
 		return anyOf(e)
 	}
 	out.null = slices.ContainsFunc(args, func(x set) bool { return x.null })
-	if e.Op == bounded.OpDateTrunc && e.Type == value.Date {
+	switch {
+	case e.Op == bounded.OpDateTrunc && e.Type == value.Date:
 		return s.units(e.Text, out)
+	case e.Op == bounded.OpTimeTrunc:
+		return s.multiples(value.ClockMicros(e.Text), out)
 	}
 	return out
 }
@@ -273,6 +276,19 @@ func (s *search) units(unit string, of set) set {
 	out := set{listed: true, null: of.null}
 	for day := of.low.Int; day <= of.high.Int; day = value.DateTrunc(unit, day+days) {
 		out.values = append(out.values, value.OfDay(day))
+	}
+	s.steps += len(out.values)
+	return out
+}
+
+// multiples lists the multiples of a length between two of them, if they are at most policy.MaxKeys.
+func (s *search) multiples(length int64, of set) set {
+	if (of.high.Int-of.low.Int)/length >= policy.MaxKeys {
+		return of
+	}
+	out := set{listed: true, null: of.null}
+	for at := of.low.Int; at <= of.high.Int; at += length {
+		out.values = append(out.values, value.Value{Type: of.low.Type, Int: at})
 	}
 	s.steps += len(out.values)
 	return out
@@ -304,8 +320,12 @@ func applied(e *bounded.Expr, args []set) (out []value.Value) {
 func monotone(e *bounded.Expr, args []set) bool {
 	switch e.Op {
 	case bounded.OpNeg, bounded.OpAdd, bounded.OpSub, bounded.OpMul, bounded.OpToReal, bounded.OpToInteger, bounded.OpSign,
-		bounded.OpFloor, bounded.OpCeil, bounded.OpRound, bounded.OpDateTrunc:
+		bounded.OpFloor, bounded.OpCeil, bounded.OpRound, bounded.OpDateTrunc, bounded.OpAddMonths, bounded.OpDayOf,
+		bounded.OpStartOf, bounded.OpTimeTrunc:
 		return true
+	case bounded.OpQuo: // by a positive constant, because dropping the fraction is monotone
+		by := e.Args[1]
+		return by.Op == bounded.OpConst && !by.Const.Null && by.Const.Int > 0
 	case bounded.OpDatePart:
 		return e.Text == "year"
 	case bounded.OpAbs, bounded.OpDiv: // not across 0

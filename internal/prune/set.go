@@ -75,13 +75,13 @@ func listOf(values []value.Value, null bool) set {
 // anyOf returns the set of all values of e's type within e's range, and NULL.
 func anyOf(e *bounded.Expr) set {
 	out := set{null: true}
-	switch e.Type {
-	case value.Boolean:
+	switch {
+	case e.Type == value.Boolean:
 		return everyTruth
-	case value.Integer, value.Date:
+	case e.Type.Whole():
 		out.low = &value.Value{Type: e.Type, Int: e.Range.IntLo}
 		out.high = &value.Value{Type: e.Type, Int: e.Range.IntHi}
-	case value.Real:
+	case e.Type == value.Real:
 		out.low, out.high = &value.Value{Type: e.Type, Real: e.Range.Lo}, &value.Value{Type: e.Type, Real: e.Range.Hi}
 	}
 	return out
@@ -201,7 +201,7 @@ func (s set) list(most int) (set, bool) {
 	if s.listed {
 		return s, len(s.values) <= most
 	}
-	if s.low == nil || s.high == nil || s.low.Type != value.Integer && s.low.Type != value.Date {
+	if s.low == nil || s.high == nil || !s.low.Type.Whole() {
 		return s, false
 	}
 	lo, hi := s.low.Int, s.high.Int
@@ -261,10 +261,10 @@ func (s set) compared(op bounded.Op, v value.Value) set {
 	return meet(set{low: s.low, high: s.high}, of)
 }
 
-// step returns the next integer or day in a direction, −1 or 1. It returns v itself for other types, whose bounds
-// then include v.
+// step returns the next integer, day or microsecond in a direction, −1 or 1. It returns v itself for other types, whose
+// bounds then include v.
 func step(v value.Value, by int64) *value.Value {
-	if next := v.Int + by; (v.Type == value.Integer || v.Type == value.Date) && (next > v.Int) == (by > 0) {
+	if next := v.Int + by; v.Type.Whole() && (next > v.Int) == (by > 0) {
 		v.Int = next
 	}
 	return &v

@@ -66,7 +66,7 @@ const crashShape, crashTokens = "DITHER_QUERY_SHAPE", "DITHER_QUERY_TOKENS"
 func TestCrashDistance(t *testing.T) {
 	if shape := os.Getenv(crashShape); shape != "" {
 		n, _ := strconv.Atoi(os.Getenv(crashTokens))
-		_, err := parse(shapes[shape](n), limits{bytes: 1 << 30, tokens: 1 << 30, depth: defaultLimits.depth})
+		_, err := parse(shapes[shape](n), limits{bytes: 1 << 30, tokens: 1 << 30, depth: defaultLimits.depth}, nil)
 		var e *Error
 		if err != nil && !errors.As(err, &e) {
 			t.Fatal(err)

@@ -72,7 +72,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q read again is another tree: %v\n%s", sql, err2, diff)
 		}
 		printed := s.String()
-		again, err := parse(printed, looseLimits)
+		again, err := parse(printed, looseLimits, nil)
 		if err != nil {
 			t.Fatalf("%q prints as %q, which is refused: %v", sql, printed, err)
 		}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"strconv"
+	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -17,6 +18,7 @@ type lowering struct {
 	stars    map[int]bool             // the offsets of the asterisks in COUNT(*, name => value)
 	windows  map[string]*pg.WindowDef // the windows that the WINDOW clause of the current SELECT defines
 	sources  sources
+	zone     *time.Location // in which constants with an offset from UTC are read; nil means UTC
 }
 
 // pos returns the position of an offset. For 0 and −1, by which the parser means that the position is unknown, it

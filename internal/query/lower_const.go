@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -24,7 +23,8 @@ func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
 	case *pg.A_Const_Boolval:
 		return &Literal{At: at, Kind: BooleanLiteral, Bool: c.GetBoolval().GetBoolval()}, nil
 	case *pg.A_Const_Sval:
-		return &Literal{At: at, Kind: StringLiteral, Text: c.GetSval().GetSval()}, nil
+		text := c.GetSval().GetSval()
+		return &Literal{At: at, Kind: StringLiteral, Text: text, Local: l.local(text)}, nil
 	case *pg.A_Const_Bsval:
 		return nil, &Error{Pos: at, Message: "bit strings are not supported", Hint: "write a number"}
 	}
@@ -87,6 +87,7 @@ var types = map[string]string{
 	"float4": "real", "float8": "real", "numeric": "real",
 	"text": "text", "varchar": "text", "bpchar": "text", "bool": "boolean", "date": "date",
 	"timestamp": "timestamp", "timestamptz": "timestamp", "time": "time",
+	"interval": "interval",
 }
 
 func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
@@ -101,11 +102,13 @@ func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
 	return to.of(e, at)
 }
 
-// typed is the name of a type of this package, with the length of its texts or the decimal places of its numbers.
+// typed is the name of a type of this package, with the length of its texts, the decimal places of its numbers, or the unit
+// of an interval.
 type typed struct {
 	name   string
 	length int // -1 for none
 	places int // -1 for all
+	unit   string
 }
 
 // calls returns the number of calls around a cast to the type.
@@ -139,25 +142,18 @@ func (t typed) whole(e Expr, at Pos) (Expr, error) {
 		case "date":
 			return date(s)
 		case "timestamp":
-			return &Literal{At: s.At, Kind: TimestampLiteral, Text: s.Text}, nil
+			return &Literal{At: s.At, Kind: TimestampLiteral, Text: s.Text, Local: s.Local}, nil
 		case "time":
 			return &Literal{At: s.At, Kind: TimeLiteral, Text: s.Text}, nil
+		case "interval":
+			return interval(s, t.unit)
 		}
 	}
 	return &Cast{At: at, X: e, Type: to}, nil
 }
 
-// date accepts a date constant in ISO form only. PostgreSQL also accepts 'today', which changes every day, and
-// '1/2/2020', whose meaning depends on the country.
-func date(s *Literal) (Expr, error) {
-	if _, err := time.Parse(time.DateOnly, s.Text); err != nil {
-		return nil, &Error{Pos: s.At, Message: "this is not a date", Hint: "write DATE '2020-01-31'"}
-	}
-	return &Literal{At: s.At, Kind: DateLiteral, Text: s.Text}, nil
-}
-
 func (l *lowering) typeName(t *pg.TypeName, at Pos) (typed, error) {
-	const hint = "the types are integer, real, text, boolean, date, timestamp and time"
+	const hint = "the types are integer, real, text, boolean, date, timestamp, time and interval"
 	at = l.pos(t.GetLocation(), at)
 	names := t.GetNames()
 	if len(names) == 2 && names[0].GetString_().GetSval() == "pg_catalog" {
@@ -175,7 +171,7 @@ func (l *lowering) typeName(t *pg.TypeName, at Pos) (typed, error) {
 	case !ok:
 		return typed{}, &Error{Pos: at, Message: "the type " + quote(name) + " is not supported", Hint: hint}
 	default:
-		out := typed{to, -1, -1}
+		out := typed{to, -1, -1, ""}
 		return out, out.modify(name, t.GetTypmods(), at)
 	}
 }
@@ -185,6 +181,9 @@ const maxLength = 4096
 
 // modify sets the length or the places of a type from the numbers in parentheses after its name.
 func (t *typed) modify(name string, mods []*pg.Node, at Pos) error {
+	if t.name == "interval" {
+		return t.ofInterval(mods, at)
+	}
 	var ns []int
 	for _, m := range mods {
 		i := m.GetAConst().GetIval()

@@ -120,6 +120,15 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if out, err := l.zoned(name, args, at); out != nil || err != nil {
+		return out, err
+	}
+	if name == "date_trunc" && len(args) == 3 { // the third argument is a zone
+		if _, err := l.zoned("timezone", []Expr{args[2], args[1]}, at); err != nil {
+			return nil, err
+		}
+		args = args[:2]
+	}
 	filter, err := l.optional(f.GetAggFilter(), at, depth+1)
 	if err != nil {
 		return nil, err
@@ -147,8 +156,6 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	no := func(message, hint string) error { return &Error{Pos: at, Message: message, Hint: hint} }
 	grammar := f.GetFuncformat() == pg.CoercionForm_COERCE_SQL_SYNTAX
 	switch {
-	case grammar && name == "timezone":
-		return no("AT TIME ZONE is not supported", "times have no zone here")
 	case grammar && name == "overlaps":
 		return no("OVERLAPS is not supported", "write a < d AND c < b for the spans a to b and c to d")
 	case len(f.GetFuncname()) > 1 && !grammar && f.GetFuncname()[0].GetString_().GetSval() != "pg_catalog":

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -31,8 +32,14 @@ var defaultLimits = limits{bytes: 16 << 10, tokens: 2048, depth: 200}
 // maxName is PostgreSQL's NAMEDATALEN - 1. PostgreSQL truncates longer names silently; this package refuses them.
 const maxName = 63
 
-// Parse parses one SELECT statement. Every error is an *Error.
-func Parse(sql string) (*Select, error) { return parse(sql, defaultLimits) }
+// Parse is [ParseIn] for UTC.
+func Parse(sql string) (*Select, error) { return ParseIn(sql, nil) }
+
+// ParseIn parses one SELECT statement. Constants with an offset from UTC become times of the zone; nil means UTC. Every
+// error is an *Error.
+func ParseIn(sql string, zone *time.Location) (*Select, error) {
+	return parse(sql, defaultLimits, zone)
+}
 
 // Ahead parses several texts at once and caches the raw results, up to the cache's size. It saves time if Parse is
 // called for these texts soon. It does not change the results of Parse.
@@ -51,7 +58,7 @@ func Ahead(sqls []string) {
 	parseTogether(js)
 }
 
-func parse(sql string, lim limits) (*Select, error) {
+func parse(sql string, lim limits, zone *time.Location) (*Select, error) {
 	sql = unmarked(sql)
 	src := text(sql)
 	if err := checkText(src, lim); err != nil {
@@ -71,7 +78,7 @@ func parse(sql string, lim limits) (*Select, error) {
 		return nil, src.refuse(int(tokens[lim.tokens].GetStart()), "ask a shorter question",
 			"the question has %d words and signs, more than %d", n, lim.tokens)
 	}
-	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}}
+	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}, zone: zone}
 	for _, at := range stars(l.tokens) {
 		l.stars[at] = true
 	}

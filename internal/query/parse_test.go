@@ -128,7 +128,7 @@ func TestTemplates(t *testing.T) {
 			}
 			return
 		}
-		again, err := parse(s.String(), looseLimits)
+		again, err := parse(s.String(), looseLimits, nil)
 		if err != nil {
 			t.Fatalf("%s\n%s\n%v", sql, s, err)
 		}

@@ -246,6 +246,8 @@ func (p *printer) literal(x *Literal) {
 		p.write("TIMESTAMP " + quoteText(x.Text))
 	case TimeLiteral:
 		p.write("TIME " + quoteText(x.Text))
+	case IntervalLiteral:
+		p.write("INTERVAL " + quoteText(x.Text))
 	case BooleanLiteral:
 		p.write(strings.ToUpper(strconv.FormatBool(x.Bool)))
 	case NullLiteral:

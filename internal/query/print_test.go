@@ -24,7 +24,7 @@ func TestStringParsesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := genSelect(t)
 		sql := want.String()
-		got, err := parse(sql, looseLimits)
+		got, err := parse(sql, looseLimits, nil)
 		if err != nil && strings.Contains(err.Error(), "more than 16 tables") {
 			t.Skip()
 		}

@@ -70,6 +70,10 @@ type Column struct {
 //   - NullLiteral: nothing more.
 //   - DateLiteral: Text is a valid date, YYYY-MM-DD.
 //   - TimestampLiteral and TimeLiteral: Text is the value, which the binder reads.
+//   - IntervalLiteral: Text is the value, as value.Span writes it.
+//
+// For a StringLiteral or a TimestampLiteral that spells a moment with an offset from UTC, Local is the time that clocks
+// show then, in the zone for which the text was parsed. It follows from Text, so it is not printed.
 //
 // A minus before a number is folded into its Text, so Unary Negate never applies to a numeric Literal.
 type Literal struct {
@@ -77,6 +81,8 @@ type Literal struct {
 	Kind LiteralKind
 	Text string
 	Bool bool
+
+	Local string
 }
 
 // Unary is -X or NOT X. A unary plus is dropped.
@@ -138,8 +144,8 @@ type When struct {
 	Cond, Result Expr
 }
 
-// Cast is CAST(X AS Type). Type is "integer", "real", "text", "boolean", "date", "timestamp" or "time". A cast of
-// a string constant to one of the last three is a Literal instead.
+// Cast is CAST(X AS Type). Type is "integer", "real", "text", "boolean", "date", "timestamp", "time"
+// or "interval". A cast of a string constant to one of the last four is a Literal instead.
 type Cast struct {
 	At   Pos
 	X    Expr
@@ -174,6 +180,7 @@ const (
 	DateLiteral
 	TimestampLiteral
 	TimeLiteral
+	IntervalLiteral
 )
 
 // UnaryOp is the operator of a Unary.

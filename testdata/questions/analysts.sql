@@ -45,13 +45,13 @@ SELECT COUNT(*) FROM trips WHERE sailed > now() - interval '1 year'
 --= answered
 SELECT COUNT(*) FROM trips WHERE EXTRACT(dow FROM sailed) IN (0, 6)
 --= open: a number is needed here, and this is of type date
-SELECT AVG(sailed - booked_at) AS days_ahead FROM trips
+SELECT AVG(sailed - reserved) AS days_ahead FROM trips
 --= open: a number is needed here, and this is of type date
-SELECT route, percentile_cont(0.5) WITHIN GROUP (ORDER BY sailed - booked_at) AS days FROM trips GROUP BY route
+SELECT route, percentile_cont(0.5) WITHIN GROUP (ORDER BY sailed - reserved) AS days FROM trips GROUP BY route
 --= open: a number is needed here, and this is of type date
-SELECT CASE WHEN sailed - booked_at <= 7 THEN 'late' WHEN sailed - booked_at <= 30 THEN 'normal' ELSE 'early' END AS booking, COUNT(*) FROM trips GROUP BY 1
+SELECT CASE WHEN sailed - reserved <= 7 THEN 'late' WHEN sailed - reserved <= 30 THEN 'normal' ELSE 'early' END AS booking, COUNT(*) FROM trips GROUP BY 1
 --= open: a number is needed here, and this is of type date
-SELECT COUNT(*) FROM trips WHERE sailed >= booked_at + 30
+SELECT COUNT(*) FROM trips WHERE sailed >= reserved + 30
 --= open: the type "interval" is not supported
 SELECT COUNT(*) FROM trips WHERE booked_at + interval '1 month' < sailed
 --= open: the current date, time or user is not part of a question

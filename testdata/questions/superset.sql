@@ -12,21 +12,21 @@ SELECT route AS route, sum(fare) AS "SUM(fare)" FROM public.trips GROUP BY route
 SELECT channel AS channel, AVG(fare) AS "AVG(fare)" FROM public.trips GROUP BY channel ORDER BY "AVG(fare)" DESC LIMIT 50000
 --= answered
 SELECT COUNT(DISTINCT passenger) AS "COUNT_DISTINCT(passenger)" FROM public.trips LIMIT 50000
---= open: there is no function "to_date"
+--= answered
 SELECT DATE_TRUNC('day', sailed) AS sailed, COUNT(*) AS count FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') AND sailed < TO_DATE('2025-02-01', 'YYYY-MM-DD') GROUP BY DATE_TRUNC('day', sailed) LIMIT 10000
 --= answered
 SELECT DATE_TRUNC('month', sailed) AS sailed, COUNT(*) AS count FROM public.trips GROUP BY DATE_TRUNC('month', sailed) ORDER BY count DESC LIMIT 10000
---= open: there is no function "to_date"
+--= answered
 SELECT DATE_TRUNC('week', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips WHERE sailed >= TO_DATE('2025-01-06', 'YYYY-MM-DD') AND sailed < TO_DATE('2025-12-29', 'YYYY-MM-DD') GROUP BY DATE_TRUNC('week', sailed) ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT DATE_TRUNC('quarter', sailed) AS __timestamp, channel AS channel, COUNT(*) AS count FROM public.trips GROUP BY DATE_TRUNC('quarter', sailed), channel ORDER BY count DESC LIMIT 10000
 --= answered
 SELECT DATE_TRUNC('year', sailed) AS sailed, AVG(delay_minutes) AS "AVG(delay_minutes)" FROM public.trips GROUP BY DATE_TRUNC('year', sailed) ORDER BY "AVG(delay_minutes)" DESC LIMIT 10000
---= open: there is no function "to_timestamp"
+--= answered
 SELECT DATE_TRUNC('month', booked_at) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2026-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('month', booked_at) ORDER BY count DESC LIMIT 10000
---= open: there is no function "to_timestamp"
+--= answered
 SELECT DATE_TRUNC('day', booked_at) AS booked_at, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-04-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('day', booked_at), route ORDER BY "SUM(fare)" DESC LIMIT 10000
---= open: there is no function "to_timestamp"
+--= answered
 SELECT COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-06-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-07-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') LIMIT 50000
 --= answered
 SELECT route AS route, channel AS channel, COUNT(*) AS count FROM public.trips WHERE channel IN ('web', 'desk') GROUP BY route, channel ORDER BY count DESC LIMIT 1000
@@ -84,15 +84,15 @@ SELECT DISTINCT home AS home FROM public.passengers ORDER BY home ASC LIMIT 1000
 SELECT deck AS deck FROM public.trips GROUP BY deck ORDER BY deck ASC LIMIT 1000
 --= answered
 SELECT DISTINCT harbour FROM public.routes LIMIT 1000
---= open: there is no function "to_date"
+--= answered
 SELECT DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips WHERE sailed >= TO_DATE('2024-01-01', 'YYYY-MM-DD') AND sailed < TO_DATE('2025-01-01', 'YYYY-MM-DD') AND route IN ('Cove Line') GROUP BY DATE_TRUNC('month', sailed) LIMIT 10000
---= open: there is no function "to_timestamp"
+--= answered
 SELECT DATE_TRUNC('hour', booked_at) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-08 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('hour', booked_at) ORDER BY count DESC LIMIT 10000
 --= answered
 SELECT EXTRACT(dow FROM sailed) AS weekday, COUNT(*) AS count FROM public.trips GROUP BY EXTRACT(dow FROM sailed) ORDER BY count DESC LIMIT 10000
---= open: there is no function "to_char"
+--= answered
 SELECT TO_CHAR(sailed, 'YYYY-MM') AS month, COUNT(*) AS count FROM public.trips GROUP BY TO_CHAR(sailed, 'YYYY-MM') ORDER BY count DESC LIMIT 10000
---= open: there is no function "to_char"
+--= answered
 SELECT to_char(sailed, 'Day') AS weekday, sum(fare) AS "SUM(fare)" FROM public.trips GROUP BY to_char(sailed, 'Day') ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT COALESCE(deck, 'unknown') AS deck, COUNT(*) AS count FROM public.trips GROUP BY COALESCE(deck, 'unknown') ORDER BY count DESC LIMIT 10000
@@ -104,11 +104,11 @@ SELECT route || ' ' || channel AS line, COUNT(*) AS count FROM public.trips GROU
 SELECT floor(fare / 25) * 25 AS bucket, COUNT(*) AS count FROM public.trips GROUP BY floor(fare / 25) * 25 ORDER BY bucket ASC LIMIT 10000
 --= answered
 SELECT width_bucket(fare, 0, 400, 8) AS bucket, COUNT(*) AS count FROM public.trips GROUP BY width_bucket(fare, 0, 400, 8) ORDER BY bucket ASC LIMIT 10000
---= open: the current date, time or user is not part of a question
+--= answered
 SELECT COUNT(*) AS count FROM public.trips WHERE sailed >= CURRENT_DATE - INTERVAL '30 days' LIMIT 50000
---= open: the current date, time or user is not part of a question
+--= answered
 SELECT COUNT(*) AS count FROM public.trips WHERE sailed >= DATE_TRUNC('month', CURRENT_DATE) LIMIT 50000
---= open: the type "interval" is not supported
+--= answered
 SELECT COUNT(*) AS count FROM public.trips WHERE booked_at >= NOW() - INTERVAL '7 days' LIMIT 50000
 --= answered
 SELECT SUM(COUNT(*)) OVER (ORDER BY DATE_TRUNC('month', sailed)) AS running, DATE_TRUNC('month', sailed) AS sailed FROM public.trips GROUP BY DATE_TRUNC('month', sailed) LIMIT 10000

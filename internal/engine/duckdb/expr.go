@@ -145,7 +145,12 @@ func operation(e *bounded.Expr, args []string) string {
 		}
 		return "translate(" + args[0] + ", " + text(from) + ", " + text(to) + ")"
 	case bounded.OpDatePart:
-		return "CAST(date_part(" + text(e.Text) + ", " + date(args[0]) + ") AS BIGINT)"
+		return datePart(e.Text, args[0])
+	case bounded.OpChar:
+		decimal := func(n string) string { return "CAST(" + n + " AS VARCHAR)" }
+		return engine.Char(e, args[0], engine.CharDialect{
+			Text: text, Integer: integer, Quotient: quotient, Part: datePart, Decimal: decimal,
+		})
 	case bounded.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) +
 			") AS DATE) - DATE '1970-01-01' AS BIGINT)"
@@ -159,6 +164,10 @@ func operation(e *bounded.Expr, args []string) string {
 		}
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
+}
+
+func datePart(field, day string) string {
+	return "CAST(date_part(" + text(field) + ", " + date(day) + ") AS BIGINT)"
 }
 
 func quotient(a, b string) string { return "(" + a + " // " + b + ")" }

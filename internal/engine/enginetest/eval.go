@@ -230,6 +230,8 @@ func unary(e *bounded.Expr, v value.Value) value.Value {
 			}
 		}
 		return value.OfText(string(b))
+	case bounded.OpChar:
+		return value.OfText(char(e, v))
 	case bounded.OpLike:
 		return value.OfBool(like([]rune(v.Text), []rune(e.Text)))
 	}

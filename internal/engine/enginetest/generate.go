@@ -262,6 +262,9 @@ func (g generator) group() string {
 		"date_trunc('"+g.pick("year", "quarter", "month", "week", "day", "hour", "minute")+"', "+g.timestamp()+")",
 		"EXTRACT("+g.pick("year", "month", "dow", "hour", "minute")+" FROM "+g.timestamp()+")",
 		"EXTRACT(hour FROM "+g.pick("tc", "ts::time")+")", "CAST("+g.timestamp()+" AS date)",
+		g.shifted(), g.char(), "EXTRACT("+g.pick("week", "isoyear", "century", "decade")+" FROM "+g.pick("d", "ts", "e")+")",
+		"CAST("+g.shifted()+" AS date)", "date_trunc('"+g.pick("week", "month", "hour")+"', "+g.shifted()+")",
+		"date_bin('"+g.pick("36 hours", "1 day", "5 hours 30 minutes")+"', ts, TIMESTAMP '"+g.pick("2000-01-01", "1999-12-31 18:00", "2001-07-07")+"')",
 		"EXTRACT(doy FROM d) % 7", "i * i", "(i * i) - 3", "WIDTH_BUCKET(i * i, 0, 9, 3)",
 		"EXTRACT(month FROM e) * EXTRACT(month FROM e)",
 		"FLOOR(x / 2.5) * 2.5", "(FLOOR((i - 0.0) / 2.5) * 2.5) + 0.0", "ROUND(x, 1)", "ABS(FLOOR(x)) * 0.5", "MOD(n, 2)",
@@ -295,6 +298,21 @@ func (g generator) timestamp() string {
 		"GREATEST(LEAST(tu, '2000-01-04'), '1999-12-29 23:30')")
 }
 
+// shifted draws the sum of a date or a timestamp with bounds and an interval or a number of days.
+func (g generator) shifted() string {
+	by := g.pick("INTERVAL '1 day'", "INTERVAL '-1 month'", "INTERVAL '13 months -2 days 01:30:00.000001'", "INTERVAL '-36 hours'",
+		"2 * INTERVAL '30 minutes'", "INTERVAL '1 year'")
+	return "(" + g.pick("d", "ts", "date_trunc('month', d)", "date_trunc('hour', ts)", "COALESCE(d, '2000-01-02')") + " " + g.pick("+", "-") +
+		" " + g.pick(by, by, "LEAST(GREATEST(n, -5), 1000) * INTERVAL '1 hour'") + ")"
+}
+
+// char draws a text of a date, a timestamp or a time.
+func (g generator) char() string {
+	return g.pick("to_char(d, 'YYYY-MM')", "to_char(d, 'Dy DD Mon')", "to_char(ts, 'IYYY-IW')", "to_char(ts, 'HH24:MI')", "to_char(ts, 'FMMonth')",
+		"to_char(d, 'Day|DDD|Q|D|ID|YY')", "to_char(tc, 'HH12 AM')", "to_char(ts, 'YYYY-MM-DD HH24')", "to_char(e, 'MON\"\"MM')",
+		"to_char(date_trunc('month', e), 'YYYY-MM-DD')")
+}
+
 // number draws a numeric expression.
 func (g generator) number(depth int) string {
 	if depth == 0 || g.chance(3) {
@@ -304,6 +322,11 @@ func (g generator) number(depth int) string {
 			"EXTRACT("+g.pick("epoch", "hour", "minute", "second", "doy")+" FROM "+g.timestamp()+")",
 			"EXTRACT("+g.pick("epoch", "hour", "second")+" FROM "+g.pick("tc", "date_trunc('minute', tc)")+")",
 			"EXTRACT(epoch FROM "+g.pick("d", "e")+")",
+			"(d - "+g.pick("e", "DATE '2000-01-02'", "'1999-12-31'")+")",
+			"EXTRACT("+g.pick("epoch", "day", "hour", "minute", "second")+" FROM "+g.pick("ts - tu", "tu - d", "ts - TIMESTAMP '2000-01-01 00:30'")+")",
+			"EXTRACT("+g.pick("year", "month", "day")+" FROM AGE("+g.pick("DATE '2024-02-29', e", "d, DATE '1987-10-31'", "d, DATE '2000-01-02'")+"))",
+			"EXTRACT("+g.pick("week", "isoyear", "century", "decade", "millennium", "hour", "milliseconds", "microseconds")+" FROM "+g.pick("d", "ts", "tu")+")",
+			"EXTRACT("+g.pick("day", "month", "epoch", "minute")+" FROM "+g.shifted()+")",
 			"LN(1)", "i * i", "x * x", "(x - 3) * (x - 3)", "WIDTH_BUCKET(x, 0, 5, 10)", "WIDTH_BUCKET(y, 0.1, 0.3, 7)",
 			"LN(LEAST(y, 1) / LEAST(y, 1))")
 	}
@@ -363,6 +386,11 @@ func (g generator) condition(depth int) string {
 		return day + " " + compare + " " +
 			g.pick("'2000-01-01'", "DATE '1999-12-31'", "'1999-12-27'", "'0001-01-01'", "'9999-10-01'")
 	case "time":
+		if g.chance(4) {
+			return g.pick(g.shifted()+" "+compare+" "+g.pick("ts", "d", "'2000-01-02 12:00'", "TIMESTAMP '1999-12-31 23:59:59'"),
+				"ts - tu "+compare+" INTERVAL '1 day'", "AGE(d, e) "+compare+" INTERVAL '3 years'", g.char()+" "+compare+" 'F'",
+				"d "+compare+" '2000-01-02 06:00:00'", "ts "+compare+" '2000-01-02T00:00:00+02'")
+		}
 		if g.chance(3) {
 			return g.pick("tc", "ts::time", "date_trunc('hour', tc)") + " " + compare + " " + g.pick("'12:00'", "TIME '00:00:00.000001'")
 		}

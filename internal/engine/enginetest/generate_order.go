@@ -29,7 +29,7 @@ func (g generator) ordered() string {
 	}
 	value := g.number(2)
 	if g.chance(4) {
-		value = g.pick("d", "e", "date_trunc('month', e)", "COALESCE(d, DATE '2000-01-01')")
+		value = g.pick("d", "e", "ts", "tu", "tc", "date_trunc('hour', ts)", "date_trunc('month', e)", "COALESCE(d, DATE '2000-01-01')")
 	}
 	switch g.pick("median", "within", "within", "pair", "several", "mode") {
 	case "median":

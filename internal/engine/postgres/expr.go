@@ -117,7 +117,12 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpFold: // with the collation "C", lower and upper change the letters of ASCII alone
 		return e.Text + "((" + args[0] + `) COLLATE "C")`
 	case bounded.OpDatePart:
-		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
+		return datePart(e.Text, args[0])
+	case bounded.OpChar:
+		decimal := func(n string) string { return "CAST(" + n + " AS text)" }
+		return "(" + engine.Char(e, args[0], engine.CharDialect{
+			Text: text, Integer: integer, Quotient: quotient, Part: datePart, Decimal: decimal,
+		}) + ` COLLATE "C")`
 	case bounded.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) +
 			") AS date) - DATE '1970-01-01' AS bigint)"
@@ -131,6 +136,10 @@ func operation(e *bounded.Expr, args []string) string {
 		}
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
+}
+
+func datePart(field, day string) string {
+	return "CAST(date_part(" + quoted(field) + ", " + timestamp(day) + ") AS bigint)"
 }
 
 func quotient(a, b string) string { return "(" + a + " / " + b + ")" }

@@ -1,0 +1,127 @@
+package query
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"dither/internal/value"
+)
+
+// A question may read the current time: now(), CURRENT_DATE and their like. Such a question would mean something else at
+// another time, so AtInstant replaces these words by constants before anything else reads the question. All that comes
+// later, from the plan to the ledger, sees constants alone. So two questions are the same if their constants are.
+
+// Moved maps positions in a text that AtInstant returned to positions in the text that it was given.
+type Moved struct {
+	pieces []moved
+}
+
+// moved is a replacement: of `was` characters at a column by `is` characters.
+type moved struct {
+	line, column int // in the new text
+	was, is      int
+}
+
+// Before returns the position in the original text of a position in the new text.
+func (m Moved) Before(p Pos) Pos {
+	for i := len(m.pieces) - 1; i >= 0; i-- {
+		switch x := m.pieces[i]; {
+		case x.line != p.Line || p.Column < x.column:
+		case p.Column < x.column+x.is: // within the constant
+			p.Column = x.column
+		default:
+			p.Column += x.was - x.is
+		}
+	}
+	return p
+}
+
+// instantWords maps the words that mean the current time to whether they mean the date alone. instantFunctions
+// are functions without arguments that mean it.
+var instantWords = map[pg.Token]bool{
+	pg.Token_CURRENT_DATE: true, pg.Token_CURRENT_TIMESTAMP: false, pg.Token_LOCALTIMESTAMP: false,
+}
+
+var instantFunctions = map[string]bool{
+	"now": true, "transaction_timestamp": true, "statement_timestamp": true, "clock_timestamp": true,
+}
+
+// AtInstant returns the text with the words that mean the current time replaced by constants of a local time, in
+// microseconds. now is called only if there are such words. found reports whether there are. A text that cannot be read
+// stays unchanged.
+func AtInstant(sql string, now func() int64) (out string, places Moved, found bool) {
+	if !mentionsTime(sql) || checkText(text(unmarked(sql)), defaultLimits) != nil {
+		return sql, places, false
+	}
+	sql = unmarked(sql)
+	p := parseOnThread(job{sql: sql, maxTokens: defaultLimits.tokens})
+	l := &lowering{text: text(sql), tokens: significant(p.scan.GetTokens())}
+	if len(p.scan.GetTokens()) > defaultLimits.tokens {
+		return sql, places, false
+	}
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(l.tokens); i++ {
+		length, day := l.instantAt(i)
+		if length == 0 {
+			continue
+		}
+		at := now()
+		constant := "TIMESTAMP '" + value.OfMicro(at).String() + "'"
+		if day {
+			constant = "DATE '" + value.OfDay(value.DayOf(at)).String() + "'"
+		}
+		from, to := int(l.tokens[i].GetStart()), int(l.tokens[i+length-1].GetEnd())
+		b.WriteString(sql[done:from])
+		place := text(b.String()).pos(b.Len())
+		before := l.text.pos(from)
+		after := l.text.pos(to)
+		if before.Line == after.Line {
+			places.pieces = append(places.pieces, moved{place.Line, place.Column, after.Column - before.Column, len(constant)})
+		}
+		b.WriteString(constant)
+		done, found = to, true
+		i += length - 1
+	}
+	b.WriteString(sql[done:])
+	return b.String(), places, found
+}
+
+// mentionsTime reports whether a text may have a word that means the current time. It is quick for other texts.
+func mentionsTime(sql string) bool {
+	sql = strings.ToLower(sql)
+	return strings.Contains(sql, "now") || strings.Contains(sql, "current_") || strings.Contains(sql, "localtimestamp") ||
+		strings.Contains(sql, "_timestamp")
+}
+
+// instantAt returns the number of tokens from the i-th on that mean the current time, or 0, and whether they mean the
+// date alone.
+func (l *lowering) instantAt(i int) (length int, day bool) {
+	if i > 0 && l.tokens[i-1].GetToken() == pg.Token_ASCII_46 { // a part of a qualified name
+		return 0, false
+	}
+	start := i
+	if l.isToken(i+1, pg.Token_ASCII_46) && strings.EqualFold(l.tokenText(l.tokens[i]), "pg_catalog") {
+		i += 2
+	}
+	if i >= len(l.tokens) {
+		return 0, false
+	}
+	if day, ok := instantWords[l.tokens[i].GetToken()]; ok && i == start {
+		if l.isToken(i+1, pg.Token_ASCII_40) && l.isToken(i+2, pg.Token_ICONST) && l.isToken(i+3, pg.Token_ASCII_41) && !day {
+			return 4, false // with a precision, which a coarser constant does not need
+		}
+		return 1, day
+	}
+	name := strings.ToLower(l.tokenText(l.tokens[i]))
+	if !instantFunctions[strings.Trim(name, `"`)] || !l.isToken(i+1, pg.Token_ASCII_40) || !l.isToken(i+2, pg.Token_ASCII_41) {
+		return 0, false
+	}
+	return i + 3 - start, false
+}
+
+// isToken reports whether the i-th token exists and is of a kind.
+func (l *lowering) isToken(i int, kind pg.Token) bool {
+	return i < len(l.tokens) && l.tokens[i].GetToken() == kind
+}
