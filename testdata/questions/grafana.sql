@@ -1,16 +1,16 @@
 -- Questions in the forms that Grafana sends to PostgreSQL, with its macros expanded: time groups, time filters, variables.
 -- policy: meters
--- floor: 35
+-- floor: 95
 
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/3600)*3600 AS "time", avg(watts) AS "watts" FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", count(*) AS "readings" FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-04-01T00:00:00Z' GROUP BY time ORDER BY time
---= open: "2025-01-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/604800)*604800 AS "time", sum(watts) AS value FROM readings WHERE ts BETWEEN '2025-01-01T00:00:00Z' AND '2025-12-31T23:59:59Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T06:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", room AS metric, avg(watts) AS value FROM readings WHERE ts BETWEEN '2025-03-01T06:00:00Z' AND '2025-03-08T06:00:00Z' GROUP BY 1, 2 ORDER BY 1, 2
---= open: "2025-03-01T00:00:00.123Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/21600)*21600 AS "time", room, sum(watts) FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00.123Z' AND '2025-03-03T00:00:00.456Z' AND room IN ('hall','kitchen') GROUP BY 1, room ORDER BY 1
 --= answered
 SELECT floor((epoch)/86400)*86400 AS "time", count(*) AS n FROM readings WHERE epoch >= 1740787200 AND epoch <= 1743465600 GROUP BY 1 ORDER BY 1
@@ -18,17 +18,17 @@ SELECT floor((epoch)/86400)*86400 AS "time", count(*) AS n FROM readings WHERE e
 SELECT floor((epoch)/3600)*3600 AS "time", avg(watts) AS watts FROM readings WHERE epoch >= 1740787200 AND epoch <= 1740873600 GROUP BY 1 ORDER BY 1
 --= answered
 SELECT (epoch)/86400*86400 AS "time", count(*) AS n FROM readings WHERE epoch >= 1740787200 AND epoch <= 1743465600 GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT date_trunc('day', ts) AS "time", count(*) FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-15T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT date_trunc('hour', ts) AS "time", avg(volts) AS volts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' GROUP BY "time" ORDER BY "time"
---= open: "2025-01-01T00:00:00Z" is not a date
+--= answered
 SELECT date_trunc('month', ts) AS "time", sum(watts) AS total FROM readings WHERE ts >= '2025-01-01T00:00:00Z' AND ts <= '2025-12-31T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-02-01T00:00:00Z" is not a date
+--= answered
 SELECT date_trunc('week', ts) AS "time", room AS metric, count(*) AS value FROM readings WHERE ts >= '2025-02-01T00:00:00Z' AND ts < '2025-05-01T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT count(*) AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT avg(watts) AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' AND room = 'kitchen'
 --= answered
 SELECT COUNT(household), room FROM readings GROUP BY room LIMIT 50
@@ -38,33 +38,33 @@ SELECT AVG(watts), room FROM readings GROUP BY room LIMIT 50
 SELECT SUM(watts), phase FROM readings WHERE fault = true GROUP BY phase ORDER BY phase ASC LIMIT 50
 --= answered
 SELECT COUNT(*) AS "faults", room FROM readings WHERE (fault = true AND watts > 100) GROUP BY room ORDER BY faults DESC LIMIT 50
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT room, count(*) AS n FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' AND room IN ('attic','cellar','hall','kitchen') GROUP BY room ORDER BY n DESC
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT count(DISTINCT household) AS households FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", count(DISTINCT household) AS households FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", percentile_cont(0.5) WITHIN GROUP (ORDER BY watts) AS median FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-08T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT percentile_disc(0.95) WITHIN GROUP (ORDER BY watts) AS p95 FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", sum(CASE WHEN fault THEN 1 ELSE 0 END) AS faults, count(*) AS readings FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", 100.0 * sum(CASE WHEN fault THEN 1 ELSE 0 END) / count(*) AS "fault rate" FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", count(*) FILTER (WHERE fault) AS faults FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= open: the possible values of this GROUP BY expression are not
 SELECT extract(epoch from date_trunc('day', ts)) AS "time", count(*) AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT extract(hour FROM ts) AS hour, avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT extract(isodow FROM ts) AS weekday, sum(watts) AS watts FROM readings GROUP BY 1 ORDER BY 1
---= open: there is no function "to_char"
+--= answered
 SELECT to_char(ts, 'YYYY-MM') AS month, sum(watts) AS watts FROM readings GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT to_timestamp(floor(extract(epoch from ts)/3600)*3600) AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT date_bin('15 minutes', ts, TIMESTAMP '2025-01-01') AS "time", avg(watts) FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-01T12:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT DISTINCT room FROM readings
@@ -74,31 +74,31 @@ SELECT DISTINCT room AS __text, room AS __value FROM readings ORDER BY 1
 SELECT room FROM readings GROUP BY room ORDER BY room
 --= answered
 SELECT DISTINCT district FROM households ORDER BY district
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT h.district AS metric, floor(extract(epoch from r.ts)/86400)*86400 AS "time", avg(r.watts) AS value FROM readings r JOIN households h ON r.household = h.household WHERE r.ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-15T00:00:00Z' GROUP BY 1, 2 ORDER BY 2
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT h.solar, count(DISTINCT r.household) FROM readings r INNER JOIN households h USING (household) WHERE r.ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY h.solar
 --= answered
 SELECT district, avg(persons) AS persons FROM households GROUP BY district ORDER BY district
 --= answered
 SELECT district, count(*) AS n FROM households WHERE district IN ('hill','lake') GROUP BY district
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT sum(watts) / 1000.0 AS "kW" FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT now() AS "time", count(*) AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: "2025-03-31T00:00:00Z" is not a date
+--= answered
 SELECT '2025-03-31T00:00:00Z' AS "time", count(*) AS value FROM readings WHERE ts <= '2025-03-31T00:00:00Z'
---= open: the type "interval" is not supported
+--= answered
 SELECT count(*) AS value FROM readings WHERE ts > now() - interval '24 hours'
---= open: the type "interval" is not supported
+--= answered
 SELECT avg(watts) AS value FROM readings WHERE ts >= now() - interval '7 days' AND ts < now()
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT stddev(watts) AS deviation FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT "time", sum(n) OVER (ORDER BY "time") AS running FROM (SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", count(*) AS n FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1) AS daily ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 WITH daily AS (SELECT date_trunc('day', ts) AS "time", sum(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1) SELECT "time", watts, avg(watts) OVER (ORDER BY "time" ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) AS smooth FROM daily ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(watts/1000)*1000 AS bucket, count(*) AS n FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT width_bucket(watts, 0, 20000, 20) AS bucket, count(*) FROM readings GROUP BY 1 ORDER BY 1
@@ -110,7 +110,7 @@ SELECT concat('room ', room) AS metric, count(*) AS value FROM readings GROUP BY
 SELECT CASE phase WHEN 1 THEN 'one' WHEN 2 THEN 'two' ELSE 'three' END AS metric, avg(volts) AS value FROM readings GROUP BY 1
 --= answered
 SELECT 'total' AS metric, count(*) AS value FROM readings
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT count(*) FROM public.readings AS r WHERE r.volts IS NOT NULL AND r.ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
 --= answered
 SELECT firmware AS metric, count(*) AS value FROM readings GROUP BY firmware ORDER BY value DESC LIMIT 10
@@ -120,11 +120,11 @@ SELECT coalesce(avg(watts), 0) AS value FROM readings WHERE room = 'hall'
 SELECT phase::text AS metric, count(*) AS value FROM readings GROUP BY 1 ORDER BY 1
 --= answered
 SELECT ts::date AS "time", count(*) AS value FROM readings WHERE ts::date BETWEEN '2025-03-01' AND '2025-03-31' GROUP BY 1 ORDER BY 1
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT avg(watts) FILTER (WHERE room = 'hall') AS hall, avg(watts) FILTER (WHERE room = 'kitchen') AS kitchen FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z'
---= open: "2025-03-01T00:00:00Z" is not a date
+--= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' AND room ~* '^(hall|kitchen)$' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT 1
---= refused: "2025-03-01T00:00:00Z" is not a date
+--= refused: column "ts" stands outside any aggregate
 SELECT ts AS "time", watts AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' ORDER BY ts
