@@ -81,9 +81,13 @@ func (l *Scope) toChar(x *query.Call) (*bounded.Expr, error) {
 	default:
 		e = truncatedTo(unit, e)
 	}
+	return charOf(e, text), nil
+}
+
+func charOf(e *bounded.Expr, format string) *bounded.Expr {
 	return folded(&bounded.Expr{
-		Op: bounded.OpChar, Type: value.Text, Args: []*bounded.Expr{e}, Text: text, Nullable: e.Nullable,
-	}), nil
+		Op: bounded.OpChar, Type: value.Text, Args: []*bounded.Expr{e}, Text: format, Nullable: e.Nullable,
+	})
 }
 
 // truncatedTo builds the start of an hour, a minute or a second.

@@ -300,7 +300,11 @@ func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 		}, nil
 	}
 	if t == value.Text || e.Type == value.Text {
-		return l.castText(e, t, x.At)
+		out, err := l.castText(e, t, x.At)
+		if e.Type == value.Date && (err != nil || out.Weight() > bounded.MaxWeight) { // more days than CASE can list
+			return charOf(e, "YYYY-MM-DD"), nil
+		}
+		return out, err
 	}
 	return nil, Refuse(x.At, "use CASE", "%s cannot be cast to %s", e.Type, t)
 }

@@ -24,6 +24,20 @@ func (l *Scope) Key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	return l.KeyOf(e, values), nil
 }
 
+// manyTimes reports whether e is a timestamp of days or units within a day, or a number of such units, whose possible
+// values are known but too many, because its columns have bounds.
+func manyTimes(e *bounded.Expr) bool {
+	unit := false
+	e.Walk(func(x *bounded.Expr) {
+		unit = unit || x.Op == bounded.OpTimeTrunc || x.Op == bounded.OpQuo || x.Op == bounded.OpFloor || x.Op == bounded.OpStartOf
+	})
+	declared := func(x *bounded.Expr) bool {
+		return x.Type == value.Timestamp && x.Range.IntLo > value.MinMicro && x.Range.IntHi < value.MaxMicro
+	}
+	return unit && e.Type.Whole() && AnyColumn(e, declared) &&
+		!AnyColumn(e, func(x *bounded.Expr) bool { return !declared(x) })
+}
+
 // KeyOf returns the key of a grouping expression that has one of these values or NULL in every row that counts.
 func (l *Scope) KeyOf(e *bounded.Expr, values []value.Value) bounded.Key {
 	values = slices.Clip(values)
@@ -36,6 +50,10 @@ func (l *Scope) KeyOf(e *bounded.Expr, values []value.Value) bounded.Key {
 
 // UnknownKeyHint returns a hint on what to group by instead of an expression whose values are unknown.
 func (l *Scope) UnknownKeyHint(e *bounded.Expr) string {
+	if manyTimes(e) {
+		return fmt.Sprintf("it has more than %d possible values: let WHERE leave a shorter time, as in "+
+			"t >= '2025-03-01' AND t < '2025-03-08'; or group by longer units of time", policy.MaxKeys)
+	}
 	if e.Op == bounded.OpColumn && l.Names != nil && e.Type != value.Real {
 		if of := nameOf(l.Names, e.Column).of; of.table != nil && of.table.Public {
 			return fmt.Sprintf(

@@ -64,13 +64,17 @@ func AtInstant(sql string, now func() int64) (out string, places Moved, found bo
 	done := 0
 	for i := 0; i < len(l.tokens); i++ {
 		length, day := l.instantAt(i)
-		if length == 0 {
+		age := l.ageAt(i)
+		if length == 0 && !age {
 			continue
 		}
 		at := now()
 		constant := "TIMESTAMP '" + value.OfMicro(at).String() + "'"
-		if day {
+		if day || age {
 			constant = "DATE '" + value.OfDay(value.DayOf(at)).String() + "'"
+		}
+		if age { // AGE(x) is AGE(CURRENT_DATE, x)
+			length, constant = 2, l.tokenText(l.tokens[i])+"("+constant+", "
 		}
 		from, to := int(l.tokens[i].GetStart()), int(l.tokens[i+length-1].GetEnd())
 		b.WriteString(sql[done:from])
@@ -92,7 +96,7 @@ func AtInstant(sql string, now func() int64) (out string, places Moved, found bo
 func mentionsTime(sql string) bool {
 	sql = strings.ToLower(sql)
 	return strings.Contains(sql, "now") || strings.Contains(sql, "current_") || strings.Contains(sql, "localtimestamp") ||
-		strings.Contains(sql, "_timestamp")
+		strings.Contains(sql, "_timestamp") || strings.Contains(sql, "age(") || strings.Contains(sql, "age (")
 }
 
 // instantAt returns the number of tokens from the i-th on that mean the current time, or 0, and whether they mean the
@@ -119,6 +123,31 @@ func (l *lowering) instantAt(i int) (length int, day bool) {
 		return 0, false
 	}
 	return i + 3 - start, false
+}
+
+// ageAt reports whether the i-th token begins a call of AGE with one argument.
+func (l *lowering) ageAt(i int) bool {
+	if !strings.EqualFold(l.tokenText(l.tokens[i]), "age") || !l.isToken(i+1, pg.Token_ASCII_40) || l.isToken(i+2, pg.Token_ASCII_41) ||
+		i > 0 && l.tokens[i-1].GetToken() == pg.Token_ASCII_46 {
+		return false
+	}
+	nested := 1
+	for i += 2; i < len(l.tokens); i++ {
+		switch l.tokens[i].GetToken() {
+		case pg.Token_ASCII_40:
+			nested++
+		case pg.Token_ASCII_41:
+			if nested--; nested == 0 {
+				return true
+			}
+		case pg.Token_ASCII_44:
+			if nested == 1 {
+				return false
+			}
+		default:
+		}
+	}
+	return false
 }
 
 // isToken reports whether the i-th token exists and is of a kind.

@@ -26,6 +26,7 @@ func TestTheCurrentTimeBecomesAConstant(t *testing.T) {
 		"SELECT transaction_timestamp()":                        "SELECT " + ts,
 		"SELECT 1 /* now() */ -- current_date\n":                "",
 		"SELECT 'now()', \"current_date\", now, t.now, x.now()": "",
+		"SELECT AGE(born), age(f(a, b)), age(a, b), age(), age": "SELECT AGE(" + day + ", born), age(" + day + ", f(a, b)), age(a, b), age(), age",
 		"SELECT now(1)":                "",
 		"SELECT 'unfinished now()":     "",
 		"SELECT knowledge() FROM snow": "",
@@ -53,6 +54,7 @@ func TestPositionsBeforeTheConstants(t *testing.T) {
 
 func TestConstantsOfTime(t *testing.T) {
 	for sql, want := range map[string]string{
+		"SELECT timestamp 'epoch', 'epoch'::date":                    "SELECT TIMESTAMP '1970-01-01 00:00:00', DATE '1970-01-01'",
 		"SELECT INTERVAL '1 day'":                                    "SELECT INTERVAL '1 days'",
 		"SELECT interval '90' day":                                   "SELECT INTERVAL '90 days'",
 		"SELECT INTERVAL '-1 month', '1 year 2 mons'::interval":      "SELECT INTERVAL '-1 months', INTERVAL '14 months'",

@@ -138,6 +138,9 @@ func (t typed) of(e Expr, at Pos) (Expr, error) {
 func (t typed) whole(e Expr, at Pos) (Expr, error) {
 	to := t.name
 	if s, ok := e.(*Literal); ok && s.Kind == StringLiteral {
+		if s.Text == "epoch" && (to == "date" || to == "timestamp") {
+			s = &Literal{At: s.At, Kind: StringLiteral, Text: "1970-01-01 00:00:00"}
+		}
 		switch to {
 		case "date":
 			return date(s)

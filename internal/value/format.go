@@ -96,7 +96,7 @@ func ParseFormat(text string) (Format, bool) {
 			text = rest
 		case strings.HasPrefix(text, "FM"):
 			bare, text = true, text[2:]
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			field := longestField(text)
 			if field == "" {
 				return nil, false
