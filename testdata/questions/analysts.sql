@@ -1,6 +1,6 @@
 -- Questions as analysts type them, in PostgreSQL's dialect, with habits from other databases.
 -- policy: ferry
--- floor: 75
+-- floor: 85
 
 --= answered
 select count(*) from trips
@@ -32,29 +32,29 @@ SELECT channel, SUM(CASE WHEN cancelled THEN 1 ELSE 0 END) AS lost, COUNT(*) AS 
 SELECT EXTRACT(YEAR FROM sailed) AS y, EXTRACT(MONTH FROM sailed) AS m, COUNT(*) FROM trips GROUP BY 1, 2 ORDER BY 1, 2
 --= answered
 SELECT date_trunc('month', sailed) AS month, SUM(fare) FROM trips WHERE sailed >= '2025-01-01' AND sailed < '2026-01-01' GROUP BY month ORDER BY month
---= open: there is no function "to_char"
+--= answered
 SELECT to_char(sailed, 'YYYY-MM') AS month, SUM(fare) FROM trips GROUP BY 1 ORDER BY 1
---= open: there is no function "to_char"
+--= answered
 SELECT to_char(sailed, 'Dy') AS weekday, COUNT(*) FROM trips GROUP BY 1
 --= answered
 SELECT COUNT(*) FROM trips WHERE sailed BETWEEN '2025-06-01' AND '2025-08-31'
---= open: the current date, time or user is not part of a question
+--= answered
 SELECT COUNT(*) FROM trips WHERE sailed >= CURRENT_DATE - INTERVAL '90 days'
---= open: the type "interval" is not supported
+--= answered
 SELECT COUNT(*) FROM trips WHERE sailed > now() - interval '1 year'
 --= answered
 SELECT COUNT(*) FROM trips WHERE EXTRACT(dow FROM sailed) IN (0, 6)
---= open: a number is needed here, and this is of type date
+--= answered
 SELECT AVG(sailed - reserved) AS days_ahead FROM trips
---= open: a number is needed here, and this is of type date
+--= answered
 SELECT route, percentile_cont(0.5) WITHIN GROUP (ORDER BY sailed - reserved) AS days FROM trips GROUP BY route
---= open: a number is needed here, and this is of type date
+--= answered
 SELECT CASE WHEN sailed - reserved <= 7 THEN 'late' WHEN sailed - reserved <= 30 THEN 'normal' ELSE 'early' END AS booking, COUNT(*) FROM trips GROUP BY 1
---= open: a number is needed here, and this is of type date
+--= answered
 SELECT COUNT(*) FROM trips WHERE sailed >= reserved + 30
---= open: the type "interval" is not supported
+--= answered
 SELECT COUNT(*) FROM trips WHERE booked_at + interval '1 month' < sailed
---= open: the current date, time or user is not part of a question
+--= answered
 SELECT AVG(EXTRACT(YEAR FROM CURRENT_DATE) - birth_year) AS age FROM passengers
 --= answered
 SELECT (2025 - birth_year) / 10 * 10 AS decade, COUNT(*) FROM passengers GROUP BY 1 ORDER BY 1
@@ -194,7 +194,7 @@ SELECT COALESCE(SUM(fare), 0) FROM trips WHERE route = 'Dune Express'
 SELECT CAST(AVG(fare) AS numeric(10,2)) FROM trips
 --= answered
 SELECT 'ferry' AS source, COUNT(*) FROM trips
---= open: the current date, time or user is not part of a question
+--= answered
 SELECT CURRENT_DATE, COUNT(*) FROM trips
 --= answered
 SELECT route, COUNT(*) FROM trips WHERE children BETWEEN 1 AND 3 AND fare NOT BETWEEN 0 AND 10 GROUP BY route

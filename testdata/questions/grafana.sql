@@ -54,7 +54,7 @@ SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", sum(CASE WHEN fault 
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", 100.0 * sum(CASE WHEN fault THEN 1 ELSE 0 END) / count(*) AS "fault rate" FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", count(*) FILTER (WHERE fault) AS faults FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
---= open: the possible values of this GROUP BY expression are not
+--= answered
 SELECT extract(epoch from date_trunc('day', ts)) AS "time", count(*) AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT extract(hour FROM ts) AS hour, avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-31T00:00:00Z' GROUP BY 1 ORDER BY 1
