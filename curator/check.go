@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dither/internal/ledger"
@@ -74,11 +75,7 @@ func CheckPolicy(home string) ([]string, error) {
 		if text := patternHint(p, t.Name); text != "" {
 			lines = append(lines, "  "+text)
 		}
-		for _, c := range t.Columns {
-			if gap := gapOf(t, c, !selecting.IsZero()); gap != "" {
-				lines = append(lines, fmt.Sprintf("  %s: %s", c.Name, gap))
-			}
-		}
+		lines = append(lines, gapsOf(t, !selecting.IsZero())...)
 	}
 	return append(lines, standing(home, p)...), nil
 }
@@ -230,6 +227,34 @@ func (c *Session) stale() (tables []string) {
 	}
 	return tables
 }
+
+// gapsOf returns a line for each kind of gap in a table's declarations, with the columns that have it. A survey may have
+// hundreds of columns.
+func gapsOf(t *policy.Table, selecting bool) (lines []string) {
+	var gaps []string
+	names := map[string][]string{}
+	for _, c := range t.Columns {
+		gap := gapOf(t, c, selecting)
+		if gap == "" {
+			continue
+		}
+		if !slices.Contains(gaps, gap) {
+			gaps = append(gaps, gap)
+		}
+		names[gap] = append(names[gap], c.Name)
+	}
+	for _, gap := range gaps {
+		list, more := names[gap], ""
+		if len(list) > maxGaps {
+			list, more = list[:maxGaps], fmt.Sprintf(" and %d more", len(list)-maxGaps)
+		}
+		lines = append(lines, fmt.Sprintf("  %s%s: %s", strings.Join(list, ", "), more, gap))
+	}
+	return lines
+}
+
+// maxGaps is the largest number of columns that a line about a gap names.
+const maxGaps = 20
 
 // gapOf describes the uses of a column that its declaration rules out, or returns "".
 func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
