@@ -129,7 +129,13 @@ func (c *Session) answerable(q Question) (*asked, error) {
 }
 
 // ask plans a question against the sealed version in force.
-func (c *Session) ask(q Question) (*asked, error) {
+func (c *Session) ask(q Question) (*asked, error) { return c.askUnder(c.filled(), q, recalledAs) }
+
+// askUnder is ask under a policy that need not be the one in force. as returns the facts by which later questions find
+// the answer.
+func (c *Session) askUnder(
+	filled *policy.Policy, q Question, as func(*plan.Plan, plan.Request) release.Recalled,
+) (*asked, error) {
 	if err := q.level(); err != nil {
 		return nil, err
 	}
@@ -141,7 +147,6 @@ func (c *Session) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	filled := c.filled()
 	p, err := plan.Build(filled, request)
 	if err != nil {
 		return nil, err
@@ -155,7 +160,7 @@ func (c *Session) ask(q Question) (*asked, error) {
 	of, err := c.kernel.Query(
 		p,
 		release.Asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh},
-		recalledAs(p, request),
+		as(p, request),
 		derivable,
 	)
 	if err != nil {

@@ -1,0 +1,70 @@
+package curator
+
+import (
+	"context"
+
+	"dither/internal/plan"
+	"dither/internal/release"
+)
+
+// Undeclared asks questions as if the policy declared no bounds on columns, and as if all sealed rows of a unit could
+// count. It is for the owner, who wants to know what the declared bounds cut. Columns without bounds can be compared,
+// so histograms over given edges are possible, and sums need bounds of their own.
+//
+// Its answers are as private as any other: the promise binds the units, the neighbours and the budget, and declared
+// bounds only decide how much noise a question needs. They are charged to the same budget, and recorded in the same
+// ledger. An answer is replayed after the declared bounds have changed, because it does not depend on them. No other
+// question follows from it.
+type Undeclared struct{ session *Session }
+
+// Undeclared returns the questions without declared bounds.
+func (c *Owner) Undeclared() Undeclared { return Undeclared{c.session} }
+
+// Released reports whether the question was answered before, so that asking it is free.
+func (u Undeclared) Released(q Question) (bool, error) {
+	a, err := u.ask(&q)
+	if err != nil {
+		return false, err
+	}
+	replayed, err := u.session.replays(a)
+	if err != nil {
+		return false, u.session.public(err)
+	}
+	return replayed, nil
+}
+
+// Answer answers the question, or replays its release. Errors are *Error.
+func (u Undeclared) Answer(ctx context.Context, q Question) (*Release, error) {
+	ctx = u.session.kernel.Arrives(ctx)
+	a, err := u.ask(&q)
+	if err != nil {
+		return nil, err
+	}
+	s, err := u.session.measured(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return u.session.release(a, s)
+}
+
+// ask plans a question. Errors are *Error.
+func (u Undeclared) ask(q *Question) (*asked, error) {
+	c := u.session
+	err := c.asks(&q.Analyst)
+	if err == nil {
+		err = q.plainly("Undeclared")
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.askUnder(c.filled().Undeclared(), *q, func(*plan.Plan, plan.Request) release.Recalled {
+		return release.Recalled{}
+	})
+	if err == nil {
+		err = c.sensible(a)
+	}
+	if err != nil {
+		return nil, c.public(err)
+	}
+	return a, nil
+}
