@@ -109,6 +109,7 @@ var allowed = map[string][]string{
 	"stats/internal/student": {},
 	"stats/estimate":         {"curator", "internal/exact", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/student"}, // whose simulations anybody can repeat
 	"stats/regression":       {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale", "stats/internal/student"},
+	"stats/bounds":           {"curator", "internal/exact", "stats/internal/request"},
 	"stats":                  {}, // the families' overview
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
@@ -126,7 +127,7 @@ var allowed = map[string][]string{
 	"internal/cli/console": {
 		"account", "curator", "internal/cli/render", "internal/nearest", "internal/plot", "privacy",
 	},
-	"internal/cli/owner":   {"curator", "internal/cli/console", "internal/cli/render", "internal/ledger", "privacy"},
+	"internal/cli/owner":   {"curator", "internal/cli/console", "internal/cli/render", "internal/ledger", "privacy", "stats/bounds"},
 	"internal/cli/analyst": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot"},
 	"internal/cli/statistics": {
 		"account", "curator", "hypothesis", "internal/cli/console", "internal/cli/render", "internal/exact",

@@ -2,8 +2,11 @@ package curator
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/internal/release"
 )
 
@@ -67,4 +70,42 @@ func (u Undeclared) ask(q *Question) (*asked, error) {
 		return nil, c.public(err)
 	}
 	return a, nil
+}
+
+// Redeclared are new declarations of one table that its owner may change freely. A number that is 0 stays as it is.
+type Redeclared struct {
+	Table                  string
+	RowsPerUnit, MaxGroups int64
+	Bounds                 map[string][2]string // by column
+}
+
+// PolicyLine is a line of a policy that changes, with its number in the present text.
+type PolicyLine struct {
+	Number int      `json:"line"`
+	Old    string   `json:"old"`
+	New    []string `json:"new"`
+}
+
+// PolicyWith returns the text of the policy with other declarations, and the lines that change. Nothing else in the
+// text changes, and the policy file stays as it is.
+func (c *Owner) PolicyWith(changes []Redeclared) (string, []PolicyLine, error) {
+	text, err := os.ReadFile(filepath.Join(c.home, policy.FileName))
+	if err != nil {
+		return "", nil, homeError(err)
+	}
+	var all []policy.Redeclared
+	for _, r := range changes {
+		all = append(all, policy.Redeclared(r))
+	}
+	out, changed, err := policy.Redeclare(text, c.home, all)
+	if err != nil {
+		return "", nil, &Error{
+			Code: CodePolicy, Message: "the policy cannot be edited: " + err.Error(), Hint: "write the declarations yourself", cause: err,
+		}
+	}
+	var lines []PolicyLine
+	for _, l := range changed {
+		lines = append(lines, PolicyLine(l))
+	}
+	return string(out), lines, nil
 }

@@ -26,6 +26,7 @@ func verbs() []console.Verb {
 		owner.Init,
 		owner.Policy,
 		owner.Seal,
+		owner.Doctor,
 		analyst.Tables,
 		analyst.Explain,
 		analyst.Query,

@@ -30,13 +30,13 @@ type side struct {
 
 // column is what is known of a column from its histogram. All numbers are of units, each with one row.
 type column struct {
-	kind        kind
-	units       float64
-	upper       side
-	lower       side
-	mean        float64 // of the values within the range that the histogram shows
-	magnitude   float64 // the mean of |x|
-	deviation   float64 // the mean distance from the median
+	kind      kind
+	units     float64
+	upper     side
+	lower     side
+	mean      float64 // of the values within the range that the histogram shows
+	magnitude float64 // the mean of |x|
+	deviation float64 // the mean distance from the median
 }
 
 // columnOf returns what a histogram says of a column.

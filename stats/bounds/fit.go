@@ -36,7 +36,7 @@ var (
 
 const (
 	misfit   = 0.15 // the relative deviation of a bin from the curve that is no surprise
-	evidence = 9   // by how much an end of the values must improve the fit
+	evidence = 9    // by how much an end of the values must improve the fit
 )
 
 func geometric(low, high float64, n int) (out []float64) {

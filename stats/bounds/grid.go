@@ -27,7 +27,7 @@ const mostEdges = 250
 // The ranges of the first histogram of a column: all that a policy can declare.
 const (
 	largestExponent  = 100 // of reals: 2^100, the largest bound
-	smallestExponent = -60 // 2^-60: smaller magnitudes count as 0
+	smallestExponent = -58 // 2^-58: questions take no smaller constants
 	largestInteger   = 62
 	firstDay         = -719162 // 0001-01-01
 	lastDay          = 2932896 // 9999-12-31
@@ -49,9 +49,9 @@ func (k kind) firstEdges() (out []float64) {
 		}
 		out = append(out, 0)
 	case days:
-		return linear(firstDay, lastDay+1, 128, k)
+		return linear(firstDay, lastDay, 128, k)
 	case moments:
-		return linear(firstDay*dayLength, (lastDay+1)*dayLength, 128, k)
+		return linear(firstDay*dayLength, lastDay*dayLength, 128, k)
 	}
 	slices.Sort(out)
 	return out

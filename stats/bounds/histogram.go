@@ -17,6 +17,8 @@ type histogram struct {
 const (
 	oneVisible  = 8
 	manyVisible = 5.5
+
+	mostTogether = 16 // the most bins that are examined together
 )
 
 // nearlyAll is the share of the units that the visible bins of a clear histogram hold.
@@ -139,19 +141,16 @@ func (h *histogram) mirrored() *histogram {
 	return out
 }
 
-// lastSeen returns the outermost bin on the upper side that shows somebody, by itself or together with the bins
-// around it. It returns −1 if there is none.
+// lastSeen returns the outermost bin on the upper side that shows somebody, by itself or together with bins next to it
+// that do not. It returns −1 if there is none.
 func (h *histogram) lastSeen() int {
 	for i := len(h.counts) - 1; i >= 0; i-- {
 		if h.visible(i) {
 			return i
 		}
-		for _, w := range []int{4, 8, 16} {
-			sum := 0.0
-			for j := max(i-w+1, 0); j <= i; j++ {
-				sum += h.counts[j]
-			}
-			if i >= w-1 && h.counts[i] > h.sigma && sum > manyVisible*h.sigma*math.Sqrt(float64(w)) {
+		for sum, w := 0.0, 1; w <= mostTogether && i-w+1 >= 0 && !h.visible(i-w+1); w++ {
+			sum += h.counts[i-w+1]
+			if w&(w-1) == 0 && w > 2 && h.counts[i] > h.sigma && sum > manyVisible*h.sigma*math.Sqrt(float64(w)) {
 				return i
 			}
 		}

@@ -30,17 +30,17 @@ const leastUnits = 1000
 func enough(units, sigma float64) bool { return units*math.Sqrt2 >= leastUnits*sigma }
 
 // examined returns a histogram of a column that is fine where its values are, or nil if the column has too few units
-// for advice. units is the estimated number of units in any case. finest is the standard deviation of a count's noise
-// at the whole price of the column. The fine histogram has the given edges, also, besides its own.
+// for advice. units is the estimated number of units in any case. The fine histogram has the given edges, also, besides
+// its own.
 //
 // It asks at most 2 + mostNarrowings histograms, whose shares of the price add up to at most 1. The edges of each
 // depend on public numbers and on the histograms before, which are released.
-func (k kind) examined(ask asker, finest float64, also ...float64) (fine *histogram, units float64, err error) {
+func (k kind) examined(ask asker, gaussian bool, also ...float64) (fine *histogram, units float64, err error) {
 	h, err := ask(k.firstEdges(), firstShare)
 	if err != nil {
 		return nil, 0, err
 	}
-	if units = h.total(); !enough(units, finest) {
+	if units = h.total(); !enough(units, h.sigma*atWhole(firstShare, gaussian)) {
 		return nil, units, nil
 	}
 	left := new(big.Rat).Sub(big.NewRat(1, 1), firstShare)
@@ -78,3 +78,12 @@ func (k kind) examined(ask asker, finest float64, also ...float64) (fine *histog
 
 // near reports whether a range is above 0, and far from 0 in relation to its width.
 func near(low, high float64) bool { return low > 0 && high <= apart*low }
+
+// atWhole returns the factor from the standard deviation of noise at a share of a price to that at the whole price.
+func atWhole(share *big.Rat, gaussian bool) float64 {
+	f, _ := share.Float64()
+	if gaussian {
+		return math.Sqrt(f)
+	}
+	return f
+}

@@ -129,7 +129,7 @@ func TestSimulated(t *testing.T) {
 			var ratios []float64
 			var last choice
 			for range 10 {
-				h, units, err := s.kind.examined(simulated(v, math.Sqrt2/epsilon, r), math.Sqrt2/epsilon)
+				h, units, err := s.kind.examined(simulated(v, math.Sqrt2/epsilon, r), false)
 				if err != nil {
 					t.Fatal(err)
 				}
