@@ -45,25 +45,24 @@ func tailOf(h *histogram, median, origin float64) *tail {
 	if start = max(min(start, last), first); start < 0 {
 		start = first
 	}
-	c := t.curve(h, start, origin)
+	last = max(last, first)
+	c, exact := t.law(h, start, origin), h.edges[last]-origin
 	rate := 0.0 // of the power that replaces the curve where it is too much
 	for j := last + 1; j < k; j++ {
 		d, from := h.edges[j]-origin, h.edges[j-1]-origin
 		switch {
 		case d <= 0:
 			continue
-		case h.edges[j] >= 0 && median <= 0 && end <= j, c.at(d) == 0: // nobody is seen beyond 0, or beyond the end
+		case h.edges[j] >= 0 && median <= 0 && end <= j, c.at(d, exact) == 0: // nobody is seen beyond 0, or beyond the end
 			t.above[j] = 0
-		case from <= 0 || j <= first:
-			t.above[j] = math.Min(math.Max(t.above[j], 0), t.above[j-1])
 		case rate > 0:
 			t.above[j] = t.above[j-1] * math.Pow(from/d, rate)
-		case c.at(from) > 0:
-			t.above[j] = t.above[j-1] * c.at(d) / c.at(from)
+		default:
+			t.above[j] = t.above[last] * c.at(d, exact)
 		}
 		left := func(i int) float64 {
 			if away := h.edges[i] - origin; rate == 0 {
-				return c.at(away) / c.at(d)
+				return c.at(away, exact) / c.at(d, exact)
 			} else {
 				return math.Pow(d/away, rate)
 			}
@@ -82,13 +81,13 @@ func tailOf(h *histogram, median, origin float64) *tail {
 		t.above[j] = math.Max(t.above[j], t.above[j+1])
 	}
 	if d := h.edges[k-1] - origin; t.above[k-1] > 0 && d > 0 {
-		t.beyond = t.above[k-1] * d / math.Max(c.rate*math.Pow(d/c.from, c.growth)-1, 0.05)
+		t.beyond = t.above[k-1] * d / math.Max(c.rate(d)-1, 0.05)
 	}
 	return t
 }
 
-// curve returns the curve that fits the bins from the edge start on.
-func (t *tail) curve(h *histogram, start int, origin float64) curve {
+// law returns the law of the bins from the edge start on.
+func (t *tail) law(h *histogram, start int, origin float64) law {
 	var distances []float64
 	for _, e := range t.edges[start:] {
 		distances = append(distances, e-origin)
