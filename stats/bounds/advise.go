@@ -38,24 +38,11 @@ func (v *visit) advise() error {
 	return nil
 }
 
-// limited returns what counts with each limit on the rows of a unit. Every unit has one row at least.
-func (c *column) limited(i int) rowsOf {
-	all := c.mean * c.units
-	if lost := c.upper.lost; len(lost) > 0 {
-		all = c.units + lost[c.upper.index(1)]
-	}
-	lost := c.upper.lost[i]
-	return rowsOf{most: c.upper.bounds[i], counted: all - lost, lost: lost}
-}
-
-// index returns the index of the bound that is nearest to x.
-func (s side) index(x float64) (at int) {
-	for i, b := range s.bounds {
-		if math.Abs(b-x) < math.Abs(s.bounds[at]-x) {
-			at = i
-		}
-	}
-	return at
+// limited returns what counts with a limit on the rows of a unit. Every unit has one row at least.
+func (c *column) limited(most float64) (out rowsOf, beyond float64) {
+	all, _ := c.upper.at(1)
+	lost, beyond := c.upper.at(most)
+	return rowsOf{most: most, counted: c.units + all - lost, lost: lost}, beyond
 }
 
 // of returns the rows that have a value of a column, if every unit with a value has as many as others.
@@ -70,8 +57,8 @@ func (r rowsOf) of(c, units *column) rowsOf {
 // bestRows returns the limit on the rows of a unit with the least mean error of all typical questions about the table,
 // each with the best bounds for that limit.
 func (v *visit) bestRows() (rowsOf, Advice) {
-	total := func(i int) float64 {
-		rows := v.rows.limited(i)
+	total := func(most float64) float64 {
+		rows, _ := v.rows.limited(most)
 		sum := rows.errorOfCounts(v.noise)
 		for _, s := range v.order {
 			c := v.columns[s.column.Name]
@@ -79,25 +66,26 @@ func (v *visit) bestRows() (rowsOf, Advice) {
 		}
 		return sum / float64(len(shares)*(1+2*len(v.order)))
 	}
-	limits := v.rows.upper
-	now := limits.index(float64(v.table.Limits.MaxRows))
+	now := float64(v.table.Limits.MaxRows)
 	best, least := now, total(now)
 	present := least
-	for i, m := range limits.bounds {
-		if m < 1 || m > float64(v.table.Limits.StoredRows) || i == now {
+	for _, m := range v.rows.upper.bounds {
+		if m < 1 || m > float64(v.table.Limits.StoredRows) {
 			continue
 		}
-		if e := total(i); e < least {
-			best, least = i, e
+		if e := total(m); e < least {
+			best, least = m, e
 		}
 	}
-	a := v.advice(v.rows, string(rowsPerUnit), "", limits.beyond[now], limits.beyond[best], present, least)
-	a.Present, a.Better = fmt.Sprint(v.table.Limits.MaxRows), fmt.Sprint(int64(limits.bounds[best]))
+	rows, cuts := v.rows.limited(now)
+	better, betterCuts := v.rows.limited(best)
+	a := v.advice(v.rows, string(rowsPerUnit), "", cuts, betterCuts, present, least)
+	a.Present, a.Better = fmt.Sprint(v.table.Limits.MaxRows), fmt.Sprint(int64(best))
 	a.Reason = fmt.Sprintf("%s have more rows than %s", percent(*a.Cuts), a.Present)
 	if a.keeps(present, least) {
-		best = now
+		return rows, a
 	}
-	return v.rows.limited(best), a
+	return better, a
 }
 
 // bestGroups returns the limit on the groups of a unit with the least error of counts of units, for the key of which
@@ -108,22 +96,25 @@ func (v *visit) bestGroups(rows rowsOf) (Advice, int64, bool) {
 	for _, g := range v.groups {
 		cells := float64(max(len(g.subject.column.Values), 2))
 		side := g.upper
-		error := func(i int) float64 {
-			units := g.units + side.lost[side.index(1)]
-			return math.Hypot(side.lost[i]/cells, v.noise.count*side.bounds[i]) / (units / cells)
+		error := func(most float64) float64 {
+			all, _ := side.at(1)
+			lost, _ := side.at(most)
+			return math.Hypot(lost/cells, v.noise.count*most) / ((g.units + all) / cells)
 		}
-		now := side.index(g.present())
+		now := g.present()
 		best := now
-		for i, n := range side.bounds {
-			if 1 <= n && n <= math.Min(cells, rows.most) && error(i) < error(best) {
-				best = i
+		for _, n := range side.bounds {
+			if 1 <= n && n <= math.Min(cells, rows.most) && error(n) < error(best) {
+				best = n
 			}
 		}
-		if found && int64(side.bounds[best]) <= most {
+		if found && int64(best) <= most {
 			continue
 		}
-		most, found = int64(side.bounds[best]), true
-		out = v.advice(g.column, string(maxGroups), g.subject.column.Name, side.beyond[now], side.beyond[best], error(now), error(best))
+		most, found = int64(best), true
+		_, cuts := side.at(now)
+		_, betterCuts := side.at(best)
+		out = v.advice(g.column, string(maxGroups), g.subject.column.Name, cuts, betterCuts, error(now), error(best))
 		out.Present, out.Better = fmt.Sprint(v.table.Limits.MaxGroups), fmt.Sprint(most)
 		out.Reason = fmt.Sprintf("%s have more values of %s than %s", percent(*out.Cuts),
 			curator.SQLName(g.subject.column.Name), out.Present)
@@ -151,12 +142,13 @@ func (v *visit) bestBounds(s subject, rows rowsOf) (Advice, [2]string) {
 		a.Reason = "without bounds, only comparisons and counts are possible"
 		return a, bounds
 	}
-	i, j := c.lower.index(low), c.upper.index(high)
-	now := c.errorOf(low, high, c.lower.lost[i]+c.upper.lost[j], rows, v.noise)
-	*a.Cuts = 100 * (c.lower.beyond[i] + c.upper.beyond[j]) / c.units
+	lostBelow, below := c.lower.at(low)
+	lostAbove, above := c.upper.at(high)
+	now := c.errorOf(low, high, lostBelow+lostAbove, rows, v.noise)
+	*a.Cuts = 100 * (below + above) / c.units
 	*a.Error = 100 * now / float64(2*len(shares))
 	a.Reason = fmt.Sprintf("%s have a value below %s, and %s have one above %s",
-		percent(100*c.lower.beyond[i]/c.units), s.column.Lower, percent(100*c.upper.beyond[j]/c.units), s.column.Upper)
+		percent(100*below/c.units), s.column.Lower, percent(100*above/c.units), s.column.Upper)
 	if s.kind.calendar() { // few questions have noise that grows with the range of dates
 		now /= calendarWorth
 	}

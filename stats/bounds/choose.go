@@ -28,6 +28,38 @@ type side struct {
 	beyond []float64 // the units with a value beyond the bound
 }
 
+// at returns what the bound x cuts, between the bounds that the histogram has.
+func (s side) at(x float64) (lost, beyond float64) {
+	for i := 1; i < len(s.bounds); i++ {
+		a, b := s.bounds[i-1], s.bounds[i]
+		if (a-x)*(b-x) > 0 {
+			continue
+		}
+		part := (x - a) / (b - a)
+		return mixed(s.lost[i-1], s.lost[i], part), mixed(s.beyond[i-1], s.beyond[i], part)
+	}
+	i := s.index(x)
+	return s.lost[i], s.beyond[i]
+}
+
+// mixed returns a number between two positive ones, so far from the first one as part says, or between any others.
+func mixed(a, b, part float64) float64 {
+	if a > 0 && b > 0 {
+		return a * math.Pow(b/a, part)
+	}
+	return a + (b-a)*part
+}
+
+// index returns the index of the bound that is nearest to x.
+func (s side) index(x float64) (at int) {
+	for i, b := range s.bounds {
+		if math.Abs(b-x) < math.Abs(s.bounds[at]-x) {
+			at = i
+		}
+	}
+	return at
+}
+
 // column is what is known of a column from its histogram. All numbers are of units, each with one row.
 type column struct {
 	kind      kind

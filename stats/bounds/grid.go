@@ -88,8 +88,8 @@ func rounded(x, step float64) float64 {
 // fineEdges returns the edges of the last histogram of a column: around a centre, at distances that grow
 // geometrically, from a small part of the visible range on to far beyond its ends, low and high. Both ends of rare
 // values are then in narrow bins, wherever they are. If far is true, the centre is 0 and values may have any smaller
-// magnitude too.
-func (k kind) fineEdges(low, high, centre float64, far bool, also ...float64) []float64 {
+// magnitude too. The edges also has are further ones.
+func (k kind) fineEdges(low, high, centre float64, far bool, also []float64) []float64 {
 	out := append([]float64{centre}, also...)
 	least := math.Max(high-centre, centre-low) / 32
 	if far {

@@ -1,6 +1,7 @@
 package bounds_test
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"math"
@@ -105,32 +106,160 @@ func TestErrorsOfAdvisedBounds(t *testing.T) {
 		rows.WriteByte('\n')
 	}
 	owner, _ := sealed(t, policy.String(), map[string]string{"shapes": rows.String()})
-	d, report := examined(t, owner, bounds.Options{})
-	t.Logf("price %s", d.Price)
-	for i, s := range shapes {
-		k := slices.IndexFunc(report.Advice, func(a bounds.Advice) bool { return a.Column == header[i] })
-		if k < 0 || report.Advice[k].Abstains {
-			t.Errorf("%s: no advice", s.Name)
-			continue
-		}
-		a := report.Advice[k]
-		better := a.Better
-		if better == "" {
-			better = a.Present
-		}
-		ratio, best := s.Ratio(values[i], better, math.Sqrt2/0.15)
-		t.Logf("%-16s %-28s → %-28s %.3f times the error of %s", s.Name, a.Present, better, ratio, best)
-		if !(ratio <= 1.2) {
-			t.Errorf("%s: the error under %s is %.3f times the least", s.Name, better, ratio)
+	ratios := make([]float64, len(shapes))
+	const runs = 3
+	for run := range runs {
+		d, report := examined(t, owner, bounds.Options{Epsilon: []string{"2", "1.999", "1.998"}[run]})
+		t.Logf("price %s", d.Price)
+		for i, s := range shapes {
+			k := slices.IndexFunc(report.Advice, func(a bounds.Advice) bool { return a.Column == header[i] })
+			if k < 0 || report.Advice[k].Abstains {
+				t.Fatalf("%s: no advice", s.Name)
+			}
+			a := report.Advice[k]
+			better := cmp.Or(a.Better, a.Present)
+			ratio, best := s.Ratio(values[i], better, math.Sqrt2/0.15)
+			t.Logf("%-16s %-28s → %-28s %.3f times the error of %s", s.Name, a.Present, better, ratio, best)
+			ratios[i] += ratio / runs
 		}
 	}
-	remaining := report.Remaining.Epsilon
-	again, replayed := examined(t, owner, bounds.Options{})
-	if !again.Free || replayed.Remaining.Epsilon != remaining || !slices.EqualFunc(report.Advice, replayed.Advice, sameAdvice) {
-		t.Errorf("a second examination is not the first, free: %v", again.Free)
+	for i, s := range shapes {
+		if !(ratios[i] <= 1.2) {
+			t.Errorf("%s: the mean error is %.3f times the least", s.Name, ratios[i])
+		}
 	}
 }
 
-func sameAdvice(a, b bounds.Advice) bool {
-	return a.Table == b.Table && a.Column == b.Column && a.Better == b.Better && a.Reason == b.Reason
+// A second examination is the first one, free, also after the policy has got the advised bounds.
+func TestReplaysExamination(t *testing.T) {
+	pinned(t, 2)
+	policy := fmt.Sprintf(shapesPolicy, "epsilon: 3", "0.15") + "      x: {type: real, bounds: [0, 1000000]} # amounts\n"
+	rows := []string{"x"}
+	r := mathrand.New(mathrand.NewPCG(7, 8))
+	for range 20_000 {
+		rows = append(rows, fmt.Sprintf("%.2f", 40*math.Exp(r.NormFloat64())))
+	}
+	owner, home := sealed(t, policy, map[string]string{"shapes": strings.Join(rows, "\n") + "\n"})
+	first, report := examined(t, owner, bounds.Options{})
+	if first.Free || first.Price.Epsilon != "0.15" || report.Remaining.Epsilon != "2.85" {
+		t.Fatalf("price %s, remaining %s", first.Price, report.Remaining)
+	}
+	text, lines, err := owner.PolicyWith(report.Changes)
+	must(t, err)
+	if len(lines) != 1 || !strings.HasSuffix(lines[0].New[0], "# amounts") || !strings.Contains(text, "x: {type: real, bounds: "+report.Advice[0].Better) {
+		t.Fatalf("the policy with the advice: %+v", lines)
+	}
+	same := func(owner *curator.Owner, what string) {
+		again, replayed := examined(t, owner, bounds.Options{})
+		if !again.Free || again.Price.Epsilon != "0" || replayed.Remaining.Epsilon != "2.85" || !slices.Equal(replayed.Releases, report.Releases) {
+			t.Errorf("%s: %t at %s, %v", what, again.Free, again.Price, replayed.Releases)
+		}
+	}
+	same(owner, "again")
+	must(t, owner.Close())
+	must(t, os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(text), 0o600))
+	notes, err := curator.CheckPolicy(home)
+	if err != nil {
+		t.Fatal(notes, err)
+	}
+	owner, err = curator.Open(home)
+	must(t, err)
+	defer owner.Close() //nolint:errcheck // the test has ended
+	same(owner, "under the new policy")
+	_, kept := examined(t, owner, bounds.Options{})
+	if len(kept.Changes) > 0 {
+		t.Errorf("the doctor changes its own advice: %+v", kept.Advice)
+	}
+}
+
+const visitsPolicy = `
+version: 1
+population: {name: visitors, neighbours: %s}
+budget: {%s}
+price: {default: %s}
+tables:
+  visits:
+    source: {csv: visits.csv}
+    unit: person
+    rows_per_unit: 100
+    max_groups: 5
+    max_rows_per_group: 50
+    columns:
+      person: {type: integer}
+      cost: {type: real, bounds: [0, 100000]}
+      ward: {type: text, values: [a, b, c, d, e, f]}
+`
+
+// visits returns the rows of made-up visitors, of whom few come very often, and the number of rows of each.
+func visits(people int) (csv string, rows []int, costs []float64) {
+	r := mathrand.New(mathrand.NewPCG(9, 10))
+	var b strings.Builder
+	b.WriteString("person,cost,ward\n")
+	for p := range people {
+		n := min(int(math.Pow(1-r.Float64(), -1/1.7)), 800)
+		rows = append(rows, n)
+		for range n {
+			cost := 60 * math.Exp(0.9*r.NormFloat64())
+			costs = append(costs, cost)
+			fmt.Fprintf(&b, "%d,%.2f,%c\n", p, cost, 'a'+rune(r.IntN(1+r.IntN(6))))
+		}
+	}
+	return b.String(), rows, costs
+}
+
+// The limit on the rows of a unit, and bounds with it, have a mean error within 1.2 of the least one, over counts, sums
+// and averages together. So under Laplace and Gaussian noise.
+func TestRowsAndBoundsTogether(t *testing.T) {
+	for name, c := range map[string]struct{ neighbours, budget, price string }{
+		"epsilon": {"add-remove", "epsilon: 20", "0.2"},
+		"rho":     {"change-one", "rho: 20, delta: 1e-9", "{rho: 0.05}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pinned(t, 3)
+			csv, rows, costs := visits(50_000)
+			owner, _ := sealed(t, fmt.Sprintf(visitsPolicy, c.neighbours, c.budget, c.price), map[string]string{"visits": csv})
+			e, err := owner.Explain(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM visits", MaxRows: "1"})
+			must(t, err)
+			_, report := examined(t, owner, bounds.Options{})
+			got := map[string]string{}
+			for _, a := range report.Advice {
+				got[a.What] = cmp.Or(a.Better, a.Present)
+				t.Logf("%s.%s %s: %s → %s (%s)", a.Table, a.Column, a.What, a.Present, a.Better, a.Reason)
+			}
+			ratio, best := bounds.RowsRatio(rows, costs, got["rows_per_unit"], got["bounds"], e.Columns[0].Expected.StdDev, name == "rho")
+			t.Logf("%s rows and %s: %.3f times the error of %s", got["rows_per_unit"], got["bounds"], ratio, best)
+			if !(ratio <= 1.2) {
+				t.Error("the advice is too far from the best")
+			}
+			text, _, err := owner.PolicyWith(report.Changes)
+			must(t, err)
+			t.Log(text)
+		})
+	}
+}
+
+// The doctor refuses a price above its share of the budget, and unknown tables.
+func TestRefusedExaminations(t *testing.T) {
+	owner, _ := sealed(t, fmt.Sprintf(visitsPolicy, "add-remove", "epsilon: 2", "0.1"), map[string]string{"visits": "person,cost,ward\n1,2,a\n"})
+	for _, o := range []bounds.Options{
+		{Epsilon: "0.11"}, {Epsilon: "-1"}, {Rho: "0.01"}, {Epsilon: "x"}, {Tables: []string{"none"}},
+	} {
+		if _, err := bounds.New(t.Context(), owner, o); err == nil {
+			t.Errorf("%+v is not refused", o)
+		}
+	}
+	d, report := examined(t, owner, bounds.Options{Tables: []string{"VISITS"}})
+	if d.Free || len(report.Changes) > 0 {
+		t.Errorf("a home of one row gets advice: %+v", report)
+	}
+	for _, a := range report.Advice {
+		if !a.Abstains || !strings.Contains(a.Reason, "too few units") {
+			t.Errorf("%+v", a)
+		}
+	}
+	b, err := owner.Budget()
+	must(t, err)
+	if b.Answers != 3 {
+		t.Errorf("%d answers for the rows, the groups and the values", b.Answers)
+	}
 }

@@ -102,12 +102,7 @@ func (v *visit) examine(ctx context.Context, s subject) error {
 	case valuesOf:
 		return v.list(ctx, s)
 	case boundsOf:
-		low, high, bounded := s.declared()
-		var also []float64
-		if bounded {
-			also = []float64{low, s.kind.after(high)}
-		}
-		h, units, err := s.kind.examined(v.histogram(ctx, s), v.noise.halved < 2, also...)
+		h, units, err := s.kind.examined(v.histogram(ctx, s), v.noise.halved < 2)
 		if err != nil || h == nil {
 			v.abstain(s, units, err)
 			return err
@@ -119,7 +114,7 @@ func (v *visit) examine(ctx context.Context, s subject) error {
 		if s.what == maxGroups {
 			most = int64(max(len(s.column.Values), 2))
 		}
-		h, err := v.histogram(ctx, s)(countEdges(most, s.present()), big.NewRat(1, 1))
+		h, err := v.histogram(ctx, s)(countEdges(most), big.NewRat(1, 1))
 		if err != nil {
 			return err
 		}
@@ -156,12 +151,12 @@ func (v *visit) typical(ctx context.Context) error {
 }
 
 // countEdges returns the edges of a histogram of counts from 1 to most: every number up to 16, and further ones at
-// ratios of at most a tenth. Present is one of the numbers that end a bin.
-func countEdges(most int64, present float64) (out []float64) {
+// ratios of a tenth.
+func countEdges(most int64) (out []float64) {
 	for e := 2.0; e <= float64(most); e = math.Max(e+1, math.Round(e*1.1)) {
 		out = append(out, e)
 	}
-	return integers.settled(append(out, present+1, float64(most)+1, 1))
+	return integers.settled(append(out, 1, float64(most)+1))
 }
 
 // present returns the declared number of rows or of groups.
@@ -182,14 +177,6 @@ func (s subject) declared() (low, high float64, ok bool) {
 		high, ok = s.kind.parsed(s.column.Upper)
 	}
 	return low, high, ok
-}
-
-// after returns the least edge above a value.
-func (k kind) after(x float64) float64 {
-	if k.whole() {
-		return x + 1
-	}
-	return x + math.Max(math.Abs(x)*1e-12, math.Ldexp(1, smallestExponent))
 }
 
 // abstain reports that a subject has too few units.

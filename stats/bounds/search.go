@@ -30,12 +30,11 @@ const leastUnits = 1000
 func enough(units, sigma float64) bool { return units*math.Sqrt2 >= leastUnits*sigma }
 
 // examined returns a histogram of a column that is fine where its values are, or nil if the column has too few units
-// for advice. units is the estimated number of units in any case. The fine histogram has the given edges, also, besides
-// its own.
+// for advice. units is the estimated number of units in any case.
 //
 // It asks at most 2 + mostNarrowings histograms, whose shares of the price add up to at most 1. The edges of each
 // depend on public numbers and on the histograms before, which are released.
-func (k kind) examined(ask asker, gaussian bool, also ...float64) (fine *histogram, units float64, err error) {
+func (k kind) examined(ask asker, gaussian bool) (fine *histogram, units float64, err error) {
 	h, err := ask(k.firstEdges(), firstShare)
 	if err != nil {
 		return nil, 0, err
@@ -45,7 +44,7 @@ func (k kind) examined(ask asker, gaussian bool, also ...float64) (fine *histogr
 	}
 	left := new(big.Rat).Sub(big.NewRat(1, 1), firstShare)
 	low, high := h.reach(0)
-	also = append(also, low, high)
+	ends := []float64{low, high}
 	centre, from0 := 0.0, !k.calendar() && !near(low, high) && !near(-high, -low)
 	for n := 0; !from0 && n < mostNarrowings; n++ {
 		low, high = h.reach(outside)
@@ -69,7 +68,7 @@ func (k kind) examined(ask asker, gaussian bool, also ...float64) (fine *histogr
 		}
 		centre = math.Min(math.Max(centre, low), high)
 	}
-	fine, err = ask(k.fineEdges(low, high, centre, from0, also...), left)
+	fine, err = ask(k.fineEdges(low, high, centre, from0, ends), left)
 	if err != nil {
 		return nil, 0, err
 	}
