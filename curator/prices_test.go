@@ -44,22 +44,7 @@ func TestReplayFound(t *testing.T) {
 			"SELECT SUM(age, bounds => (10, 20)), CLIPPED(age, bounds => (10, 20)), AVG(change, weight => 0.5, bounds => (3, 4)) FROM people",
 		} {
 			question := Question{SQL: sql, Epsilon: "4", Fresh: true}
-			var plans []*asked
-			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
-				a, err := c.ask(question)
-				if err != nil {
-					return nil, err
-				}
-				s, err := c.measured(t.Context(), a)
-				if err != nil {
-					return nil, err
-				}
-				plans = append(plans, a)
-				for _, row := range s.Numbers {
-					numbers = append(numbers, row...)
-				}
-				return numbers, nil
-			})
+			r, plans := w.asked(t, byte(i), asking(question), allNumbers)
 			name := relation + ": " + sql
 			sameFlow(t, name, r, "reserve", "release")
 			p := plans[0].plan

@@ -15,6 +15,7 @@ import (
 
 	"dither/audit"
 	"dither/internal/ledger"
+	"dither/internal/release"
 )
 
 // The kernel's primitives, each run on two homes that differ by one person, with the same randomness: what is added cancels,
@@ -150,6 +151,39 @@ func (w twins) replay(t *testing.T, seed byte, what func(*Owner) ([]*big.Int, er
 		t.Fatal(err)
 	}
 	return r
+}
+
+// asked asks both a question with bytes of a seed, and returns the two plans too. numbers are those that are compared.
+func (w twins) asked(
+	t *testing.T, seed byte, ask func(*Owner) (*asked, error), numbers func(*release.Released) []*big.Int,
+) (r *audit.Replayed, plans []*asked) {
+	t.Helper()
+	r = w.replay(t, seed, func(c *Owner) ([]*big.Int, error) {
+		a, err := ask(c)
+		if err != nil {
+			return nil, err
+		}
+		s, err := c.measured(t.Context(), a)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, a)
+		return numbers(s), nil
+	})
+	return r, plans
+}
+
+// asking plans a question as any analyst's.
+func asking(q Question) func(*Owner) (*asked, error) {
+	return func(c *Owner) (*asked, error) { return c.ask(q) }
+}
+
+// allNumbers are the numbers of a release, group by group.
+func allNumbers(s *release.Released) (out []*big.Int) {
+	for _, row := range s.Numbers {
+		out = append(out, row...)
+	}
+	return out
 }
 
 // unending goes on where a recording ends: a program that gets no randomness crashes, and the test is to tell of it instead.

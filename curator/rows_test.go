@@ -43,22 +43,7 @@ func TestReplayFoundRows(t *testing.T) {
 			if w[0].policy.Budget.Loss.Accountant() == privacy.Pure {
 				question.Epsilon = "20"
 			}
-			var plans []*asked
-			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
-				a, err := c.ask(question)
-				if err != nil {
-					return nil, err
-				}
-				s, err := c.measured(t.Context(), a)
-				if err != nil {
-					return nil, err
-				}
-				plans = append(plans, a)
-				for _, row := range s.Numbers {
-					numbers = append(numbers, row...)
-				}
-				return numbers, nil
-			})
+			r, plans := w.asked(t, byte(i), asking(question), allNumbers)
 			name := relation + ": " + sql
 			sameLedger(t, name, r, "reserve", "release")
 			p := plans[0].plan

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"dither/audit"
-	"dither/internal/plan"
 )
 
 // Found bounds beside quantiles, over grouping sets and of groups that are not known are one release each, which a replay gives again.
@@ -66,25 +65,10 @@ func TestReplayFoundOverSets(t *testing.T) {
 			"SELECT SUM(cost, bounds => auto), COUNT(DISTINCT person) FROM visits GROUP BY GROUPING SETS (day, ())",
 			"SELECT SUM(cost, contribution_bounds_per_group => (0, 12)) FROM visits GROUP BY ROLLUP (day)",
 		} {
-			var plans []*plan.Plan
-			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
-				a, err := c.ask(Question{SQL: sql, Epsilon: "16", Fresh: true})
-				if err != nil {
-					return nil, err
-				}
-				s, err := c.measured(t.Context(), a)
-				if err != nil {
-					return nil, err
-				}
-				plans = append(plans, a.plan)
-				for _, row := range s.Numbers {
-					numbers = append(numbers, row...)
-				}
-				return numbers, nil
-			})
-			name, p := fmt.Sprintf("%s: %s", relation, sql), plans[0]
+			r, plans := w.asked(t, byte(i), asking(Question{SQL: sql, Epsilon: "16", Fresh: true}), allNumbers)
+			name, p := fmt.Sprintf("%s: %s", relation, sql), plans[0].plan
 			sameLedger(t, name, r, "reserve", "release")
-			if p.Key(1) != plans[1].Key(1) {
+			if p.Key(1) != plans[1].plan.Key(1) {
 				continue
 			}
 			at := 0

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/audit"
+	"dither/internal/release"
 	"dither/internal/stattest"
 )
 
@@ -43,19 +44,7 @@ func TestReplayTruncation(t *testing.T) {
 			if i == 1 {
 				question.TruncationRows = 9
 			}
-			var plans []*asked
-			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
-				a, err := c.ask(question)
-				if err != nil {
-					return nil, err
-				}
-				s, err := c.measured(t.Context(), a)
-				if err != nil {
-					return nil, err
-				}
-				plans = append(plans, a)
-				return s.Truncation, nil
-			})
+			r, plans := w.asked(t, byte(i), asking(question), func(s *release.Released) []*big.Int { return s.Truncation })
 			name := relation + ": " + sql
 			sameLedger(t, name, r, "reserve", "release")
 			if strings.Contains(sql, "MEDIAN") { // its draws read as many bytes as rows say
