@@ -109,3 +109,6 @@ func (c *Owner) PolicyWith(changes []Redeclared) (string, []PolicyLine, error) {
 	}
 	return string(out), lines, nil
 }
+
+// YAML returns a text as a policy writes it, in quotes if needed.
+func YAML(text string) string { return policy.Scalar(text) }

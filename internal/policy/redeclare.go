@@ -202,3 +202,6 @@ func applied(text string, edits []edit) (string, []Line) {
 	slices.Reverse(changed)
 	return strings.Join(lines, ""), changed
 }
+
+// Scalar returns a text as a policy writes it, in quotes if needed.
+func Scalar(text string) string { return scalar(text) }

@@ -147,8 +147,12 @@ func (v *visit) bestBounds(s subject, rows rowsOf) (Advice, [2]string) {
 	now := c.errorOf(low, high, lostBelow+lostAbove, rows, v.noise)
 	*a.Cuts = 100 * (below + above) / c.units
 	*a.Error = 100 * now / float64(2*len(shares))
-	a.Reason = fmt.Sprintf("%s have a value below %s, and %s have one above %s",
-		percent(100*below/c.units), s.column.Lower, percent(100*above/c.units), s.column.Upper)
+	beyond := "one above " + s.column.Upper
+	if !s.kind.whole() { // the bins of reals tell nothing about the bound itself
+		beyond = "one of " + s.column.Upper + " or more"
+	}
+	a.Reason = fmt.Sprintf("%s have a value below %s, and %s have %s",
+		percent(100*below/c.units), s.column.Lower, percent(100*above/c.units), beyond)
 	if s.kind.calendar() { // few questions have noise that grows with the range of dates
 		now /= calendarWorth
 	}
@@ -158,15 +162,16 @@ func (v *visit) bestBounds(s subject, rows rowsOf) (Advice, [2]string) {
 
 // advice returns an advice about a column, with shares and errors in percent.
 func (v *visit) advice(c *column, what, name string, cuts, betterCuts, error, betterError float64) Advice {
-	share := func(x float64) *float64 {
-		x = 100 * x / c.units
+	finite := func(x float64) *float64 {
+		x = math.Min(math.Max(x, 0), math.MaxFloat64)
 		return &x
 	}
+	share := func(x float64) *float64 { return finite(100 * x / c.units) }
 	mean := func(x float64) *float64 {
 		if x *= 100; what == string(boundsOf) {
 			x /= float64(2 * len(shares))
 		}
-		return &x
+		return finite(x)
 	}
 	return Advice{
 		Table: v.table.Name, Column: name, What: what, Units: math.Round(c.units),

@@ -92,11 +92,20 @@ func (k kind) columnOf(h *histogram, units float64) *column {
 		c.magnitude += count * math.Abs(x)
 		c.deviation += count * math.Abs(x-middle)
 	}
+	n = math.Max(n, 1)
 	c.mean, c.magnitude, c.deviation = c.mean/n, c.magnitude/n, c.deviation/n
-	if c.deviation == 0 {
-		c.deviation = math.Max(c.magnitude, 1)
-	}
+	c.scaled()
 	return c
+}
+
+// scaled replaces the scales of errors that are 0, as of a column of zeros, by others.
+func (c *column) scaled() {
+	if c.magnitude == 0 {
+		c.magnitude = 1
+	}
+	if c.deviation == 0 {
+		c.deviation = c.magnitude
+	}
 }
 
 // originOf returns the origin of the distances of an upper tail: 0 for values that are seen from there, as amounts are,

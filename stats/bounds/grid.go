@@ -3,6 +3,7 @@ package bounds
 import (
 	"math"
 	"slices"
+	"strconv"
 )
 
 // kind is the kind of values that a histogram is about. It decides which edges are possible.
@@ -80,9 +81,15 @@ func (k kind) settled(edges []float64) []float64 {
 func rounded(x, step float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(step/2)))
 	if unit >= 1 {
-		return math.Round(x/unit) * unit
+		x = math.Round(x/unit) * unit
+	} else {
+		x = math.Round(x*math.Round(1/unit)) / math.Round(1/unit)
 	}
-	return math.Round(x*math.Round(1/unit)) / math.Round(1/unit)
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64) // a product may have further digits
+	if err != nil {
+		return x
+	}
+	return short
 }
 
 // fineEdges returns the edges of the last histogram of a column: around a centre, at distances that grow

@@ -3,6 +3,7 @@ package bounds_test
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"math"
 	mathrand "math/rand/v2"
@@ -261,5 +262,48 @@ func TestRefusedExaminations(t *testing.T) {
 	must(t, err)
 	if b.Answers != 3 {
 		t.Errorf("%d answers for the rows, the groups and the values", b.Answers)
+	}
+}
+
+// Columns of zeros, of NULL, of one huge value among few, and names that need quotes, give advice or none, but no error.
+func TestExaminesOddColumns(t *testing.T) {
+	pinned(t, 4)
+	policy := fmt.Sprintf(shapesPolicy, "epsilon: 40, delta: 1e-6, selection_delta: 9e-7", "0.15") + `
+      zero: {type: real}
+      none: {type: integer, nullable: true}
+      far: {type: real, bounds: [-1e29, 1e30]}
+      "odd */ name": {type: integer, bounds: [5, 5]}
+      at: {type: timestamp}
+      word: {type: text}
+      yes: {type: boolean}
+`
+	rows := []string{`zero,none,far,odd */ name,at,word,yes`}
+	for i := range 20_000 {
+		rows = append(rows, fmt.Sprintf("0,,%g,%d,2024-05-%02d 12:%02d:00,%s,t",
+			[]float64{1e30, -1e28}[i%2], i%9, 1+i%31, i%60, []string{"tea", "milk, cold", "nut"}[i%3]))
+	}
+	for i, row := range rows {
+		rows[i] = strings.Replace(row, "milk, cold", `"milk, cold"`, 1)
+	}
+	owner, _ := sealed(t, policy, map[string]string{"shapes": strings.Join(rows, "\n") + "\n"})
+	_, report := examined(t, owner, bounds.Options{})
+	want := map[string]string{"odd */ name": "[0, 8]", "word": `["milk, cold", nut, tea]`}
+	for _, a := range report.Advice {
+		t.Logf("%s: %s → %s, %s", a.Column, a.Present, a.Better, a.Reason)
+		if better, ok := want[a.Column]; ok && a.Better != better {
+			t.Errorf("%s: %s, not %s", a.Column, a.Better, better)
+		}
+		if a.Column == "none" != a.Abstains {
+			t.Errorf("%s: abstains is %t", a.Column, a.Abstains)
+		}
+		if _, err := json.Marshal(a); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(report.Advice) != 6 {
+		t.Errorf("advice about %d columns, not 6", len(report.Advice))
+	}
+	if _, _, err := owner.PolicyWith(report.Changes); err != nil {
+		t.Error(err)
 	}
 }

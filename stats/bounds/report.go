@@ -232,6 +232,9 @@ func (v *visit) list(ctx context.Context, s subject) error {
 	case len(values) > mostListed:
 		a.Abstains, a.Reason = true, fmt.Sprintf("%d values are too many for a list", len(values))
 	default:
+		for i, x := range values {
+			values[i] = curator.YAML(x)
+		}
 		a.Better = "[" + strings.Join(values, ", ") + "]"
 		a.Reason = fmt.Sprintf("%d values have enough units to be released, with about %s units together. "+
 			"A value that is not listed becomes NULL, so add what you know to be missing, and declare nullable: true",

@@ -75,9 +75,7 @@ func (k kind) exactly(values []float64) *column {
 		c.magnitude += math.Abs(x) / float64(n)
 		c.deviation += math.Abs(x-middle) / float64(n)
 	}
-	if c.deviation == 0 {
-		c.deviation = math.Max(c.magnitude, 1)
-	}
+	c.scaled()
 	var at []int
 	for i := 0; i < n; i += 1 + min(i, n-1-i)/8 {
 		at = append(at, i)

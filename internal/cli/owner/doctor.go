@@ -137,11 +137,19 @@ func showAdvice(s *console.Console, d *bounds.Doctor, r *bounds.Report, lines []
 
 // errorsOf states the mean errors of typical questions.
 func errorsOf(a bounds.Advice) string {
-	better := fmt.Sprintf("a mean error of %.2g %%", *a.BetterError)
+	better := "a mean error of " + percent(*a.BetterError)
 	if a.Error == nil {
 		return better
 	}
-	return fmt.Sprintf("%s, in place of %.2g %%", better, *a.Error)
+	return better + ", in place of " + percent(*a.Error)
+}
+
+// percent writes a number of percent with two digits.
+func percent(x float64) string {
+	if x >= 100 {
+		return curator.Thousands(int64(x)) + " %"
+	}
+	return fmt.Sprintf("%.2g %%", x)
 }
 
 // doctorJSON returns the report as JSON.
