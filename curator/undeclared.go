@@ -50,6 +50,9 @@ func (u Undeclared) Answer(ctx context.Context, q Question) (*Release, error) {
 	return u.session.release(a, s)
 }
 
+// Most returns the greatest price that the policy allows for one question.
+func (u Undeclared) Most() Loss { return u.session.loss(u.session.policy.Price.Maximum) }
+
 // ask plans a question. Errors are *Error.
 func (u Undeclared) ask(q *Question) (*asked, error) {
 	c := u.session

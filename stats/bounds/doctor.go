@@ -35,6 +35,7 @@ type Doctor struct {
 	whole    *big.Rat // the price of everything
 	inRho    bool
 	weights  int64
+	most     *big.Rat // the policy's greatest price of one question, which a subject does not exceed; nil for none
 
 	// Price is the most that the examination will still cost. Questions that were released before are free.
 	Price curator.Loss
@@ -42,6 +43,9 @@ type Doctor struct {
 	Free      bool
 	Budget    curator.Loss
 	Remaining curator.Loss
+	// Lists is the number of text columns whose values are selected. Each also costs the policy's default δ for unknown
+	// keys.
+	Lists int
 	// Units is about how many units a column needs for advice, at this price.
 	Units float64
 }
@@ -55,10 +59,13 @@ func New(ctx context.Context, owner *curator.Owner, o Options) (*Doctor, error) 
 	}
 	d.Budget, d.Remaining = budget.Budget, budget.Remaining
 	if budget.Period != nil {
-		d.Budget = budget.Period.Grant
+		d.Budget, d.Remaining = budget.Period.Grant, budget.Period.Remaining
 	}
 	if err := d.priced(); err != nil {
 		return nil, err
+	}
+	if d.most, _, err = request.Price(owner.Undeclared().Most()); err != nil {
+		return nil, request.Misuse("", "the policy's greatest price is no number: %v", err)
 	}
 	if d.tables, err = owner.Tables(); err != nil {
 		return nil, err
@@ -76,7 +83,7 @@ func New(ctx context.Context, owner *curator.Owner, o Options) (*Doctor, error) 
 		return nil, err
 	}
 	d.Free = err == nil
-	left := new(big.Rat).Sub(d.whole, &x.paid)
+	left := new(big.Rat).Sub(d.sum(), &x.paid)
 	if d.Free {
 		left = new(big.Rat)
 	}
@@ -87,8 +94,8 @@ func New(ctx context.Context, owner *curator.Owner, o Options) (*Doctor, error) 
 // Examine carries out the examination.
 func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	if !d.Free {
-		if err := request.Payable(d.Remaining, d.Price, exact.FormatRat(d.whole)); err != nil {
-			return nil, err
+		if !request.Affordable(d.Remaining, d.Price) {
+			return nil, request.Exhausted("lower it with --epsilon or --rho, or name fewer tables", "the price", d.Price, d.Remaining)
 		}
 	}
 	return (&examination{doctor: d}).run(ctx)
@@ -149,6 +156,9 @@ func (d *Doctor) choose() error {
 			if s.what == valuesOf && !d.selects(s) {
 				continue
 			}
+			if s.what == valuesOf {
+				d.Lists++
+			}
 			d.subjects, d.weights = append(d.subjects, s), d.weights+s.weight
 		}
 	}
@@ -167,7 +177,19 @@ func (d *Doctor) selects(s subject) bool {
 // part returns the price of a share of a subject of the given weight.
 func (d *Doctor) part(weight int64, share *big.Rat) *big.Rat {
 	price := new(big.Rat).Mul(d.whole, big.NewRat(weight, d.weights))
+	if d.most != nil && price.Cmp(d.most) > 0 {
+		price.Set(d.most)
+	}
 	return exact.FloorDigits(price.Mul(price, share), 6)
+}
+
+// sum returns the price of all subjects. Rounding, and the policy's greatest price, can make it less than the whole.
+func (d *Doctor) sum() *big.Rat {
+	sum := new(big.Rat)
+	for _, s := range d.subjects {
+		sum.Add(sum, d.part(s.weight, big.NewRat(1, 1)))
+	}
+	return sum
 }
 
 // question returns a question about a subject, at a share of its price.
@@ -201,7 +223,7 @@ func (x *examination) ask(ctx context.Context, s subject, sql string, share *big
 	q, u := x.doctor.question(s, sql, share), x.doctor.owner.Undeclared()
 	if x.dry {
 		if released, err := u.Released(q); err != nil {
-			return nil, err
+			return nil, request.Partly(err)
 		} else if !released {
 			return nil, errUnreleased
 		}

@@ -75,3 +75,11 @@ func RowsRatio(perUnit []int, values []float64, limit, bounds string, count floa
 	lost := lostBelow(values, l) + lostAbove(values, h)
 	return (rows(m).errorOfCounts(q) + c.errorOf(l, h, lost, rows(m), q)) / best, at
 }
+
+// ShapeOf returns the shape of a column of integers or of reals.
+func ShapeOf(whole bool) Shape {
+	if whole {
+		return Shape{kind: integers}
+	}
+	return Shape{kind: reals}
+}

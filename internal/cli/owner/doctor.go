@@ -71,6 +71,9 @@ func confirmed(s *console.Console, d *bounds.Doctor, yes bool) (bool, error) {
 	s.Note("The examination costs at most %s. The budget is %s, and %s remain.\n"+
 		"It gives advice about columns with at least about %s units.\n",
 		d.Price, d.Budget, d.Remaining, curator.Thousands(int64(d.Units)))
+	if d.Lists > 0 {
+		s.Note("Each of %s of a text column's values also costs the policy's price.delta.\n", render.Plural(d.Lists, "list"))
+	}
 	if yes {
 		return true, nil
 	}
