@@ -142,7 +142,8 @@ func TestMeanErrorOfAdvisedBounds(t *testing.T) {
 				mean, worst, gave = mean+ratio, math.Max(worst, ratio), gave+1
 			}
 			t.Logf("%7d rows, %-16s %.3f times the least error on average, %.3f at worst, in %.0f of %d runs", n, s.name, mean/gave, worst, gave, seeds)
-			if !(mean/gave <= 1.2) || gave < float64(seeds) {
+			// with few more units than are enough, the doctor may abstain
+			if !(mean/gave <= 1.2) || gave < float64(seeds) && float64(n)*epsilon > 1.5*leastUnits {
 				t.Errorf("%d rows, %s: %.3f times the least error", n, s.name, mean/gave)
 			}
 		}
