@@ -14,6 +14,7 @@ func (s *scope) cases(x *query.Case) (*node, error) {
 		if operand, err = s.bind(x.Operand); err != nil {
 			return nil, err
 		}
+		operand = once(operand)
 	}
 	var conditions, results []*node
 	for _, w := range x.Whens {
@@ -198,15 +199,16 @@ func extreme(greatest bool, args []*node, at query.Pos) (*node, error) {
 		return out, nil
 	}
 	out.why = args[noisy].why
-	plainly := out.eval
 	out.eval = func(e *env, r *row) Cell {
 		c := args[noisy].eval(e, r)
-		if c.Value.Null {
-			return Exact(plainly(e, r).Value)
-		}
 		vs := make([]value.Value, len(args))
 		for i, a := range args {
-			vs[i] = a.eval(e, r).Value
+			if vs[i] = c.Value; i != noisy {
+				vs[i] = a.eval(e, r).Value
+			}
+		}
+		if c.Value.Null {
+			return Exact(pick(vs))
 		}
 		return Cell{Value: pick(vs), error: e.mapped(c, func(x float64) float64 {
 			vs[noisy] = value.OfReal(x)

@@ -47,16 +47,15 @@ func (f *fold) start() accumulator {
 	return others[f.name](f)
 }
 
-// add adds a row to an accumulator, unless FILTER leaves the row out.
-func (f *fold) add(e *env, to accumulator, r *row) {
+// cell returns what a row adds to the aggregate. ok is false if FILTER leaves the row out.
+func (f *fold) cell(e *env, r *row) (c Cell, ok bool) {
 	if f.filter != nil && !f.filter.eval(e, r).Value.IsTrue() {
-		return
+		return Cell{}, false
 	}
 	if len(f.args) == 0 {
-		to.add(Exact(value.OfInt(1)))
-		return
+		return Exact(value.OfInt(1)), true
 	}
-	to.add(f.args[0].eval(e, r))
+	return f.args[0].eval(e, r), true
 }
 
 // over computes the aggregate over rows.
@@ -66,7 +65,9 @@ func (f *fold) over(e *env, rows []*row) Cell {
 		out = &distinct{of: out, seen: map[string]bool{}}
 	}
 	for _, r := range rows {
-		f.add(e, out, r)
+		if c, ok := f.cell(e, r); ok {
+			out.add(c)
+		}
 	}
 	return out.result(e)
 }

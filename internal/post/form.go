@@ -101,11 +101,12 @@ type laws struct {
 	numbers map[*Noise]int
 	known   map[string]float64
 	squares map[*Noise]float64 // variances
+	half    *laws              // for alpha/2; nil until it is needed
 	left    int                // how many more times a quantile may be computed for the intervals of quotients
 }
 
 func newLaws(alpha float64) *laws {
-	return &laws{alpha: alpha, numbers: map[*Noise]int{}, known: map[string]float64{}, squares: map[*Noise]float64{}, left: 20_000}
+	return &laws{alpha: alpha, numbers: map[*Noise]int{}, known: map[string]float64{}, squares: map[*Noise]float64{}, left: 200_000}
 }
 
 func (l *laws) number(n *Noise) int {
@@ -141,6 +142,9 @@ func (l *laws) reach(parts []part) float64 {
 			merged = append(merged, p)
 		}
 	}
+	if len(merged) > manyParts {
+		merged = coarser(merged)
+	}
 	var key []byte
 	for _, p := range merged {
 		key = append(key, byte(l.number(p.of)), byte(l.number(p.of)>>8))
@@ -158,6 +162,24 @@ func (l *laws) reach(parts []part) float64 {
 	}
 	out = (law.Quantile(l.alpha) + away) * (1 + 1e-12)
 	l.known[string(key)] = out
+	return out
+}
+
+// manyParts is the number of different coefficients from which on reach rounds them up, by at most 5 %, so that the work
+// for a quantile stays small.
+const manyParts = 64
+
+// coarser rounds coefficients up to powers of 2^(1/16), and merges those that are then equal.
+func coarser(parts []part) []part {
+	out := parts[:0:0]
+	for _, p := range parts { // in the order of their noises and coefficients
+		p.coefficient = math.Exp2(math.Ceil(math.Log2(p.coefficient)*16)/16) * (1 + 1e-12)
+		if n := len(out) - 1; n >= 0 && out[n].of == p.of && out[n].coefficient == p.coefficient {
+			out[n].times += p.times
+		} else {
+			out = append(out, p)
+		}
+	}
 	return out
 }
 

@@ -95,6 +95,26 @@ func general(typ value.Type, why string, f func([]value.Value) value.Value, args
 	return out
 }
 
+// once returns a node that computes the value of n once for a row. It is for nodes that occur several times in an
+// expression: otherwise the work would grow exponentially with nesting.
+func once(n *node) *node {
+	if n.fixed != nil {
+		return n
+	}
+	out := *n
+	var of *row // kept, so that no other row has its address
+	var in *env
+	var c Cell
+	out.eval = func(e *env, r *row) Cell {
+		if r != of || e != in {
+			c = n.eval(e, r)
+			of, in = r, e
+		}
+		return c
+	}
+	return &out
+}
+
 // typed returns v with a type, which a NULL may lack.
 func typed(v value.Value, t value.Type) value.Value {
 	if v.Null {

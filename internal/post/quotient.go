@@ -1,6 +1,9 @@
 package post
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // quotient returns the interval of θ = n/d, for two linear forms of the same released numbers whose values are N and D.
 //
@@ -17,6 +20,9 @@ func (l *laws) quotient(n, d *form, x, y float64) Interval {
 	f := &fieller{laws: l, n: n, d: d, x: x, y: y, left: min(60, l.left)}
 	defer func() { l.left -= min(l.left, 60) - f.left }()
 	everything := Interval{math.Inf(-1), math.Inf(1)}
+	if l.left <= 0 {
+		return l.apart(n, d, x, y)
+	}
 	theta := x / y
 	if !finite(theta) || !f.excludedBeyond(0, 0) {
 		return everything
@@ -26,6 +32,20 @@ func (l *laws) quotient(n, d *form, x, y float64) Interval {
 		width = math.Abs(theta) * 1e-9
 	}
 	return Interval{-f.last(-theta, width, -1), f.last(theta, width, 1)}
+}
+
+// apart returns an interval of n/d from intervals of n and of d that each miss with probability at most alpha/2
+// (Bonferroni). It takes less time than Fieller's.
+func (l *laws) apart(n, d *form, x, y float64) Interval {
+	if l.half == nil {
+		l.half = newLaws(l.alpha / 2)
+	}
+	a, b := l.half.linear(n, x), l.half.linear(d, y)
+	if b.Low <= 0 && b.High >= 0 {
+		return Interval{math.Inf(-1), math.Inf(1)}
+	}
+	ends := []float64{a.Low / b.Low, a.Low / b.High, a.High / b.Low, a.High / b.High}
+	return Interval{down(slices.Min(ends)), up(slices.Max(ends))}
 }
 
 type fieller struct {

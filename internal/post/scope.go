@@ -195,6 +195,7 @@ func (s *scope) between(x *query.Between) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	all[0] = once(all[0])
 	lo, err := compare(query.Ge, all[0], all[1], x.At)
 	if err != nil {
 		return nil, err

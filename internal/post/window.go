@@ -279,6 +279,16 @@ type partition struct {
 	rows  []*row
 	peers []int // the first row that is equal in the order
 	last  []int // the last row that is equal in the order
+	// for an aggregate: what each row adds, and whether FILTER leaves it in
+	cells []Cell
+	in    []bool
+}
+
+// add adds what row i adds.
+func (p *partition) add(to accumulator, i int) {
+	if p.in[i] {
+		to.add(p.cells[i])
+	}
 }
 
 // values computes the function for each row.
@@ -313,13 +323,19 @@ func (p *partition) values(e *env) []Cell {
 		}
 		return out
 	}
+	if p.fold != nil {
+		p.cells, p.in = make([]Cell, n), make([]bool, n)
+		for i, r := range p.rows {
+			p.cells[i], p.in[i] = p.fold.cell(e, r)
+		}
+	}
 	if p.fold != nil && p.frame.Start.Kind == query.UnboundedPreceding {
 		sum, at := p.fold.start(), 0
 		for i := range out {
 			_, hi := p.bounds(i)
 			added := at
 			for ; at < hi; at++ {
-				p.fold.add(e, sum, p.rows[at])
+				p.add(sum, at)
 			}
 			if i > 0 && added == at { // the frame of the row before
 				out[i] = out[i-1]
@@ -334,7 +350,7 @@ func (p *partition) values(e *env) []Cell {
 		for i := n - 1; i >= 0; i-- {
 			lo, _ := p.bounds(i)
 			for ; at > lo; at-- {
-				p.fold.add(e, sum, p.rows[at-1])
+				p.add(sum, at-1)
 			}
 			out[i] = sum.result(e)
 		}
@@ -402,7 +418,11 @@ func (p *partition) bounds(i int) (lo, hi int) {
 // framedValue computes the function over the frame of rows lo to hi − 1.
 func (p *partition) framedValue(e *env, lo, hi int) Cell {
 	if p.fold != nil {
-		return p.fold.over(e, p.rows[lo:hi])
+		sum := p.fold.start()
+		for i := lo; i < hi; i++ {
+			p.add(sum, i)
+		}
+		return sum.result(e)
 	}
 	at := lo
 	switch p.name {

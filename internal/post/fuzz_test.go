@@ -1,0 +1,66 @@
+package post
+
+import (
+	"math/big"
+	"testing"
+
+	"dither/internal/query"
+	"dither/internal/value"
+	"dither/noise"
+)
+
+// FuzzProgram binds and runs any question as SELECTs over a small answer. It must not panic.
+func FuzzProgram(f *testing.F) {
+	for _, form := range forms {
+		f.Add(form + measuredForm)
+	}
+	for _, sql := range []string{
+		"SELECT repeat(k, 1000) || repeat(k, 1000) FROM (SELECT m AS k, COUNT(*), SUM(x) FROM t GROUP BY m) q",
+		"SELECT NTILE(3) OVER (ORDER BY n), LAG(n, 1000) OVER (), NTH_VALUE(n, 2) OVER (ORDER BY m)" + measuredForm,
+		"SELECT m, SUM(n), MEDIAN(s) FILTER (WHERE n > 1)" + measuredForm + " GROUP BY m HAVING COUNT(*) > 0 ORDER BY 2 LIMIT 1",
+		"SELECT DISTINCT n::text, m::date, EXTRACT(year FROM DATE '2025-01-01') + m" + measuredForm,
+		"SELECT power(n, m), exp(n * 1000), ln(-n), 9223372036854775807 * n, -n % 0, n / 0" + measuredForm,
+		"SELECT GROUPING(m), COUNT(*) FROM t GROUP BY ROLLUP (m, k) HAVING COUNT(*) > (SELECT 1)",
+	} {
+		f.Add(sql)
+	}
+	law, err := noise.NewDiscreteLaplace(big.NewRat(8, 1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	n := &Noise{Law: law, Unit: 1}
+	f.Fuzz(func(t *testing.T, sql string) {
+		tree, err := query.Parse(sql)
+		if err != nil {
+			return
+		}
+		for _, p := range Split(tree, func(*query.Select, string) bool { return false }) {
+			_ = p.Measured.String()
+			columns, rows := make([]Column, len(p.Names())), make([][]Cell, 4)
+			for i := range columns {
+				columns[i] = Column{Type: value.Type(1 + (i+int(sql[len(sql)/2]))%6), Noisy: i%2 == 1}
+				for j := range rows {
+					rows[j] = append(rows[j], fuzzed(columns[i], j, len(columns)*j+i, n))
+				}
+			}
+			bound, err := p.Bind(columns, "")
+			if err != nil {
+				continue
+			}
+			bound.Run(rows, 0.05)
+		}
+	})
+}
+
+func fuzzed(c Column, row, id int, n *Noise) Cell {
+	v := value.Value{
+		Type: c.Type, Null: row == 3, Int: int64(row*7 - 3), Real: float64(row) * 1.5, Text: "abc"[:row], Bool: row == 1,
+	}
+	switch {
+	case !c.Noisy || v.Null:
+		return Exact(v)
+	case c.Type == value.Integer:
+		return Released(v, id, n)
+	}
+	return Bounded(v, Interval{-1, 9})
+}
