@@ -67,7 +67,21 @@ func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 }
 
 func caption(r *curator.Release) string {
-	return BoundedCaption(r.Limits, paid(r)+"; "+Percent(r.Confidence)+" intervals cover noise, not sampling")
+	return BoundedCaption(r.Limits, paid(r)+"; "+Percent(r.Confidence)+" intervals cover noise, not sampling"+bareCaption(r))
+}
+
+// bareCaption names the columns that have no interval.
+func bareCaption(r *curator.Release) string {
+	var names []string
+	for _, c := range r.Columns {
+		if c.NoInterval != "" {
+			names = append(names, Printable(c.Name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; without an interval: " + strings.Join(names, ", ")
 }
 
 // panelOf returns the panel of one measure. A quotient, such as an average, is drawn as a point, because a bar from
@@ -97,6 +111,9 @@ func panelOf(column curator.Column, rows []curator.Row, measure int, groups, ser
 func MarkOf(e *curator.Estimate) plot.Mark {
 	m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Text: withError(e)}
 	m.Hollow = e.Vacuous
+	if e.Bare {
+		m.Low, m.High = math.NaN(), math.NaN()
+	}
 	if e.Value != nil && e.Value.Text != nil {
 		m.Missing = true // dates and texts cannot be drawn
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"dither/curator"
@@ -92,9 +93,14 @@ func ExplanationText(e *curator.Explanation) string {
 	} else {
 		fmt.Fprintf(&b, "vector     %s%s\n\n", Plural(e.Cells, "cell"), sensitivity)
 	}
+	columns := e.Columns
+	if e.Measured != nil {
+		fmt.Fprintf(&b, "measured   %s\n\n", Printable(e.Measured.SQL))
+		columns = slices.Concat(e.Measured.Columns, newColumns(e))
+	}
 	g := Grid{}
 	g.Add(" column", "mechanism", "share", "sensitivity", "noise scale", "expected error, "+Percent(e.Confidence))
-	for _, c := range e.Columns {
+	for _, c := range columns {
 		if c.Kind == curator.Key {
 			g.Add(" "+Printable(c.Name), "key")
 			continue
@@ -121,6 +127,13 @@ func ExplanationText(e *curator.Explanation) string {
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// newColumns returns the columns that an answer computes from the columns of the measured question.
+func newColumns(e *curator.Explanation) []curator.Column {
+	return slices.DeleteFunc(slices.Clone(e.Columns), func(c curator.Column) bool {
+		return slices.ContainsFunc(e.Measured.Columns, func(m curator.Column) bool { return m.Name == c.Name && m.Kind == c.Kind })
+	})
 }
 
 // workText states the largest amount of work that one unit's rows can cause.
@@ -174,6 +187,10 @@ const roughly = "near the middle of the bounds, to first order"
 func forecast(c curator.Column) string {
 	f := c.Expected
 	switch {
+	case c.NoInterval != "":
+		return "no interval: " + c.NoInterval
+	case f == nil && c.Mechanism == curator.Derived:
+		return "computed from the measured columns"
 	case f == nil:
 		return ""
 	case c.RankError != nil:
