@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"dither/internal/csvtable"
+	"dither/internal/engine"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -196,7 +199,7 @@ func sealable(kind string, t value.Type) bool {
 	case value.Date:
 		return kind == "DATE"
 	case value.Timestamp:
-		return slices.Contains(sealTimestamps, kind)
+		return kind == sealMoment || slices.Contains(sealTimestamps, kind)
 	case value.Time:
 		return kind == "TIME"
 	}
@@ -205,6 +208,23 @@ func sealable(kind string, t value.Type) bool {
 
 // sealTimestamps lists the types of timestamps without a zone.
 var sealTimestamps = []string{"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
+
+// sealMoment is the type of timestamps with a zone, which are moments.
+const sealMoment = "TIMESTAMP WITH TIME ZONE"
+
+// localMicros returns the SQL of the time that clocks in a zone show at a moment, in microseconds, or of NULL for a moment
+// without one. The epoch of a moment does not depend on DuckDB's own zone, and the offset is read from a table in the
+// statement.
+func localMicros(x string, zone *time.Location) string {
+	finite := "CASE WHEN isfinite(" + x + ") THEN epoch_us(" + x + ") END"
+	if zone == nil {
+		return finite
+	}
+	before := func(n int64) string { return fmt.Sprintf("(%s) < %d", finite, n) }
+	plain := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return fmt.Sprintf("CASE WHEN (%[1]s) >= %[2]d AND (%[1]s) < %[3]d THEN (%[1]s) + %[4]s END",
+		finite, value.FirstShift, value.LastShift, engine.Offset(zone, before, plain))
+}
 
 // columns finds the source's column for each declared column, by name.
 func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
@@ -235,10 +255,13 @@ func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
 		case value.Timestamp:
 			micros := "TRY_CAST(" + x + " AS TIMESTAMP)"
 			out[i].cast = "CASE WHEN isfinite(" + micros + ") THEN epoch_us(" + micros + ") END"
+			if kind == sealMoment {
+				out[i].cast = localMicros(x, c.Zone)
+			}
 			out[i].fits = fmt.Sprintf("coalesce((%s) BETWEEN %d AND %d, FALSE)", out[i].cast, value.MinMicro, value.MaxMicro)
 		case value.Time:
 			out[i].cast = "epoch_us(" + x + ")"
-			out[i].fits = fmt.Sprintf("(epoch_us(%s) < %d)", x, value.DayMicros) // DuckDB has a time 24:00:00
+			out[i].fits = fmt.Sprintf("(epoch_us(%s) BETWEEN 0 AND %d)", x, value.DayMicros-1) // DuckDB has a time 24:00:00
 		default:
 			out[i].fits = "(" + out[i].cast + " IS NOT NULL)"
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"dither/internal/csvtable"
 	"dither/internal/policy"
 	"dither/internal/value"
+	"dither/internal/zone"
 )
 
 func sealTestImport(t testing.TB, table *policy.Table) ([][]string, []csvtable.Invalid, error) {
@@ -78,6 +80,14 @@ func TestImportTypes(t *testing.T) {
 		{"i = 1", value.Boolean, "false true"},
 		{"i", value.Boolean, "declared as boolean, but the source has BIGINT"},
 		{"DATE '2000-01-01' + i::INTEGER", value.Date, "2000-01-01 2000-01-02"},
+		{"TIMESTAMP '1970-01-01 00:00:01.5' + INTERVAL (i) MICROSECOND", value.Timestamp, "1500000 1500001"},
+		{"(TIMESTAMP '1970-01-01 00:00:01' + INTERVAL (i) SECOND)::TIMESTAMP_S", value.Timestamp, "1000000 2000000"},
+		{"(TIMESTAMP '1970-01-01 00:00:01' + INTERVAL (i) MILLISECOND)::TIMESTAMP_MS", value.Timestamp, "1000000 1001000"},
+		{"make_timestamp_ns(1500 + 999 * i)", value.Timestamp, "1 2"},
+		{"CASE i WHEN 0 THEN '1970-01-01 02:00:00.25+02' ELSE '1999-12-31 19:00:00-05' END::TIMESTAMPTZ", value.Timestamp, "250000 946684800000000"},
+		{"TIME '00:00:01' + INTERVAL (i) MICROSECOND", value.Time, "1000000 1000001"},
+		{"i", value.Timestamp, "declared as timestamp, but the source has BIGINT"},
+		{"DATE '2000-01-01'", value.Timestamp, "declared as timestamp, but the source has DATE"},
 		{"TIMESTAMP '2000-01-01 00:00:00'", value.Date, "declared as date, but the source has TIMESTAMP"},
 		// values that do not fit
 		{"(i*9223372036854775808)::UBIGINT", value.Integer, `row 2, column "x": the value cannot be read as integer`},
@@ -324,5 +334,37 @@ func TestImportFiles(t *testing.T) {
 			!strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: %v", columns, err)
 		}
+	}
+}
+
+// A moment becomes the time that clocks in the policy's zone show, also at the changes of clocks and outside the years for
+// which statements have a table of the zone's offsets.
+func TestImportMomentsInAZone(t *testing.T) {
+	berlin, err := zone.Load("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := sealTestSource(t, `CASE i WHEN 0 THEN '2025-03-30 00:59:59+00' WHEN 1 THEN '2025-03-30 01:00:00+00' WHEN 2 THEN '1700-01-01 00:00:00+00' `+
+		`WHEN 3 THEN 'infinity' END::TIMESTAMPTZ`, "5")
+	table := &policy.Table{Name: "t", Source: source, Columns: []*policy.Column{
+		{Name: "x", Type: value.Timestamp, Nullable: true, Invalid: policy.InvalidIsNull, Zone: berlin},
+	}}
+	got, invalids, err := sealTestImport(t, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) string {
+		v, err := value.ParseTimestamp(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strconv.FormatInt(v.Int, 10)
+	}
+	want := [][]string{{at("2025-03-30 01:59:59")}, {at("2025-03-30 03:00:00")}, {"NULL"}, {"NULL"}, {"NULL"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(invalids) != 1 || invalids[0].Count != 2 {
+		t.Errorf("%+v are invalid", invalids)
 	}
 }
