@@ -25,6 +25,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Groupings  []Grouping  `json:"groupings,omitzero"`
 		Rows       []members   `json:"rows"`
 		Limits     *Limits     `json:"bounds,omitempty"`
+		Notes      []string    `json:"notes,omitempty"`
 		RowsBound  *RowsBound  `json:"rows_bound,omitempty"`
 		Truncation *Truncation `json:"truncation,omitempty"`
 		Measured   *Measured   `json:"measured,omitempty"`
@@ -35,8 +36,8 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		From       []string    `json:"from,omitzero"`
 		Whole      bool        `json:"whole,omitempty"`
 	}{
-		orNull(r.ID), r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.RowsBound, r.Truncation,
-		r.Measured, r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
+		orNull(r.ID), r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.Notes, r.RowsBound,
+		r.Truncation, r.Measured, r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
 	})
 }
 

@@ -129,8 +129,11 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 			if m.Kind == bounded.Sum || m.Kind == bounded.CountValue {
 				v.Of = m.X.String()
 			}
-			if m.Kind == bounded.CountDistinct { // a count of distinct values does not count rows
+			switch m.Kind {
+			case bounded.CountDistinct: // a count of distinct values does not count rows
 				v.Name, v.Of = "distinct", m.X.String()
+			case bounded.SumDistinct:
+				v.Name, v.Of = "distinct sum", m.X.String()
 			}
 			for i, end := range []int64{m.Lo, m.Hi} {
 				v.Bounds[i] = m.Units(new(big.Int).Add(big.NewInt(end), big.NewInt(m.Centre)))

@@ -14,6 +14,7 @@ type Release struct {
 	Groupings  []Grouping // set if GROUP BY has several grouping sets
 	Rows       []Row
 	Limits     *Limits    // what bounds the answer: nothing beyond these limits counts, or is within the intervals
+	Notes      []string   // how dither read the question, where other databases read it differently
 	RowsBound  *RowsBound // the bound on one unit's rows, if the question asked to find it first; else nil
 	// the estimate of what the bounds cut; nil if the question and the policy ask for none
 	Truncation *Truncation

@@ -74,20 +74,34 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 			tree.Items, tree.GroupBy = all.Items, all.GroupBy
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if r.public {
+	if err == nil && r.public || err != nil && f.onlyPublic(relationIn(tree.From)) {
 		return nil, Refuse(
 			tree.From.At,
 			"join it to a table of persons, or read its source directly",
 			"all tables in FROM are public, so there is nothing to protect",
 		)
 	}
+	if err != nil {
+		return nil, err
+	}
 	if r.Source != nil { // for callers, the table's unit is the relation's unit
 		r.Table = &policy.Table{Name: r.main, Unit: r.unit, MinUnits: leastUnits(p, r.Source)}
 	}
 	return r, nil
+}
+
+// onlyPublic reports whether a FROM clause names public tables alone, outside subqueries.
+func (f from) onlyPublic(r query.Relation) bool {
+	switch r := r.(type) {
+	case *query.Table:
+		t := f.policy.Table(r.Name)
+		return t != nil && t.Public
+	case *query.Join:
+		return f.onlyPublic(r.L) && f.onlyPublic(r.R)
+	case *query.List:
+		return !slices.ContainsFunc(r.Items, func(r query.Relation) bool { return !f.onlyPublic(r) })
+	}
+	return false
 }
 
 // leastUnits returns the largest min_units of the tables that a source reads.
@@ -300,7 +314,9 @@ func (f from) selected(s *query.Select) (*Relation, error) {
 		return nil, err
 	}
 	if s.Distinct {
-		return nil, r.distinct(s)
+		if s, err = r.distinct(s); err != nil {
+			return nil, err
+		}
 	}
 	if where != nil {
 		e, err := r.Condition(where)

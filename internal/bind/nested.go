@@ -35,6 +35,7 @@ type nesting struct {
 	base  *Relation             // the rows of FROM alone, whose names the subqueries may use
 	out   *Relation             // the rows of FROM, with the joins
 	known map[string]query.Expr // what stands in place of a subquery, by its text
+	shown bool                  // the expression is an item of the SELECT list
 }
 
 // hidden begins the names of tables that no question can write.
@@ -54,6 +55,7 @@ func (f from) unnested(r *Relation, s *query.Select, where query.Expr) (*Relatio
 		return nil, nil, nil, err
 	}
 	out.Items = slices.Clone(s.Items)
+	n.shown = true
 	for i := range out.Items {
 		if out.Items[i].Alias == "" {
 			out.Items[i].Alias = nestedName(s.Items[i].Expr)
@@ -62,7 +64,7 @@ func (f from) unnested(r *Relation, s *query.Select, where query.Expr) (*Relatio
 			return nil, nil, nil, err
 		}
 	}
-	out.GroupBy = slices.Clone(s.GroupBy)
+	n.shown, out.GroupBy = false, slices.Clone(s.GroupBy)
 	for i := range out.GroupBy {
 		if out.GroupBy[i], err = n.expression(s.GroupBy[i]); err != nil {
 			return nil, nil, nil, err

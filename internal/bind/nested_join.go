@@ -202,6 +202,9 @@ func (n *nesting) sameUnits(x *query.Nested, in *inner, together bool) error {
 		return nil
 	}
 	hint := "ask the subquery first, and write its answer as a constant"
+	if n.shown && x.Kind == query.ValueNested && len(in.equal)+len(in.compared)+len(in.rest) == 0 {
+		hint += "; for a share of all groups together, write 1.0 * COUNT(*) / SUM(COUNT(*)) OVER ()"
+	}
 	if both := shared(n.base.tables(), in.rows.tables()); both != "" {
 		hint = "for the same person's rows, give the subquery's table an alias and equate its unit's column with that of " +
 			query.QuoteName(both) + "; for all persons' rows, " + hint

@@ -262,17 +262,18 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	return nil
 }
 
-// distinct returns the error for a SELECT DISTINCT that is not supported.
-func (r *Relation) distinct(s *query.Select) error {
-	no := func(hint string) error {
-		return RefuseHere(
+// distinct returns a SELECT DISTINCT of the unit's column and other columns as a SELECT with GROUP BY, which has the same
+// rows. It refuses any other SELECT DISTINCT.
+func (r *Relation) distinct(s *query.Select) (*query.Select, error) {
+	no := func(hint string) (*query.Select, error) {
+		return nil, RefuseHere(
 			s.DistinctAt,
 			hint,
 			"SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows",
 		)
 	}
 	if r.public {
-		return RefuseHere(
+		return nil, RefuseHere(
 			s.DistinctAt,
 			"leave DISTINCT out, if the owner declares rows_per_value for the join's column; or, to group by its values, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
 			"SELECT DISTINCT of public rows can only list the groups of PUBLIC_GROUPS",
@@ -291,7 +292,15 @@ func (r *Relation) distinct(s *query.Select) error {
 		byUnit = byUnit || n.unit
 		names = append(names, query.Print(item.Expr))
 	}
-	if i := slices.IndexFunc(r.Names, func(n Name) bool { return n.unit }); !byUnit && i >= 0 {
+	if byUnit {
+		out := *s
+		out.Distinct = false
+		for _, item := range s.Items {
+			out.GroupBy = append(out.GroupBy, item.Expr)
+		}
+		return &out, nil
+	}
+	if i := slices.IndexFunc(r.Names, func(n Name) bool { return n.unit }); i >= 0 {
 		names = append([]string{r.Names[i].String()}, names...)
 	}
 	list := strings.Join(names, ", ")

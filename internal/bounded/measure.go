@@ -25,6 +25,9 @@ const (
 	// CountDistinct counts the distinct values of X, without NULL. Units may share a value, so the count is not a
 	// sum of contributions by unit. The proof of its sensitivity is at countDistinct in package plan.
 	CountDistinct Kind = "distinct"
+	// SumDistinct sums the distinct values of X, an integer, after clamping to [Lo, Hi]. It needs a cap on rows, like
+	// CountDistinct. The proof is at Bound.WithFew in package sensitivity.
+	SumDistinct Kind = "distinct sum"
 	// UnitRows is no sum: it is each unit's number of rows, read in increasing order. The search for a row cap uses
 	// it (RowSearch in package plan).
 	UnitRows Kind = "rows of units"
@@ -38,7 +41,7 @@ const (
 // floating-point rounding can change what one unit contributes. The sensitivity is computed from these integers.
 type Measure struct {
 	Kind   Kind
-	X      *Expr  // for CountValue, CountUnitsWith, CountDistinct and Sum
+	X      *Expr  // for CountValue, CountUnitsWith, CountDistinct, Sum and SumDistinct
 	Grid   int    // values are counted in grid units of 2^Grid
 	Centre int64  // subtracted from each row's value, in grid units
 	Lo, Hi int64  // bounds of one row's contribution after subtracting Centre, in grid units
@@ -66,7 +69,7 @@ func (m *Measure) String() string {
 
 // Name returns "sum" or "count", for people.
 func (m *Measure) Name() string {
-	if m.Kind == Sum {
+	if m.Kind == Sum || m.Kind == SumDistinct {
 		return "sum"
 	}
 	return "count"
@@ -77,7 +80,10 @@ func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real
 
 // Additive reports whether the measure of a union of disjoint groups is the sum of the groups' measures. Counts of
 // units and of distinct values are not additive, because a unit or a value may occur in several groups.
-func (m *Measure) Additive() bool { return !m.OfUnits() && m.Kind != CountDistinct }
+func (m *Measure) Additive() bool { return !m.OfUnits() && !m.Distinct() }
+
+// Distinct reports whether each distinct value counts once in a cell (group), however many rows have it.
+func (m *Measure) Distinct() bool { return m.Kind == CountDistinct || m.Kind == SumDistinct }
 
 // OfUnits reports whether the measure counts units, so that a unit counts once in a cell (group), however many rows it
 // has there.

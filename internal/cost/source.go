@@ -84,7 +84,7 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 				r.filter(x.X)
 			}
 		}
-		if x.Kind == bounded.CountDistinct {
+		if x.Distinct() {
 			_, w := eval(x.X, r.columns, false)
 			row = sum(row, sorted(r.rows, w))
 		}

@@ -20,8 +20,12 @@ func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) stri
 		return d.Integer(1)
 	}
 	x := expression(m.X)
-	if m.Kind == bounded.CountDistinct {
+	switch m.Kind {
+	case bounded.CountDistinct:
 		return x
+	case bounded.SumDistinct: // clamped before repeated values are found
+		return fmt.Sprintf("CASE WHEN %[1]s < %[2]s THEN %[2]s WHEN %[1]s > %[3]s THEN %[3]s ELSE %[1]s END",
+			x, d.Integer(m.Lo), d.Integer(m.Hi))
 	}
 	if m.Rounds() { // the cast rounds half to even
 		x = "CAST((" + x + " * " + d.Double(math.Ldexp(1, -m.Grid)) + ") AS " + d.BigInt + ")"
@@ -34,12 +38,16 @@ func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) stri
 	return x
 }
 
-// FirstOfValue returns SQL that is 1 in one row of each cell (group) for each distinct value of measure i, and 0 in the
-// other rows. Its sum is the number of distinct values in the cell.
+// FirstOfValue returns SQL that is not 0 in at most one row of each cell (group) for each distinct value of measure i: it
+// is 1 there for a count, and the value for a sum.
 func (d Dialect) FirstOfValue(b *bounded.Statement, i int) string {
 	v := "v" + strconv.Itoa(i)
+	then := d.Integer(1)
+	if b.Measures[i].Kind == bounded.SumDistinct {
+		then = v
+	}
 	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
-		v, strings.Join(append(KeyNames(b), v), ", "), d.Integer(1), d.Integer(0))
+		v, strings.Join(append(KeyNames(b), v), ", "), then, d.Integer(0))
 }
 
 // SumUp returns a SELECT that sums the contributions m0, m1, … by cell (group). The parameter `from` is the SQL of the

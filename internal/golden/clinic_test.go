@@ -184,6 +184,7 @@ func written() []maker {
 			"default: {rho: 0.2}, maximum: {rho: 20}, delta: 4e-9, truncation: 5%", "", truncationAsks()),
 		clinicHome("clinic-forms", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", formAsks()),
 		clinicHome("clinic-times", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", timeAsks()),
+		clinicHome("clinic-nested", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", nestedAsks()),
 	}
 }
 
@@ -213,6 +214,29 @@ func timeAsks() (out []ask) {
 		"SELECT to_char(day, 'YYYY-MM') AS month, SUM(cost) FROM visits WHERE day < '2025-05-01T00:00:00Z' GROUP BY to_char(day, 'YYYY-MM')",
 		"SELECT to_char(day, 'FMDay') AS day, COUNT(*) FROM visits GROUP BY 1",
 		"SELECT date_bin('72 hours', day, TIMESTAMP '2025-01-01 12:00') AS bin, COUNT(*) FROM visits WHERE day < '2025-03-01' GROUP BY 1",
+	} {
+		out = append(out, ask{SQL: sql})
+	}
+	return out
+}
+
+// nestedAsks are questions with subqueries in expressions, and with sums of distinct values.
+func nestedAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM patients WHERE person IN (SELECT person FROM visits WHERE cost > 100)",
+		"SELECT COUNT(*) FROM patients p WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.person = p.person AND v.cancelled)",
+		"SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.person = p.person) >= 2",
+		"SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.person = v.person AND w.age > v.age AND w.city <> v.city)",
+		"SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.person = v.person AND (w.city <> v.city OR w.age > COALESCE(v.age, 3)))",
+		"SELECT city, COUNT(*), SUM(age) FROM visits WHERE ward IN (SELECT ward FROM wards) GROUP BY city",
+		"SELECT COUNT(*) FROM visits v WHERE ward NOT IN (SELECT ward FROM wards) OR v.age > (SELECT MIN(w.age) FROM visits w WHERE w.person = v.person)",
+		"SELECT SUM(DISTINCT age), SUM(age), COUNT(DISTINCT age) FROM people",
+		"SELECT city, SUM(DISTINCT age), SUM(DISTINCT age, bounds => (20, 50)) FROM visits GROUP BY city",
+		"SELECT city, SUM(DISTINCT age) FROM visits GROUP BY ROLLUP (city)",
+		"SELECT SUM(DISTINCT age - 50) FILTER (WHERE NOT cancelled) FROM visits",
+		"SELECT COUNT(*) FROM (SELECT DISTINCT person, city FROM visits WHERE cost > 5) v",
+		"SELECT COUNT(*) FROM visits WHERE city ~ '^D' OR party SIMILAR TO '(I|R)%'",
+		"SELECT city || '-' || party AS place, COUNT(*) FROM visits WHERE party IS DISTINCT FROM 'D' GROUP BY 1",
 	} {
 		out = append(out, ask{SQL: sql})
 	}

@@ -35,13 +35,13 @@ func admit(n *noisy) (*Plan, error) {
 	if t := p.Truncation; t != nil {
 		t.Look.Weigh()
 	}
-	p.Notes = append(p.Notes, p.quotients()...)
+	p.Notes = append(p.Notes, p.Quotients()...)
 	return p, nil
 }
 
-// quotients returns a note if an expression on rows is a quotient of integers, because some databases, and earlier
+// Quotients returns a note if an expression on rows is a quotient of integers, because some databases, and earlier
 // versions of dither, keep its fraction.
-func (p *Plan) quotients() []string {
+func (p *Plan) Quotients() []string {
 	found := false
 	each := func(e *bounded.Expr) {
 		e.Walk(func(e *bounded.Expr) { found = found || e.Dropped })

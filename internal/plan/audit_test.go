@@ -54,10 +54,10 @@ func TestReplayAudit(t *testing.T) {
 
 // attainable are kinds of measures, ways in which units are bounded, and norms.
 func attainable() (out []string) {
-	for _, kind := range []bounded.Kind{bounded.CountRows, bounded.CountValue, bounded.CountUnits, bounded.CountUnitsWith, bounded.CountDistinct, bounded.Sum} {
+	for _, kind := range []bounded.Kind{bounded.CountRows, bounded.CountValue, bounded.CountUnits, bounded.CountUnitsWith, bounded.CountDistinct, bounded.Sum, bounded.SumDistinct} {
 		for _, neighbours := range []privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne} {
 			for _, by := range []string{"one row", "rows", "groups"} {
-				if (kind == bounded.CountUnits || kind == bounded.CountUnitsWith) && by == "one row" || kind == bounded.CountDistinct && by == "groups" {
+				if (kind == bounded.CountUnits || kind == bounded.CountUnitsWith) && by == "one row" || (kind == bounded.CountDistinct || kind == bounded.SumDistinct) && by == "groups" {
 					continue // there is none
 				}
 				out = append(out, reachOf(kind, neighbours, by, "L1"), reachOf(kind, neighbours, by, "squared L2"))

@@ -75,11 +75,14 @@ func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 			return unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountUnitsWith, e)}, nil
 		}
 	}
+	if x.Name == "sum" {
+		return b.sumDistinct(x)
+	}
 	if x.Name != "count" {
 		return unpricedAggregate{}, bind.Refuse(
 			x.At,
-			"leave DISTINCT out, or ask for COUNT(DISTINCT x)",
-			"only COUNT takes DISTINCT: one person can change the set of distinct values, and so any sum of them",
+			"leave DISTINCT out; or write SUM(DISTINCT x) / COUNT(DISTINCT x)",
+			"only COUNT and SUM take DISTINCT",
 		)
 	}
 	e, err := b.Row(x.Args[0])
@@ -96,6 +99,34 @@ func (b *measuring) countDistinct(x *query.Call) (unpricedAggregate, error) {
 	m := countMeasure(bounded.CountDistinct, e)
 	m.Values = few
 	return unpricedAggregate{of: CountFunc, count: m}, nil
+}
+
+// sumDistinct plans SUM(DISTINCT x) of integers with bounds.
+func (b *measuring) sumDistinct(x *query.Call) (unpricedAggregate, error) {
+	e, err := b.Row(x.Args[0])
+	if err != nil {
+		return unpricedAggregate{}, err
+	}
+	switch {
+	case e.Type != value.Integer || bind.IsUntypedNull(e):
+		return unpricedAggregate{}, bind.Refuse(
+			x.At,
+			"round it to integers: SUM(DISTINCT CAST(x AS integer)); or leave DISTINCT out",
+			"SUM(DISTINCT x) takes integers: which reals are equal depends on their last digits",
+		)
+	case b.given.auto:
+		return unpricedAggregate{}, bind.Refuse(
+			x.At,
+			"state the bounds: SUM(DISTINCT x, bounds => (low, high))",
+			"no bounds are searched for SUM(DISTINCT x)",
+		)
+	}
+	sum, err := sumMeasure(e, false, x.At)
+	if err != nil {
+		return unpricedAggregate{}, err
+	}
+	sum.Kind = bounded.SumDistinct
+	return unpricedAggregate{of: SumFunc, sum: sum}, nil
 }
 
 // mostListed is the largest number of values that listed enforces in a statement.
@@ -127,7 +158,7 @@ func (b *measuring) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr,
 	return listed, few, err
 }
 
-// distinct reports whether the aggregate counts distinct values.
+// distinct reports whether each distinct value counts once.
 func (a unpricedAggregate) distinct() bool {
-	return slices.ContainsFunc(a.measures(), func(m *unpricedMeasure) bool { return m.Kind == bounded.CountDistinct })
+	return slices.ContainsFunc(a.measures(), func(m *unpricedMeasure) bool { return m.Distinct() })
 }

@@ -130,7 +130,7 @@ func TestRelationsTogether(t *testing.T) {
 		{"SELECT COUNT(*) FROM p a JOIN v b ON a.person = b.who WHERE a.s = 'a'", `column "s" takes its values from r.rs`},
 		{"SELECT COUNT(*) FROM (SELECT * FROM p UNION ALL SELECT * FROM p) q", `column "s" takes its values from r.rs`},
 		{"SELECT COUNT(*) FROM (SELECT s AS y FROM p) q", `column "s" takes its values from r.rs`},
-		{"SELECT COUNT(*) FROM (SELECT WITH DIFFERENTIAL_PRIVACY person FROM p) q", "the clause is allowed only once"},
+		{"SELECT COUNT(*) FROM (SELECT WITH DIFFERENTIAL_PRIVACY person FROM p) q", "the clause stands in a subquery whose rows are no answer"},
 		{"SELECT a.person, COUNT(*) FROM p a JOIN v b ON a.person = b.who GROUP BY a.person", "each group would hold one unit only"},
 		{"SELECT j, COUNT(*) FROM (SELECT person AS id, id AS j FROM p) q GROUP BY j", ""},
 		{"SELECT COUNT(DISTINCT b.who) FROM p a LEFT JOIN v b ON a.person = b.who", ""},

@@ -212,7 +212,7 @@ func (b *bounding) scoreCaps() error {
 	unit := b.Table.Unit
 	b.caps = bounded.Caps{Rows: unit.RowsPerUnit}
 	if m := b.measures[0]; m.OfUnits() ||
-		m.Kind != bounded.CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
+		!m.Distinct() && unit.RowsPerGroup < unit.RowsPerUnit {
 		b.caps = bounded.Caps{Groups: int64(b.cells().Cells()), RowsPerGroup: unit.RowsPerGroup}
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 func Split(tree *query.Select, has func(of *query.Select, name string) bool) (out []*Program) {
 	var around []*query.Select
 	for s := tree; s != nil; s = below(s) {
-		if measured(s) {
+		if measured(s) && tree.Options.Heads(s) {
 			p := divide(s, func(name string) bool { return has(s, name) })
-			p.Measured.Options, p.Measured.Catalogs = tree.Options, tree.Catalogs
+			p.Measured.Options, p.Measured.Catalogs = tree.Options.Outermost(), tree.Catalogs
 			p.over, p.level = append([]*query.Select{p.split}, reversed(around)...), len(around)
 			out = append(out, p)
 		}

@@ -12,6 +12,39 @@ type Options struct {
 	At        Pos
 	Anonymize bool // the clause has the old form
 	List      []Option
+	inside    Pos // for a clause inside parentheses: the position after the clause; zero for any other
+}
+
+// Heads reports whether the clause belongs to s, a SELECT of its question: it is not inside parentheses, or the SELECT
+// list of s follows it.
+func (o *Options) Heads(s *Select) bool {
+	if o == nil || o.inside == (Pos{}) {
+		return true
+	}
+	first := Pos{}
+	note := func(at Pos) {
+		if at.Line > 0 && (first == Pos{} || at.Line < first.Line || at.Line == first.Line && at.Column < first.Column) {
+			first = at
+		}
+	}
+	if s.Distinct {
+		note(s.DistinctAt)
+	}
+	_, _ = Rewrite(s.Items[0].Expr, func(x Expr) (Expr, error) {
+		note(x.Pos())
+		return x, nil
+	})
+	return first == o.inside
+}
+
+// Outermost returns the clause as one that is not inside parentheses.
+func (o *Options) Outermost() *Options {
+	if o == nil {
+		return nil
+	}
+	out := *o
+	out.inside = Pos{}
+	return &out
 }
 
 // Option is name = value. The value is a *Literal, a *Binary of numbers (1 / 2 + 3), or, for an unquoted word or path, a
@@ -32,7 +65,7 @@ type Option struct {
 func rewritten(sql string, tokens []*pg.ScanToken) string {
 	tokens = significant(tokens)
 	out := []byte(sql)
-	if from, to := clause(sql, tokens); from < to {
+	if from, to, _ := clause(sql, tokens); from < to {
 		begin, end := max(int(tokens[from].GetStart()), 0), min(int(tokens[to-1].GetEnd()), len(out))
 		if end-begin < len("WITH ANONYMIZATION") {
 			return sql
@@ -68,8 +101,9 @@ func stars(tokens []*pg.ScanToken) (out []int) {
 var clauseWords = map[string]bool{"differential_privacy": true, "anonymization": true}
 
 // clause returns the range of tokens of the clause, from WITH on. The range is [0, 0) unless the clause comes
-// directly after a SELECT outside parentheses. It ends before the first token that cannot belong to the clause.
-func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
+// directly after a SELECT. It ends before the first token that cannot belong to the clause. If there are several, the first
+// outside parentheses counts, or else the first. The result inside is set for one inside parentheses.
+func clause(sql string, tokens []*pg.ScanToken) (from, to int, inside bool) {
 	depth := 0
 	for i, t := range tokens {
 		switch t.GetToken() {
@@ -78,13 +112,19 @@ func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
 		case pg.Token_ASCII_41:
 			depth--
 		case pg.Token_SELECT:
-			if depth == 0 && introduces(sql, tokens, i+1) {
-				return i + 1, listEnd(sql, tokens, i+3)
+			if !introduces(sql, tokens, i+1) {
+				break
+			}
+			if depth == 0 {
+				return i + 1, listEnd(sql, tokens, i+3), false
+			}
+			if from == to {
+				from, to, inside = i+1, listEnd(sql, tokens, i+3), true
 			}
 		default:
 		}
 	}
-	return 0, 0
+	return from, to, inside
 }
 
 // introduces reports whether WITH DIFFERENTIAL_PRIVACY or WITH ANONYMIZATION begins at token i.
@@ -120,12 +160,15 @@ func spelled(sql string, t *pg.ScanToken) string {
 
 // options parses the clause, if there is one, and removes its tokens.
 func (l *lowering) options() (*Options, error) {
-	from, to := clause(string(l.text), l.tokens)
+	from, to, inside := clause(string(l.text), l.tokens)
 	if from == to {
 		return nil, l.misplaced()
 	}
 	r := optionReader{lowering: l, tokens: l.tokens[from:to]}
 	out := &Options{At: r.at(0), Anonymize: strings.EqualFold(l.tokenText(r.tokens[1]), "anonymization")}
+	if inside && to < len(l.tokens) {
+		out.inside = l.text.pos(int(l.tokens[to].GetStart()))
+	}
 	rest := append(append([]*pg.ScanToken(nil), l.tokens[:from]...), l.tokens[to:]...)
 	if len(r.tokens) == 2 && to < len(l.tokens) && strings.EqualFold(l.tokenText(l.tokens[to]), "options") {
 		return nil, &Error{
@@ -161,12 +204,12 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 	return parserError(src, err)
 }
 
-// misplaced refuses a clause in any other position than after the first SELECT.
+// misplaced refuses a second clause.
 func (l *lowering) misplaced() error {
 	for i, t := range l.tokens {
 		if t.GetToken() == pg.Token_SELECT && introduces(string(l.text), l.tokens, i+1) {
 			return l.text.refuse(int(l.tokens[i+1].GetStart()),
-				"write it after the first SELECT outside parentheses",
+				"write it once, after the SELECT of the aggregates",
 				"the clause is allowed only once, for the whole question")
 		}
 	}

@@ -56,33 +56,58 @@ func TestOptions(t *testing.T) {
 func TestOptionsRefused(t *testing.T) {
 	const dp = "SELECT WITH DIFFERENTIAL_PRIVACY "
 	for sql, want := range map[string]string{
-		dp + "OPTIONS(epsilon) 1 FROM t":                                          "1:42: an option must be a name, =, and a value",
-		dp + "OPTIONS(epsilon=) 1 FROM t":                                         "1:42: an option must be a name, =, and a value",
-		dp + "OPTIONS(epsilon=1,) 1 FROM t":                                       "1:52: an option is missing after the comma",
-		dp + "OPTIONS(epsilon=1 2) 1 FROM t":                                      "1:50: this cannot be the value of an option",
-		dp + "OPTIONS(epsilon=(1)) 1 FROM t":                                      "1:34: the list of options does not end",
-		dp + "OPTIONS(epsilon=1 ; 1 FROM t":                                       "1:34: the list of options does not end",
-		dp + "OPTIONS(epsilon=1, a.b=2) 1 FROM t":                                 "1:53: an option must be a name, =, and a value",
-		dp + "WITH DIFFERENTIAL_PRIVACY 1 FROM t":                                 "1:34: the clause is allowed only once",
-		"SELECT (SELECT WITH DIFFERENTIAL_PRIVACY 1) FROM t":                      "1:16: the clause is allowed only once",
-		dp + "a FROM t UNION ALL SELECT WITH ANONYMIZATION OPTIONS(a=1) b FROM t": "1:60: the clause is allowed only once",
-		"WITH DIFFERENTIAL_PRIVACY SELECT 1 FROM t":                               "1:27: syntax error",
-		"SELECT anon_sum(x CLAMPED BETWEEN 0 AND 1) FROM t":                       "1:19: CLAMPED BETWEEN is not supported",
-		"SELECT sum(x, y => z + 1) FROM t":                                        "1:22: the value of y must be a constant",
-		"SELECT sum(x, y => t.z) FROM t":                                          "1:20: the value of y must be a constant",
-		"SELECT sum(x, y => ROW(1, 2)) FROM t":                                    "1:20: rows of values are not supported",
-		"SELECT sum(x, y => 1, y => 2) FROM t":                                    "1:23: the argument y is given twice",
-		"SELECT sum(y => 1, x) FROM t":                                            "1:20: a plain argument cannot follow",
-		"SELECT f(*, 1) FROM t":                                                   "1:13: a plain argument cannot follow",
-		"SELECT (*, 1) FROM t":                                                    "1:8: rows of values are not supported",
-		"SELECT a FROM t WHERE a IN (*, 1)":                                       "1:29: * is not allowed here",
-		"SELECT least(*, 1) FROM t":                                               "1:14: * is not allowed here",
-		"SELECT f(x => (*, 1)) FROM t":                                            "1:16: * is not allowed here",
-		"SELECT f(DISTINCT *, x => 1) FROM t":                                     "1:19: syntax error",
+		dp + "OPTIONS(epsilon) 1 FROM t":          "1:42: an option must be a name, =, and a value",
+		dp + "OPTIONS(epsilon=) 1 FROM t":         "1:42: an option must be a name, =, and a value",
+		dp + "OPTIONS(epsilon=1,) 1 FROM t":       "1:52: an option is missing after the comma",
+		dp + "OPTIONS(epsilon=1 2) 1 FROM t":      "1:50: this cannot be the value of an option",
+		dp + "OPTIONS(epsilon=(1)) 1 FROM t":      "1:34: the list of options does not end",
+		dp + "OPTIONS(epsilon=1 ; 1 FROM t":       "1:34: the list of options does not end",
+		dp + "OPTIONS(epsilon=1, a.b=2) 1 FROM t": "1:53: an option must be a name, =, and a value",
+		dp + "WITH DIFFERENTIAL_PRIVACY 1 FROM t": "1:34: the clause is allowed only once",
+		"SELECT (SELECT WITH DIFFERENTIAL_PRIVACY 1), (SELECT WITH DIFFERENTIAL_PRIVACY 2) FROM t": "1:54: the clause is allowed only once",
+		dp + "a FROM t UNION ALL SELECT WITH ANONYMIZATION OPTIONS(a=1) b FROM t":                  "1:60: the clause is allowed only once",
+		"WITH DIFFERENTIAL_PRIVACY SELECT 1 FROM t":                                                "1:27: syntax error",
+		"SELECT anon_sum(x CLAMPED BETWEEN 0 AND 1) FROM t":                                        "1:19: CLAMPED BETWEEN is not supported",
+		"SELECT sum(x, y => z + 1) FROM t":                                                         "1:22: the value of y must be a constant",
+		"SELECT sum(x, y => t.z) FROM t":                                                           "1:20: the value of y must be a constant",
+		"SELECT sum(x, y => ROW(1, 2)) FROM t":                                                     "1:20: rows of values are not supported",
+		"SELECT sum(x, y => 1, y => 2) FROM t":                                                     "1:23: the argument y is given twice",
+		"SELECT sum(y => 1, x) FROM t":                                                             "1:20: a plain argument cannot follow",
+		"SELECT f(*, 1) FROM t":                                                                    "1:13: a plain argument cannot follow",
+		"SELECT (*, 1) FROM t":                                                                     "1:8: rows of values are not supported",
+		"SELECT a FROM t WHERE a IN (*, 1)":                                                        "1:29: * is not allowed here",
+		"SELECT least(*, 1) FROM t":                                                                "1:14: * is not allowed here",
+		"SELECT f(x => (*, 1)) FROM t":                                                             "1:16: * is not allowed here",
+		"SELECT f(DISTINCT *, x => 1) FROM t":                                                      "1:19: syntax error",
 	} {
 		_, err := Parse(sql)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s\ngot  %v\nwant %s", sql, err, want)
+		}
+	}
+}
+
+// A clause inside parentheses belongs to the SELECT that it follows, and to no other.
+func TestOptionsHeadTheirSelect(t *testing.T) {
+	const dp = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) "
+	for sql, inner := range map[string]bool{
+		"SELECT n FROM (" + dp + "COUNT(*) AS n FROM t) q WHERE n > 3":             true,
+		"SELECT n FROM (" + dp + "DISTINCT a FROM t) q":                             true,
+		"SELECT n + 1 FROM (" + dp + "COUNT(*) + SUM(x) * 2 AS n FROM t) AS q":      true,
+		"WITH q AS (" + dp + "g, COUNT(*) AS n FROM t GROUP BY g) SELECT n FROM q": true,
+		dp + "n FROM (SELECT COUNT(*) AS n FROM t) q":                               false,
+	} {
+		s, err := Parse(sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		below := s.From.Relation.(*Subquery).Branches[0]
+		if s.Options.Heads(s) == inner || s.Options.Heads(below) != inner && inner {
+			t.Errorf("%s: it heads the outer SELECT: %t, the inner one: %t", sql, s.Options.Heads(s), s.Options.Heads(below))
+		}
+		if o := s.Options.Outermost(); !o.Heads(s) || !o.Heads(below) {
+			t.Errorf("%s: an outermost clause heads every SELECT that has it", sql)
 		}
 	}
 }

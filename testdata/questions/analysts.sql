@@ -100,7 +100,7 @@ SELECT AVG(total) FROM (SELECT passenger, SUM(fare) AS total FROM trips WHERE NO
 WITH per AS (SELECT passenger, COUNT(*) AS n FROM trips GROUP BY passenger) SELECT CASE WHEN n = 1 THEN 'once' WHEN n < 5 THEN 'some' ELSE 'many' END AS kind, COUNT(*) FROM per GROUP BY 1
 --= answered
 SELECT COUNT(*) FROM (SELECT passenger FROM trips GROUP BY passenger HAVING COUNT(*) >= 5) x
---= open: each group would hold one unit only, and none would ever be
+--= answered
 SELECT COUNT(*) FROM (SELECT DISTINCT passenger FROM trips WHERE route = 'Cove Line') x
 --= answered
 SELECT COUNT(*) FROM passengers WHERE passenger IN (SELECT passenger FROM trips WHERE route = 'Cove Line')
@@ -150,7 +150,7 @@ SELECT LENGTH(route) AS letters, COUNT(*) FROM trips GROUP BY 1
 SELECT MAX(fare) FROM trips
 --= refused: MIN is not supported: it is one person's value
 SELECT MIN(sailed), MAX(sailed) FROM trips
---= open: only COUNT takes DISTINCT: one person can change the set of
+--= answered
 SELECT SUM(DISTINCT luggage) FROM trips
 --= answered
 SELECT COUNT(DISTINCT route) FROM trips

@@ -1,6 +1,6 @@
 -- Questions with GoogleSQL's differential-privacy clause, in the forms of its reference and of its libraries' examples.
 -- policy: ferry
--- floor: 65
+-- floor: 70
 
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM trips
@@ -50,9 +50,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) home, COUNT(*) AS n FROM p
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) p.home, SUM(t.fare) FROM trips t JOIN passengers p ON t.passenger = p.passenger GROUP BY p.home
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) AVG(n) FROM (SELECT passenger, COUNT(*) AS n FROM trips GROUP BY passenger)
---= open: the clause is allowed only once, for the whole question
+--= answered
 SELECT route, n FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNT(*) AS n FROM trips GROUP BY route) WHERE n > 100
---= open: the clause is allowed only once, for the whole question
+--= answered
 WITH noisy AS (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNT(*) AS n FROM trips GROUP BY route) SELECT SUM(n) FROM noisy
 --= open: there is no function "countif"
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNTIF(cancelled) FROM trips

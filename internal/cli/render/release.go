@@ -53,11 +53,20 @@ func footer(r *curator.Release) string {
 	if r.RowsBound != nil {
 		found = foundRows(r.RowsBound)
 	}
-	return empty + found + shortfalls(r) + withoutIntervals(r) + BoundsLine(r.Limits) + truncated(r.Truncation) + fmt.Sprintf(
+	return empty + found + shortfalls(r) + withoutIntervals(r) + BoundsLine(r.Limits) + noteLines(r.Notes) +
+		truncated(r.Truncation) + fmt.Sprintf(
 		"%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		paid(r),
 		r.Remaining,
 		Percent(r.Confidence),
 		r.ID,
 	)
+}
+
+// noteLines returns a line for each note.
+func noteLines(notes []string) (out string) {
+	for _, note := range notes {
+		out += "note: " + note + "\n"
+	}
+	return out
 }

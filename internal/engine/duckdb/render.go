@@ -92,7 +92,7 @@ func contributions(b *bounded.Statement) []string {
 	var out []string
 	for i, m := range b.Measures {
 		v := "v" + strconv.Itoa(i)
-		if m.Kind == bounded.CountDistinct {
+		if m.Distinct() {
 			out = append(out, dialect.FirstOfValue(b, i)+fmt.Sprintf(" AS m%d", i))
 			continue
 		}

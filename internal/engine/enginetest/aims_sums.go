@@ -33,6 +33,37 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT COUNT(DISTINCT k), COUNT(DISTINCT s) FROM p"),
 		},
 		{
+			at:        "the largest distinct values, of which there are as many as rows",
+			rows:      map[string][2]string{"p": {"person=1 i=9; person=1 i=8; person=1 i=7; person=2 i=1", "person=2 i=1"}},
+			questions: plainly("SELECT SUM(DISTINCT i) FROM p", "SELECT SUM(DISTINCT -i) FROM p"),
+		},
+		{
+			at: "the largest distinct values, where a unit changes its rows", change: true,
+			rows: map[string][2]string{"p": {
+				"person=1 i=9; person=1 i=8; person=1 i=7; person=2 i=1", "person=1 i=0; person=2 i=1",
+			}},
+			questions: plainly("SELECT SUM(DISTINCT i) FROM p", "SELECT SUM(DISTINCT -i) FROM p"),
+		},
+		{
+			at: "one value in several groups, where a unit changes its rows", change: true,
+			rows: map[string][2]string{"p": {
+				"person=1 k=5 i=9; person=1 k=0 i=9; person=1 k=-3 i=9", "person=1 k=1 i=9; person=1 k=2 i=9; person=1 k=3 i=9",
+			}},
+			questions: plainly("SELECT k, SUM(DISTINCT i) FROM p GROUP BY k"),
+		},
+		{
+			at: "distinct values of both signs in one group of several, where a unit changes its rows", change: true,
+			rows: map[string][2]string{"p": {
+				"person=1 k=5 i=9; person=1 k=5 i=8; person=1 k=5 i=7", "person=1 k=5 i=0; person=1 k=5 i=1; person=1 k=5 i=2",
+			}},
+			questions: plainly("SELECT k, SUM(DISTINCT i - 5) FROM p GROUP BY k"),
+		},
+		{
+			at:        "one value in several groups",
+			rows:      map[string][2]string{"p": {"person=1 k=5 i=9; person=1 k=0 i=9; person=1 k=-3 i=9", ""}},
+			questions: plainly("SELECT k, SUM(DISTINCT i) FROM p GROUP BY k"),
+		},
+		{
 			at:        "coarser groups, which hold as many of a unit's cells as there are",
 			rows:      map[string][2]string{"p": {"person=1 k=5 i=9; person=1 k=0 i=9", ""}},
 			questions: plainly("SELECT k, SUM(i) FROM p GROUP BY ROLLUP (k)"),

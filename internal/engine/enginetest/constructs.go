@@ -104,6 +104,7 @@ func constructs() (out []Construct) {
 	planned("COUNT(DISTINCT unit)", kind(bounded.CountUnits))
 	planned("COUNT(DISTINCT unit) FILTER", kind(bounded.CountUnitsWith))
 	planned("COUNT(DISTINCT x)", kind(bounded.CountDistinct))
+	planned("SUM(DISTINCT x)", kind(bounded.SumDistinct))
 	written("FILTER", `\bFILTER \(WHERE`)
 	written("CASE", `\bCASE WHEN`)
 	written("INTERVAL", `\bINTERVAL '`)

@@ -215,6 +215,10 @@ func (g generator) aggregate(table string) string {
 		if g.chance(3) {
 			f = " FILTER (WHERE " + g.condition(1) + ")"
 		}
+		if g.chance(3) {
+			return "SUM(DISTINCT " + g.pick("i", "-i", "i - 5", "k", "k % 2", "j", "LEAST(i, 3)", "CAST(b AS integer)") +
+				g.pick("", ", bounds => (-2, 4)") + ")" + f
+		}
 		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "ts", "tc", "tu::date", "n", "z", "x", "b", "k", "k % 2",
 			"CASE WHEN b THEN s END") + ")" + f
 	}

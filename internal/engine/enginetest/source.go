@@ -51,6 +51,8 @@ func piecesOf(b *bounded.Statement, tables Tables) []piece {
 		for i, v := range p.values {
 			if m := b.Measures[i]; m.Kind == bounded.CountDistinct {
 				all = append(all, p.counted[i])
+			} else if m.Kind == bounded.SumDistinct && v != nil { // engines clamp such a value before they order rows by it
+				all = append(all, value.OfInt(min(max(*v, m.Lo), m.Hi)))
 			} else if v == nil {
 				all = append(all, value.NullOf(value.Integer))
 			} else {

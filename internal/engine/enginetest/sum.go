@@ -123,19 +123,25 @@ func counted(b *bounded.Statement, pieces []piece) []piece {
 	return pieces
 }
 
-// distinct sets the distinct counts: each value in a cell (group) contributes 1 in the first row that has it, and 0 in
-// all others.
+// distinct sets the distinct counts and sums: each value in a cell (group) contributes 1, or itself, in the first row that
+// has it, and 0 in all others.
 func distinct(b *bounded.Statement, pieces []piece) {
 	seen := map[string]bool{}
 	for _, p := range pieces {
 		for j, m := range b.Measures {
-			if m.Kind != bounded.CountDistinct {
+			if !m.Distinct() {
 				continue
 			}
+			if m.Kind == bounded.SumDistinct { // the sum is the clamped value
+				p.names[j] = p.sums[j].String()
+			}
 			name := fmt.Sprintf("%d %s %s", j, bounded.GroupName(p.keys), p.names[j])
-			p.sums[j].SetInt64(0)
-			if p.values[j] != nil && !seen[name] {
-				seen[name] = true
+			if p.values[j] == nil || seen[name] {
+				p.sums[j].SetInt64(0)
+				continue
+			}
+			seen[name] = true
+			if m.Kind == bounded.CountDistinct {
 				p.sums[j].SetInt64(1)
 			}
 		}

@@ -70,13 +70,17 @@ func WrittenRows(t *rapid.T, p *policy.Policy) Tables {
 
 // Written draws a question of one number, in a form that is planned otherwise than it is written, and the form's name.
 func Written(t *rapid.T) (form, sql string) {
-	switch rapid.IntRange(0, 8).Draw(t, "form") {
+	switch rapid.IntRange(0, 9).Draw(t, "form") {
 	case 0:
 		return "comma join", writtenList(t)
 	case 1:
 		return "join tree", writtenTree(t)
 	case 2:
 		return "factored OR", writtenOr(t)
+	case 3:
+		return "distinct rows of a person", "SELECT " + rapid.SampledFrom([]string{"COUNT(*)", "COUNT(q.x)"}).Draw(t, "of distinct rows") +
+			" FROM (SELECT DISTINCT " + rapid.SampledFrom([]string{"v.who, v.n AS x", "v.n % 2 AS x, v.who AS w", "v.n AS x, v.ward, v.who"}).Draw(t, "distinct") +
+			" FROM v" + rapid.SampledFrom([]string{"", " WHERE v.n > 1", " JOIN p ON p.person = v.who WHERE p.age > v.n"}).Draw(t, "from") + ") q"
 	}
 	return writtenNested(t)
 }

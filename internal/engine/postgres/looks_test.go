@@ -142,7 +142,7 @@ func (m met) look(t *rapid.T, p *plan.Plan, look *bounded.Statement, seen map[st
 		}
 	}
 	count("distinct", slices.ContainsFunc(look.Measures,
-		func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct }))
+		func(m *bounded.Measure) bool { return m.Distinct() }))
 	count("per group", look.CellsClamped())
 	count("parts of copies", look.Part != nil)
 	count("own parts", look.Part != nil && look.Unit != nil)

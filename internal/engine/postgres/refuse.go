@@ -67,8 +67,8 @@ func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 		if b.Unit != nil && b.Caps.Groups == 0 {
 			return "a count of units without a cap on groups"
 		}
-	case bounded.CountDistinct: // if the only row with a value were in a group beyond the cap, the value would be lost
-		if b.Unit != nil && b.Caps.Rows == 0 {
+	case bounded.CountDistinct, bounded.SumDistinct:
+		if b.Unit != nil && b.Caps.Rows == 0 { // if the only row with a value were in a group beyond the cap, the value would be lost
 			return "a count of distinct values without a cap on rows"
 		}
 	case bounded.CountValue, bounded.Sum:

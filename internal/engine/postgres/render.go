@@ -211,7 +211,7 @@ func contributions(b *bounded.Statement) []string {
 func contribution(b *bounded.Statement, i int) string {
 	m := b.Measures[i]
 	switch {
-	case m.Kind == bounded.CountDistinct:
+	case m.Distinct():
 		return dialect.FirstOfValue(b, i)
 	case clampIsIdle(b, m):
 		return fmt.Sprintf("coalesce(v%d, %s)", i, integer(0))

@@ -15,7 +15,7 @@ import (
 // rowsAreAddedUp reports whether each row is a unit and the statement only adds up contributions of rows.
 func rowsAreAddedUp(b *bounded.Statement) bool {
 	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other &&
-		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct })
+		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Distinct() })
 }
 
 // sumOfRows returns a statement for rows that are units, close to the server's own GROUP BY. It groups rows by the
