@@ -92,10 +92,10 @@ func TestOptionsHeadTheirSelect(t *testing.T) {
 	const dp = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) "
 	for sql, inner := range map[string]bool{
 		"SELECT n FROM (" + dp + "COUNT(*) AS n FROM t) q WHERE n > 3":             true,
-		"SELECT n FROM (" + dp + "DISTINCT a FROM t) q":                             true,
-		"SELECT n + 1 FROM (" + dp + "COUNT(*) + SUM(x) * 2 AS n FROM t) AS q":      true,
+		"SELECT n FROM (" + dp + "DISTINCT a FROM t) q":                            true,
+		"SELECT n + 1 FROM (" + dp + "COUNT(*) + SUM(x) * 2 AS n FROM t) AS q":     true,
 		"WITH q AS (" + dp + "g, COUNT(*) AS n FROM t GROUP BY g) SELECT n FROM q": true,
-		dp + "n FROM (SELECT COUNT(*) AS n FROM t) q":                               false,
+		dp + "n FROM (SELECT COUNT(*) AS n FROM t) q":                              false,
 	} {
 		s, err := Parse(sql)
 		if err != nil {
