@@ -185,7 +185,30 @@ func written() []maker {
 		clinicHome("clinic-forms", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", formAsks()),
 		clinicHome("clinic-times", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", timeAsks()),
 		clinicHome("clinic-nested", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", nestedAsks()),
+		clinicHome("clinic-texts", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", textAsks()),
 	}
+}
+
+// textAsks are questions with functions of texts, and with groups of reals.
+func textAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT UPPER(city) AS c, LENGTH(city) AS n, COUNT(*) FROM visits GROUP BY 1, 2",
+		"SELECT LEFT(city, 1) || '-' || party AS which, COUNT(*) FROM visits GROUP BY 1",
+		"SELECT CONCAT(LOWER(party), '/', married) AS which, COUNT(*) FROM visits GROUP BY 1",
+		"SELECT CONCAT_WS(' ', INITCAP(region), REVERSE(party)) AS which, COUNT(*) FROM people GROUP BY 1",
+		"SELECT RPAD(SUBSTRING(TRIM(city), 2), 5, '*') AS c, SUM(cost) FROM visits GROUP BY 1",
+		"SELECT SPLIT_PART(TRANSLATE(REPLACE(city, 'e', '-'), 'dA', 'Da'), '-', 1) AS c, COUNT(*) FROM visits GROUP BY 1",
+		"SELECT REGEXP_REPLACE(city, '[aeiou]+', '.', 'g') AS c, COUNT(*) FROM visits GROUP BY 1",
+		"SELECT COUNT(*) FILTER (WHERE city ILIKE 'b%'), COUNT(*) FILTER (WHERE city ~ 'e.*a$'), COUNT(*) FILTER (WHERE city SIMILAR TO '%(ft|em)') FROM visits",
+		"SELECT COUNT(*) FILTER (WHERE product ILIKE '%A%'), COUNT(*) FILTER (WHERE LOWER(product) = 'a'), COUNT(*) FILTER (WHERE STARTS_WITH(product, 'a')) FROM visits",
+		"SELECT COUNT(*) FROM visits WHERE party IS DISTINCT FROM 'D' AND party <> '' AND age BETWEEN SYMMETRIC 80 AND 20",
+		"SELECT FLOOR(cost / 250.0) * 250.0 AS cost, COUNT(*) FROM visits GROUP BY 1 ORDER BY 1 DESC",
+		"SELECT ROUND(height, -1) / 10 AS decimetres, COUNT(*), AVG(income) FROM people GROUP BY ROUND(height, -1)",
+		"SELECT age::text AS age, COUNT(*) FROM people WHERE age = ANY ('{30,31,32}') GROUP BY 1",
+	} {
+		out = append(out, ask{SQL: sql})
+	}
+	return out
 }
 
 // formAsks are questions in forms of SQL that dither has answered since the other homes were written.
