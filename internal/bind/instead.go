@@ -20,10 +20,9 @@ type instead struct {
 
 // Reasons that several functions share.
 const (
-	onePerson  = "one person's row could decide its value"
-	listsRows  = "it would list single rows"
-	changes    = "the question would mean something else at another time"
-	noPatterns = "a regular expression has no bounded running time"
+	onePerson = "one person's row could decide its value"
+	listsRows = "it would list single rows"
+	changes   = "the question would mean something else at another time"
 )
 
 // otherFunctions maps functions of other databases, and functions that cannot be private, to what to write here.
@@ -94,10 +93,19 @@ var otherFunctions = map[string]instead{
 	"date_format": {2, "date_trunc('month', $1)", ""},
 	"strftime":    {2, "date_trunc('month', $1)", ""},
 
-	"regexp_replace": {3, "CASE WHEN $1 LIKE 'a%' THEN 'a' ELSE 'other' END", noPatterns},
-	"regexp_matches": {2, "$1 LIKE 'a%'", noPatterns},
-	"regexp_like":    {2, "$1 LIKE 'a%'", noPatterns},
-	"initcap":        {1, "CASE $1 WHEN 'a' THEN 'A' ELSE 'other' END", ""},
+	"regexp_matches":  {2, "REGEXP_LIKE($1, $2)", "it would list several matches"},
+	"regexp_match":    {2, "REGEXP_SUBSTR($1, $2)", "it would list several matches"},
+	"regexp_contains": {2, "REGEXP_LIKE($1, $2)", ""},
+	"regexp_extract":  {2, "REGEXP_SUBSTR($1, $2)", ""},
+	"len":             {1, "LENGTH($1)", ""},
+	"ucase":           {1, "UPPER($1)", ""},
+	"lcase":           {1, "LOWER($1)", ""},
+	"mid":             {3, "SUBSTRING($1, $2, $3)", ""},
+	"instr":           {2, "STRPOS($1, $2)", ""},
+	"charindex":       {2, "STRPOS($2, $1)", ""},
+	"contains":        {2, "STRPOS($1, $2) > 0", ""},
+	"ends_with":       {2, "RIGHT($1, LENGTH($2)) = $2", ""},
+	"startswith":      {2, "STARTS_WITH($1, $2)", ""},
 }
 
 // NoFunction returns the refusal of a call of a function that dither does not have. The list known has functions that

@@ -37,12 +37,10 @@ var calls = map[string]string{
 	"isnull": "SELECT SUM(«isnull(age, 0)») FROM people", "zeroifnull": "SELECT SUM(«zeroifnull(age)») FROM people",
 	"nullifzero": "SELECT SUM(«nullifzero(age)») FROM people", "log2": "SELECT SUM(«log2(age)») FROM people",
 	"truncate": "SELECT SUM(«truncate(age, 1)») FROM people", "product": "SELECT «product(income)» FROM people",
-	"regexp_replace": "SELECT COUNT(*) FROM people WHERE «regexp_replace(town, 'a', 'b')» = 'a'",
-	"regexp_matches": "SELECT COUNT(*) FROM people WHERE «regexp_matches(town, 'a')»",
-	"regexp_like":    "SELECT COUNT(*) FROM people WHERE «regexp_like(town, 'a')»",
-	"initcap":        "SELECT COUNT(*) FROM people WHERE «initcap(town)» = 'A'",
-	"random":         "SELECT COUNT(*) FROM people WHERE income > «random()»",
-	"rand":           "SELECT COUNT(*) FROM people WHERE income > «rand()»",
+	"len":    "SELECT SUM(«len(town)») FROM people",
+	"mid":    "SELECT COUNT(*) FROM people WHERE «mid(town, 1, 1)» = 'a'",
+	"random": "SELECT COUNT(*) FROM people WHERE income > «random()»",
+	"rand":   "SELECT COUNT(*) FROM people WHERE income > «rand()»",
 }
 
 // samples are calls for groups of functions that take the same arguments.
@@ -62,6 +60,22 @@ var samples = []struct{ names, sql string }{
 	{
 		"today getdate curdate sysdate",
 		"SELECT COUNT(*) FROM people WHERE day >= «%()»",
+	},
+	{
+		"regexp_matches regexp_contains contains ends_with startswith",
+		"SELECT COUNT(*) FROM people WHERE «%(town, 'a')»",
+	},
+	{
+		"regexp_match regexp_extract",
+		"SELECT COUNT(*) FROM people WHERE «%(town, 'a')» = 'a'",
+	},
+	{
+		"instr charindex",
+		"SELECT SUM(«%(town, 'a')») FROM people",
+	},
+	{
+		"ucase lcase",
+		"SELECT COUNT(*) FROM people WHERE «%(town)» = 'a'",
 	},
 	{
 		"sumif sum_if avgif",
