@@ -64,7 +64,7 @@ func (p *pointwise) constant(args []*bounded.Expr) (*bounded.Expr, error) {
 	for i, a := range args {
 		values[i] = a.Const
 	}
-	if p.size++; p.size > bounded.MaxWeight/3 {
+	if p.size++; p.size > bounded.MaxWeight/4 {
 		return nil, Refuse(p.at, "group by the columns themselves, or narrow them with CASE",
 			"this function of columns has too many possible values")
 	}

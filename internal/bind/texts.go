@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"fmt"
 	"strings"
 
 	"dither/internal/bounded"
@@ -186,7 +185,7 @@ func (l *Scope) castText(e *bounded.Expr, to value.Type, at query.Pos) (*bounded
 	}
 	p.unknown = func(a *bounded.Expr) error {
 		if to == value.Text {
-			return unknownText(fmt.Sprintf("a cast to %s", to), a, at)
+			return unknownText("cast to text", a, at)
 		}
 		return Refuse(at, "use CASE", "%s cannot be cast to %s", e.Type, to)
 	}

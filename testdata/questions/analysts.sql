@@ -72,7 +72,7 @@ SELECT sex, AVG(points) FROM passengers WHERE member GROUP BY sex
 SELECT home, MEDIAN(points) FROM passengers GROUP BY home
 --= answered
 SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY fare), percentile_cont(0.75) WITHIN GROUP (ORDER BY fare) FROM trips
---= open: arrays are not supported
+--= refused: arrays are not supported
 SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY fare) FROM trips
 --= answered
 SELECT STDDEV(fare), VARIANCE(fare) FROM trips WHERE route = 'Cove Line'
@@ -202,7 +202,7 @@ SELECT route, COUNT(*) FROM trips WHERE children BETWEEN 1 AND 3 AND fare NOT BE
 SELECT x.route, x.n FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) x WHERE x.n > 100 ORDER BY x.n DESC LIMIT 2
 --= answered
 SELECT AVG(n) FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) x
---= open: UNION is not supported
+--= refused: UNION is not supported
 SELECT 'web' AS channel, COUNT(*) FROM trips WHERE channel = 'web' UNION ALL SELECT 'desk', COUNT(*) FROM trips WHERE channel = 'desk'
 --= refused: bool_or is not supported: one person's row could decide its
 SELECT bool_or(cancelled) FROM trips
