@@ -39,6 +39,7 @@ type ask struct {
 	Analyst    string `json:"analyst,omitempty"`
 	Whole      bool   `json:"whole,omitempty"`
 	Combine    bool   `json:"combine,omitempty"`
+	Allow      bool   `json:"allow_selection,omitempty"`
 
 	// Follows says that the question is answered from others' releases: it is asked of the old home alone.
 	Follows bool `json:"follows,omitempty"`
@@ -106,7 +107,7 @@ func (a ask) question(fresh bool) curator.Question {
 		SQL: a.SQL, Epsilon: a.Epsilon, Rho: a.Rho, Within: a.Within, At: a.At, Confidence: a.Confidence,
 		MaxGroups: a.MaxGroups, MaxRows: a.MaxRows, Truncation: a.Truncation, TruncationRows: a.LostRows, Delta: a.Delta,
 		MinUnits: a.MinUnits, Other: a.Other, Group: a.Group, Analyst: a.Analyst, Whole: a.Whole, Combine: a.Combine,
-		Fresh: fresh,
+		AllowSelection: a.Allow, Fresh: fresh,
 	}
 }
 
