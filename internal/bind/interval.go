@@ -100,7 +100,12 @@ func constantText(x query.Expr) (string, bool) {
 // madeSpan reads make_interval(days => 7), or the same arguments in order.
 func madeSpan(x *query.Call) (out value.Span, ok bool) {
 	parts := []struct{ name, unit string }{
-		{"years", "year"}, {"months", "month"}, {"weeks", "week"}, {"days", "day"}, {"hours", "hour"}, {"mins", "minute"},
+		{"years", "year"},
+		{"months", "month"},
+		{"weeks", "week"},
+		{"days", "day"},
+		{"hours", "hour"},
+		{"mins", "minute"},
 		{"secs", "second"},
 	}
 	add := func(number query.Expr, unit string) bool {

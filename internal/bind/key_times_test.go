@@ -50,7 +50,9 @@ func TestKeysOfTime(t *testing.T) {
 		{"date_trunc('month', t - INTERVAL '1 day') WHERE t >= '2025-03-02' AND t < '2025-05-02'", 2, ""},
 		{"date_trunc('week', d + INTERVAL '1 day') - INTERVAL '1 day' WHERE d BETWEEN '2025-03-02' AND '2025-03-15'", 2, ""},
 		{"to_char(t, 'YYYY-MM') WHERE t >= '2025-03-01' AND t < '2025-06-01'", 3, ""},
-		{"to_char(t, 'HH24')", 24, ""}, {"extract(week from d)", 52, ""}, {"extract(hour from d)", 1, ""},
+		{"to_char(t, 'HH24')", 24, ""},
+		{"extract(week from d)", 52, ""},
+		{"extract(hour from d)", 1, ""},
 		{"d - 7 WHERE d >= date_trunc('month', DATE '2025-04-17') - INTERVAL '1 month' AND d < DATE '2025-04-17' - 16", 31, ""},
 	} {
 		key, where, _ := strings.Cut(c.sql, " WHERE ")

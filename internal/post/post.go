@@ -18,9 +18,6 @@ import (
 	"dither/noise"
 )
 
-// MaxRows is the largest number of rows of an answer over which SELECTs are computed.
-const MaxRows = 100_000
-
 // Column describes a column of a table.
 type Column struct {
 	Name  string

@@ -56,14 +56,14 @@ func TestOptions(t *testing.T) {
 func TestOptionsRefused(t *testing.T) {
 	const dp = "SELECT WITH DIFFERENTIAL_PRIVACY "
 	for sql, want := range map[string]string{
-		dp + "OPTIONS(epsilon) 1 FROM t":          "1:42: an option must be a name, =, and a value",
-		dp + "OPTIONS(epsilon=) 1 FROM t":         "1:42: an option must be a name, =, and a value",
-		dp + "OPTIONS(epsilon=1,) 1 FROM t":       "1:52: an option is missing after the comma",
-		dp + "OPTIONS(epsilon=1 2) 1 FROM t":      "1:50: this cannot be the value of an option",
-		dp + "OPTIONS(epsilon=(1)) 1 FROM t":      "1:34: the list of options does not end",
-		dp + "OPTIONS(epsilon=1 ; 1 FROM t":       "1:34: the list of options does not end",
-		dp + "OPTIONS(epsilon=1, a.b=2) 1 FROM t": "1:53: an option must be a name, =, and a value",
-		dp + "WITH DIFFERENTIAL_PRIVACY 1 FROM t": "1:34: the clause is allowed only once",
+		dp + "OPTIONS(epsilon) 1 FROM t":                                                           "1:42: an option must be a name, =, and a value",
+		dp + "OPTIONS(epsilon=) 1 FROM t":                                                          "1:42: an option must be a name, =, and a value",
+		dp + "OPTIONS(epsilon=1,) 1 FROM t":                                                        "1:52: an option is missing after the comma",
+		dp + "OPTIONS(epsilon=1 2) 1 FROM t":                                                       "1:50: this cannot be the value of an option",
+		dp + "OPTIONS(epsilon=(1)) 1 FROM t":                                                       "1:34: the list of options does not end",
+		dp + "OPTIONS(epsilon=1 ; 1 FROM t":                                                        "1:34: the list of options does not end",
+		dp + "OPTIONS(epsilon=1, a.b=2) 1 FROM t":                                                  "1:53: an option must be a name, =, and a value",
+		dp + "WITH DIFFERENTIAL_PRIVACY 1 FROM t":                                                  "1:34: the clause is allowed only once",
 		"SELECT (SELECT WITH DIFFERENTIAL_PRIVACY 1), (SELECT WITH DIFFERENTIAL_PRIVACY 2) FROM t": "1:54: the clause is allowed only once",
 		dp + "a FROM t UNION ALL SELECT WITH ANONYMIZATION OPTIONS(a=1) b FROM t":                  "1:60: the clause is allowed only once",
 		"WITH DIFFERENTIAL_PRIVACY SELECT 1 FROM t":                                                "1:27: syntax error",

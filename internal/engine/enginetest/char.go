@@ -20,13 +20,30 @@ func char(e *bounded.Expr, v value.Value) string {
 	first, last := at.Format("Monday"), at.Format("January")
 	// longer patterns come first
 	patterns := []struct{ pattern, text string }{
-		{"FMMonth", last}, {"FMDay", first}, {"FMDD", fmt.Sprint(at.Day())},
-		{"Month", fmt.Sprintf("%-9s", last)}, {"MONTH", strings.ToUpper(fmt.Sprintf("%-9s", last))}, {"Day", fmt.Sprintf("%-9s", first)},
-		{"IYYY", fmt.Sprintf("%04d", isoYear)}, {"YYYY", at.Format("2006")}, {"HH24", at.Format("15")}, {"HH12", at.Format("03")},
-		{"Mon", at.Format("Jan")}, {"DDD", fmt.Sprintf("%03d", at.YearDay())}, {"Dy", at.Format("Mon")}, {"IW", fmt.Sprintf("%02d", isoWeek)},
-		{"ID", fmt.Sprint((int(at.Weekday())+6)%7 + 1)}, {"MM", at.Format("01")}, {"DD", at.Format("02")}, {"YY", at.Format("06")},
-		{"MI", at.Format("04")}, {"SS", at.Format("05")}, {"US", fmt.Sprintf("%06d", at.Nanosecond()/1000)}, {"AM", at.Format("PM")},
-		{"Q", fmt.Sprint((int(at.Month())-1)/3 + 1)}, {"D", fmt.Sprint(int(at.Weekday()) + 1)},
+		{"FMMonth", last},
+		{"FMDay", first},
+		{"FMDD", fmt.Sprint(at.Day())},
+		{"Month", fmt.Sprintf("%-9s", last)},
+		{"MONTH", strings.ToUpper(fmt.Sprintf("%-9s", last))},
+		{"Day", fmt.Sprintf("%-9s", first)},
+		{"IYYY", fmt.Sprintf("%04d", isoYear)},
+		{"YYYY", at.Format("2006")},
+		{"HH24", at.Format("15")},
+		{"HH12", at.Format("03")},
+		{"Mon", at.Format("Jan")},
+		{"DDD", fmt.Sprintf("%03d", at.YearDay())},
+		{"Dy", at.Format("Mon")},
+		{"IW", fmt.Sprintf("%02d", isoWeek)},
+		{"ID", fmt.Sprint((int(at.Weekday())+6)%7 + 1)},
+		{"MM", at.Format("01")},
+		{"DD", at.Format("02")},
+		{"YY", at.Format("06")},
+		{"MI", at.Format("04")},
+		{"SS", at.Format("05")},
+		{"US", fmt.Sprintf("%06d", at.Nanosecond()/1000)},
+		{"AM", at.Format("PM")},
+		{"Q", fmt.Sprint((int(at.Month())-1)/3 + 1)},
+		{"D", fmt.Sprint(int(at.Weekday()) + 1)},
 	}
 	var out strings.Builder
 	for rest := e.Text; rest != ""; {
