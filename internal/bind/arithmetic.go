@@ -112,7 +112,8 @@ func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 	if !ok {
 		return nil, Refuse(x.At, "", "this operator is not supported")
 	}
-	if op == bounded.OpDiv && args[0].Type == value.Integer && args[1].Type == value.Integer {
+	if op == bounded.OpDiv && args[0].Type == value.Integer && args[1].Type == value.Integer &&
+		!l.keepsFraction(x.L) && !l.keepsFraction(x.R) {
 		e, err := quotient(args[0], args[1], x.At)
 		if err == nil {
 			e.Dropped = true

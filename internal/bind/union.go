@@ -49,7 +49,10 @@ func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 			return nil, err
 		}
 		a.Names[i].e, b.Names[i].e = both[0], both[1]
-		n := Name{name: a.Names[i].name, unit: a.Names[i].unit && b.Names[i].unit}
+		n := Name{
+			name: a.Names[i].name, unit: a.Names[i].unit && b.Names[i].unit,
+			fraction: a.Names[i].fraction || b.Names[i].fraction,
+		}
 		out.Names = append(out.Names, n)
 	}
 	s := &bounded.Source{Op: bounded.Union, Inputs: []*bounded.Source{a.project(), b.project()}, Units: a.Source.Units}

@@ -132,3 +132,42 @@ func TestFormsShareAKey(t *testing.T) {
 		}
 	}
 }
+
+// As in PostgreSQL, `/` drops the fraction for integers alone. Whole numbers of functions such as FLOOR are none.
+func TestQuotientsOfWholeNumbersKeepTheirFraction(t *testing.T) {
+	p, err := policy.Decode([]byte(gridPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(sql string) string {
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM " + sql})
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		return q.Key(1)
+	}
+	for _, forms := range [][2]string{
+		{"t WHERE FLOOR(x) / 7 > 1", "t WHERE CAST(FLOOR(x) AS real) / 7 > 1"},
+		{"t WHERE 7 / (1 + ROUND(x)) > 1", "t WHERE 7 / CAST(1 + ROUND(x) AS real) > 1"},
+		{"t WHERE SIGN(i) / 2 > 0", "t WHERE CAST(SIGN(i) AS real) / 2 > 0"},
+		{"t WHERE -ABS(DIV(i, 2)) / 2 > 0", "t WHERE CAST(-ABS(DIV(i, 2)) AS real) / 2 > 0"},
+		{"t WHERE COALESCE(i, CEIL(x)) / 2 > 1", "t WHERE CAST(COALESCE(i, CEIL(x)) AS real) / 2 > 1"},
+		{
+			"t WHERE CASE WHEN i > 1 THEN i ELSE TRUNC(x) END / 2 > 1",
+			"t WHERE CAST(CASE WHEN i > 1 THEN i ELSE TRUNC(x) END AS real) / 2 > 1",
+		},
+		{"(SELECT FLOOR(x) AS f FROM t) q WHERE f / 7 > 1", "(SELECT FLOOR(x) AS f FROM t) q WHERE CAST(f AS real) / 7 > 1"},
+		{
+			"t WHERE EXTRACT(month FROM DATE '2025-01-01' + i) / 2 > 1",
+			"t WHERE CAST(EXTRACT(month FROM DATE '2025-01-01' + i) AS real) / 2 > 1",
+		},
+		// integers
+		{"t WHERE age / 7 > 1", "t WHERE FLOOR(age / 7.0) > 1"},
+		{"t WHERE CAST(FLOOR(x + 3) AS integer) / 7 > 1", "t WHERE FLOOR(FLOOR(x + 3) / 7) > 1"},
+		{"t WHERE ABS(i) / 2 > 1", "t WHERE FLOOR(CAST(ABS(i) AS real) / 2) > 1"},
+	} {
+		if key(forms[0]) != key(forms[1]) {
+			t.Errorf("%s and %s are two questions", forms[0], forms[1])
+		}
+	}
+}
