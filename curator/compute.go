@@ -307,7 +307,7 @@ func estimateOf(s post.Shown) *Estimate {
 		return realNumber(x)
 	}
 	out.Low, out.High = end(s.Interval.Low), end(s.Interval.High)
-	if s.StdDev > 0 {
+	if s.StdDev > 0 && !math.IsInf(s.StdDev, 0) {
 		out.StdDev = &s.StdDev
 	}
 	out.Vacuous = out.Low == nil && out.High == nil

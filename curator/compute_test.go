@@ -58,6 +58,7 @@ func TestColumnsWithoutIntervals(t *testing.T) {
 		"SELECT n * n AS n FROM " + q:                                 "neither linear",
 		"SELECT COUNT(*) AS n FROM " + q + " WHERE n > 1":             "which rows are left",
 		"SELECT CASE WHEN n > 3 THEN 'a' ELSE 'b' END AS n FROM " + q: "a condition on noisy numbers",
+		"SELECT CAST(n * EXP(700) AS real) AS n FROM " + q:            "",
 		"SELECT n FROM " + q + " ORDER BY n DESC":                     "",
 		"SELECT n FROM " + q + " ORDER BY route LIMIT 2":              "",
 		"SELECT n - LAG(n) OVER (ORDER BY route) AS n FROM " + q:      "",

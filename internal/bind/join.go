@@ -497,7 +497,7 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 func (s *joining) unitHint() string {
 	unit := func(r *Relation) string {
 		for _, n := range r.Names {
-			if n.unit {
+			if n.unit && !isHidden(n.table) {
 				return query.QuoteName(n.table) + "." + query.QuoteName(n.name)
 			}
 		}

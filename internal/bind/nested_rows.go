@@ -24,8 +24,15 @@ type linked struct {
 	at           query.Pos
 }
 
+// maxHidden bounds the hidden names of a question, and so the time to bind it. A NOT IN binds its subquery several
+// times, and so does each NOT IN inside it.
+const maxHidden = 200
+
 // bind binds the SELECT of a subquery.
 func (n *nesting) bind(x *query.Nested) (*inner, error) {
+	if *n.hidden > maxHidden {
+		return nil, Refuse(x.At, "nest fewer of them, or write NOT EXISTS for NOT IN", "these subqueries are nested too deeply")
+	}
 	if len(x.Sub.Branches) > 1 {
 		sub := *x.Sub
 		sub.Alias = n.hiddenTable()

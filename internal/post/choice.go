@@ -131,7 +131,7 @@ func coalesce(args []*node, at query.Pos) (*node, error) {
 		noise := false
 		for _, a := range args {
 			if c := a.eval(e, r); !c.Value.Null {
-				if noise && !a.noisy { // whether it is reached depends on noise
+				if noise { // whether it is reached depends on noise
 					return Cell{Value: typed(c.Value, typ)}
 				}
 				return certain(c, a, out)

@@ -44,8 +44,8 @@ func (l *laws) apart(n, d *form, x, y float64) Interval {
 	if b.Low <= 0 && b.High >= 0 {
 		return Interval{math.Inf(-1), math.Inf(1)}
 	}
-	ends := []float64{a.Low / b.Low, a.Low / b.High, a.High / b.Low, a.High / b.High}
-	return Interval{down(slices.Min(ends)), up(slices.Max(ends))}
+	of := []float64{a.Low / b.Low, a.Low / b.High, a.High / b.Low, a.High / b.High}
+	return *ends(slices.Min(of), slices.Max(of)).ends
 }
 
 type fieller struct {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"dither/internal/value"
@@ -15,8 +16,24 @@ import (
 // maxPattern bounds the length of a pattern.
 const maxPattern = 256
 
-// compile translates a pattern. The boolean is false if the pattern has any other form, or if Go and PostgreSQL may
-// disagree on the texts. They agree on all characters if the pattern has no classes and its case counts. Otherwise
+// maxSteps bounds the product of the sizes of a pattern and of a text, since matching takes time in proportion to it.
+const maxSteps = 100_000
+
+// size returns about the number of instructions of a pattern, at most maxSteps + 1. A repetition has its operand as
+// often as its bound says.
+func size(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)
+	for _, sub := range re.Sub {
+		n = min(n+size(sub), maxSteps+1)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return min(n, maxSteps+1)
+}
+
+// compile translates a pattern. The boolean is false if the pattern has any other form, if a match would take too many
+// steps, or if Go and PostgreSQL may disagree on the texts. They agree on all characters if the pattern has no classes and its case counts. Otherwise
 // both the pattern and the texts must be printable ASCII.
 func compile(pattern string, anyCase bool, texts ...string) (*regexp.Regexp, bool) {
 	classes, ok := supported(pattern)
@@ -33,6 +50,17 @@ func compile(pattern string, anyCase bool, texts ...string) (*regexp.Regexp, boo
 	flags := "(?s)"
 	if anyCase {
 		flags = "(?si)"
+	}
+	parsed, err := syntax.Parse(flags+pattern, syntax.Perl)
+	if err != nil {
+		return nil, false
+	}
+	longest := 1
+	for _, s := range texts {
+		longest = max(longest, len(s))
+	}
+	if size(parsed) > maxSteps/longest {
+		return nil, false
 	}
 	re, err := regexp.Compile(flags + pattern)
 	if err != nil {
