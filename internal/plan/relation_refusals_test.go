@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -112,6 +113,30 @@ func TestRelationRefusals(t *testing.T) {
 		if err == nil || err.Error() != c.want || hint != c.hint {
 			t.Errorf("%s\ngot  %v\n     %s\nwant %s\n     %s", c.sql, err, hint, c.want, c.hint)
 		}
+	}
+}
+
+// A subquery is bound several times where it stands in a NOT IN, and so is each subquery inside it. The number of
+// hidden names bounds that work, so that deep nesting is refused before it takes long.
+func TestDeepSubqueriesAreRefused(t *testing.T) {
+	p, err := policy.Decode([]byte(relationsPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested := func(depth int) string {
+		condition := "TRUE"
+		for i := depth; i > 0; i-- {
+			condition = strings.NewReplacer("$i", strconv.Itoa(i), "$o", strconv.Itoa(i-1), "$c", condition).Replace(
+				"NOT (v$o.cost IN (SELECT v$i.cost FROM visits v$i WHERE v$i.who = v$o.who AND $c))")
+		}
+		return "SELECT COUNT(*) FROM visits v0 WHERE " + condition
+	}
+	if _, err := plan.Build(p, plan.Request{SQL: nested(2)}); err != nil {
+		t.Error(err)
+	}
+	_, err = plan.Build(p, plan.Request{SQL: nested(7)})
+	if err == nil || !strings.Contains(err.Error(), "these subqueries are nested too deeply") {
+		t.Error(err)
 	}
 }
 

@@ -121,7 +121,7 @@ func TestFunctionsWithoutAValue(t *testing.T) {
 		{"~*", values("Ä", "ä")},
 		{"~", values("abc", "(")},
 		{"~", values("abc", "a{1000}")},
-		{"~", values(long, "((?:" + strings.Repeat("a?", 110) + "){100}){10}b")},
+		{"~", values(long, "((?:"+strings.Repeat("a?", 110)+"){100}){10}b")},
 		{"~", values(long, strings.Repeat("a?", 60))},
 		{"regexp_replace", values("abc", "(a)", `\1`)},
 		{"regexp_replace", values("abc", "x*", "-", "g")},
