@@ -51,18 +51,20 @@ func answer() ([]Column, [][]Cell) {
 func TestValues(t *testing.T) {
 	const of = " FROM (SELECT k, x, COUNT(*) AS n FROM t GROUP BY k, x) q"
 	for sql, want := range map[string]string{
-		"SELECT *" + of + " WHERE n > 20 ORDER BY n DESC":                                         "d 1 40; c 0 30",
-		"SELECT SUM(n), AVG(n), MIN(k), MAX(n), COUNT(*)" + of:                                    "100 25 a 40 4",
-		"SELECT x, SUM(n) AS s" + of + " GROUP BY x HAVING SUM(n) > 1 ORDER BY s DESC":            "1 60; 0 40",
-		"SELECT k, SUM(n) OVER (ORDER BY k)" + of:                                                 "a 10; b 30; c 60; d 100",
-		"SELECT k, n - LAG(n) OVER (ORDER BY k) AS d" + of:                                        "a NULL; b 10; c 10; d 10",
-		"SELECT k, RANK() OVER (PARTITION BY x ORDER BY n DESC) AS r" + of:                        "a 2; b 2; c 1; d 1",
-		"SELECT k, AVG(n) OVER (ORDER BY k ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)" + of:        "a 15; b 20; c 30; d 35",
-		"SELECT k || '!' AS k, n / 4 AS q" + of + " LIMIT 2":                                      "a! 2.5; b! 5",
-		"SELECT k, n * 100.0 / (SELECT SUM(n)" + of + ") AS share" + of:                           "a 10; b 20; c 30; d 40",
-		"SELECT CASE WHEN n > 20 THEN 'big' ELSE 'small' END AS s, COUNT(*)" + of + " GROUP BY 1": "small 2; big 2",
-		"SELECT DISTINCT x" + of + " ORDER BY x DESC":                                             "1; 0",
-		"SELECT NTILE(3) OVER (ORDER BY n) AS t, k" + of + " ORDER BY k":                          "1 a; 1 b; 2 c; 3 d",
+		"SELECT *" + of + " WHERE n > 20 ORDER BY n DESC":                                                                 "d 1 40; c 0 30",
+		"SELECT SUM(n), AVG(n), MIN(k), MAX(n), COUNT(*)" + of:                                                            "100 25 a 40 4",
+		"SELECT x, SUM(n) AS s" + of + " GROUP BY x HAVING SUM(n) > 1 ORDER BY s DESC":                                    "1 60; 0 40",
+		"SELECT k, SUM(n) OVER (ORDER BY k)" + of:                                                                         "a 10; b 30; c 60; d 100",
+		"SELECT k, n - LAG(n) OVER (ORDER BY k) AS d" + of:                                                                "a NULL; b 10; c 10; d 10",
+		"SELECT k, RANK() OVER (PARTITION BY x ORDER BY n DESC) AS r" + of:                                                "a 2; b 2; c 1; d 1",
+		"SELECT k, AVG(n) OVER (ORDER BY k ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)" + of:                                "a 15; b 20; c 30; d 35",
+		"SELECT k || '!' AS k, n / 4 AS q" + of + " LIMIT 2":                                                              "a! 2.5; b! 5",
+		"SELECT k, n * 100.0 / (SELECT SUM(n)" + of + ") AS share" + of:                                                   "a 10; b 20; c 30; d 40",
+		"SELECT CASE WHEN n > 20 THEN 'big' ELSE 'small' END AS s, COUNT(*)" + of + " GROUP BY 1":                         "small 2; big 2",
+		"SELECT DISTINCT x" + of + " ORDER BY x DESC":                                                                     "1; 0",
+		"SELECT k" + of + " WHERE DATE '2025-01-31' + INTERVAL '1 month' = DATE '2025-02-28' AND n < 11":                  "a",
+		"SELECT k" + of + " WHERE date_trunc('month', DATE '2025-03-05') > TO_DATE('2025-03-01', 'YYYY-MM-DD') OR n < 11": "a",
+		"SELECT NTILE(3) OVER (ORDER BY n) AS t, k" + of + " ORDER BY k":                                                  "1 a; 1 b; 2 c; 3 d",
 	} {
 		tree, err := query.Parse(sql)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dither/internal/bind"
+	"dither/internal/bounded"
 	"dither/internal/nearest"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -52,6 +53,9 @@ func (s *scope) bind(x query.Expr) (*node, error) {
 			n := s.groups[i]
 			return &node{typ: n.typ, noisy: n.noisy, why: n.why, eval: func(_ *env, r *row) Cell { return r.keys[i] }}, nil
 		}
+	}
+	if v, ok := constantTime(x); ok {
+		return exactly(v), nil
 	}
 	switch x := x.(type) {
 	case *query.Literal:
@@ -248,4 +252,27 @@ func (s *scope) is(x *query.Is) (*node, error) {
 		return nil, err
 	}
 	return unless(x.Not, isTest(x.What, n)), nil
+}
+
+// constantTime returns the date or the timestamp that an expression of constants gives, as over rows of persons.
+func constantTime(x query.Expr) (value.Value, bool) {
+	switch x.(type) {
+	case *query.Call, *query.Binary, *query.Cast:
+	default:
+		return value.Value{}, false
+	}
+	if contains(x, func(e query.Expr) bool {
+		switch e.(type) {
+		case *query.Column, *query.Nested, *query.Star:
+			return true
+		}
+		return isMeasure(e)
+	}) {
+		return value.Value{}, false
+	}
+	e, err := (&bind.Scope{}).Row(x)
+	if err != nil || e.Op != bounded.OpConst || e.Type != value.Date && e.Type != value.Timestamp {
+		return value.Value{}, false
+	}
+	return e.Const, true
 }
