@@ -84,25 +84,16 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 		if x.RangeSubselect.GetLateral() {
 			return nil, l.text.refuse(l.find(pg.Token_LATERAL_P), "write a join", "LATERAL is not supported")
 		}
-		if err := noColumnNames(x.RangeSubselect.GetAlias(), at); err != nil {
+		q, err := l.subquery(x.RangeSubselect.GetSubquery().GetSelectStmt(),
+			x.RangeSubselect.GetAlias().GetAliasname(), at)
+		if err != nil {
 			return nil, err
 		}
-		return l.subquery(x.RangeSubselect.GetSubquery().GetSelectStmt(),
-			x.RangeSubselect.GetAlias().GetAliasname(), at)
+		return q, renamed(q, x.RangeSubselect.GetAlias().GetColnames(), at)
 	case *pg.Node_JoinExpr:
 		return l.join(x.JoinExpr, at, depth)
 	}
 	return nil, l.refuseSource(n, at)
-}
-
-func noColumnNames(a *pg.Alias, at Pos) error {
-	if len(a.GetColnames()) > 0 {
-		return &Error{
-			Pos: at, Message: "a table alias with column names is not supported",
-			Hint: "name columns in the SELECT list, with AS",
-		}
-	}
-	return nil
 }
 
 func tooManyTables(at Pos) *Error {

@@ -40,6 +40,26 @@ func TestStringParsesBack(t *testing.T) {
 	})
 }
 
+// The names after a subquery's alias become aliases in its first SELECT.
+func TestNamesAfterAlias(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SELECT sum(b) FROM (SELECT x, y AS z, w FROM t UNION ALL SELECT p, q, r FROM u) AS c (a, b)": "SELECT sum(b) FROM (SELECT x AS a, y AS b, w FROM t UNION ALL SELECT p, q, r FROM u) AS c",
+		"WITH c (x, n) AS (SELECT x, count(*) FROM t GROUP BY x) SELECT avg(n) FROM c":                "SELECT avg(n) FROM (SELECT x AS x, count(*) AS n FROM t GROUP BY x) AS c",
+	} {
+		tree, err := Parse(sql)
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		if got := tree.String(); got != want {
+			t.Errorf("%s\nprints %s\nwant   %s", sql, got, want)
+		}
+		again, err := Parse(want)
+		if err != nil || sameTree(tree, again) != "" {
+			t.Errorf("%s has another meaning than %s: %v", sql, want, err)
+		}
+	}
+}
+
 // TestKeywords compares our list of words to quote with the grammar's own.
 func TestKeywords(t *testing.T) {
 	words := make([]string, 0, len(keywords)+len(pg.Token_name))

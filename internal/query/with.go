@@ -34,11 +34,6 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 		switch {
 		case query == nil:
 			return restore, &Error{Pos: at, Message: "WITH takes only SELECT", Hint: "write WITH name AS (SELECT …)"}
-		case len(c.GetAliascolnames()) > 0:
-			return restore, &Error{
-				Pos: at, Message: "column names after the name of a WITH query are not supported",
-				Hint: "name columns in the SELECT list, with AS",
-			}
 		case c.GetSearchClause() != nil || c.GetCycleClause() != nil:
 			return restore, &Error{Pos: at, Message: "SEARCH and CYCLE are not supported"}
 		case fresh[c.GetCtename()]:
@@ -47,6 +42,9 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 		fresh[c.GetCtename()] = true
 		already := l.sources.tables
 		s, err := l.subquery(query, c.GetCtename(), at)
+		if err == nil {
+			err = renamed(s, c.GetAliascolnames(), at)
+		}
 		if err != nil {
 			return restore, err
 		}
