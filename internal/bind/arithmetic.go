@@ -78,19 +78,7 @@ func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 		return l.joined(x)
 	}
 	if x.Op == query.And || x.Op == query.Or {
-		a, err := l.Condition(x.L)
-		if err != nil {
-			return nil, err
-		}
-		b, err := l.Condition(x.R)
-		if err != nil {
-			return nil, err
-		}
-		op := bounded.OpAnd
-		if x.Op == query.Or {
-			op = bounded.OpOr
-		}
-		return Logical(op, a, b), nil
+		return l.logical(x)
 	}
 	if x.Op == query.Add || x.Op == query.Sub {
 		if e, found, err := l.shifts(x); found {
@@ -121,6 +109,56 @@ func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 		return e, err
 	}
 	return compute(op, args[0], args[1], x.At)
+}
+
+// logical translates AND and OR.
+func (l *Scope) logical(x *query.Binary) (*bounded.Expr, error) {
+	a, err := l.Condition(x.L)
+	var b *bounded.Expr
+	if err == nil {
+		b, err = l.Condition(x.R)
+	}
+	switch {
+	case err == nil && x.Op == query.And:
+		return Logical(bounded.OpAnd, a, b), nil
+	case err == nil:
+		return Logical(bounded.OpOr, a, b), nil
+	case x.Op == query.Or && (l.decided(x.L, x.R) || l.decided(x.R, x.L)):
+		return Constant(value.OfBool(true)), nil
+	}
+	return nil, err
+}
+
+// decided reports whether one operand of OR is a constant that is TRUE, and the other operand has no mistake except
+// constants that are not among declared values. Dashboards write 'All' = 'All' OR room = 'All' for no filter.
+func (l *Scope) decided(one, other query.Expr) bool {
+	if l.anyValue || !constant(one) {
+		return false
+	}
+	c, err := l.Condition(one)
+	if err != nil {
+		return false
+	}
+	if c = folded(c); c.Op != bounded.OpConst || !c.Const.IsTrue() {
+		return false
+	}
+	l.anyValue = true
+	defer func() { l.anyValue = false }()
+	_, err = l.Condition(other)
+	return err == nil
+}
+
+// constant reports whether x names no column and has no subquery.
+func constant(x query.Expr) bool {
+	found := false
+	query.Replace(x, func(e query.Expr) (query.Expr, bool) {
+		switch e.(type) {
+		case *query.Column, *query.Nested, *query.Star:
+			found = true
+		}
+		return e, found
+	})
+	return !found
 }
 
 // quotient builds the quotient of two integers without its fraction. If neither is negative, it builds FLOOR of the

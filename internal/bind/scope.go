@@ -29,6 +29,8 @@ type Scope struct {
 	Names  []Name          // the names; nil for the columns of Table
 	Source *bounded.Source // nil for one table
 	inside *inside         // for a subquery that is grouped by the unit: its keys and aggregates
+
+	anyValue bool // whether constants beside a column need not be among its declared values
 }
 
 // none reports whether the scope has no table. A zero Scope has none, and is for constant expressions.
