@@ -142,3 +142,143 @@ select count(*) as "No. of trips" from trips as "Trips" where "Trips".fare betwe
 SELECT 1
 --= refused: * is not answered: single rows are never returned
 SELECT t.* FROM public.trips t LIMIT 200
+--= answered
+SELECT COUNT(*) FROM public.trips t WHERE t.route = 'Cove Line'
+--= answered
+SELECT COUNT(*) FROM (
+select route, channel, sum(fare) from trips group by route, channel having sum(fare) > 10
+) dbvrcnt
+--= answered
+SELECT COUNT(*) FROM (
+with w as (select * from trips where not cancelled) select route, count(*) from w group by route
+) dbvrcnt
+--= answered
+SELECT COUNT(*) FROM (SELECT t.* FROM public.trips t WHERE fare > 20 AND route='Cove Line'
+) dbvrcnt
+--= answered
+SELECT "sailed", COUNT(*) as count_ FROM (
+select * from public.trips where sailed >= '2025-01-01' and sailed < '2025-02-01'
+) src
+GROUP BY "sailed"
+ORDER BY "sailed"
+--= answered
+SELECT "luggage", "cancelled", COUNT(*) as count_, SUM("fare") as sumfare_, AVG("fare") as avgfare_ FROM (
+SELECT t.* FROM public.trips t
+) src
+GROUP BY "luggage", "cancelled"
+--= answered
+SELECT "route", COUNT("agent") as countagent_ FROM (
+select * from public.trips
+) src
+GROUP BY "route"
+ORDER BY countagent_ DESC
+--= answered
+SELECT "route", COUNT(DISTINCT "passenger") as countpassenger_ FROM (
+select * from public.trips t where t.fare between 10 and 100
+) src
+GROUP BY "route"
+--= answered
+SELECT "sex", "home", COUNT(*) as count_ FROM (
+SELECT * FROM public.passengers
+) src
+GROUP BY "sex", "home"
+HAVING COUNT(*) > 1
+--= refused: MAX is not supported: it is one person's value
+SELECT "route", MAX("fare") as maxfare_ FROM (
+select * from public.trips
+) src
+GROUP BY "route"
+--= answered
+SELECT * FROM (
+select route, channel, avg(fare) as mean from public.trips group by route, channel
+) z_q
+WHERE channel = 'web' AND mean > 10
+ORDER BY mean DESC
+--= answered
+SELECT * FROM (
+select date_trunc('month', sailed) as month, count(*) as n from trips group by 1
+) z_q
+WHERE month >= '2025-01-01 00:00:00'
+ORDER BY month
+--= answered
+SELECT * FROM (
+select route, count(*) as n from trips group by route order by n desc
+) z_q
+WHERE route LIKE 'C%'
+--= answered
+SELECT * FROM (
+select route, count(*) as n from trips group by route
+) z_q
+WHERE n IN (1,2,3)
+--= answered
+SELECT "deck", COUNT(*) FROM public.trips WHERE "deck" ILIKE '%a%' GROUP BY "deck" ORDER BY "deck" LIMIT 200
+--= answered
+SELECT "route", COUNT(*) FROM public.trips GROUP BY "route" ORDER BY 2 DESC, 1 LIMIT 100
+--= answered
+SELECT DISTINCT "deck" FROM public.trips WHERE CAST("deck" as text) ILIKE '%o%' ORDER BY "deck" LIMIT 200
+--= answered
+SELECT "route" FROM public.trips GROUP BY "route" ORDER BY 1
+--= refused: table "routes" is public and holds nothing to protect
+SELECT route,harbour FROM public.routes ORDER BY route
+--= answered
+SELECT count(*) AS cnt, sum(fare) AS total, avg(fare) AS mean FROM public.trips
+--= answered
+SELECT COUNT(fare), SUM(fare), AVG(fare) FROM (select fare from trips where route = 'Cove Line') q
+--= answered
+SELECT COUNT(*), COUNT(DISTINCT route), COUNT(deck) FROM public.trips
+--= answered
+SELECT
+	t.route,
+	count(*) AS trips,
+	sum(t.fare) AS revenue,
+	sum(t.fare) / count(*) AS per_trip
+FROM
+	public.trips t
+WHERE
+	t.sailed >= '2025-01-01'
+	AND t.sailed < '2026-01-01'
+GROUP BY
+	t.route
+ORDER BY
+	revenue DESC;
+--= answered
+select extract(isodow from t.sailed) as dow, t.route, count(*) from public.trips t group by dow, t.route order by dow, t.route;
+--= answered
+-- busy days
+select t.sailed, count(*) as n /* trips */ from public.trips t where t.sailed between '2025-07-01' and '2025-07-31' group by t.sailed having count(*) > 5 order by n desc limit 10;
+--= answered
+select count(*) from public.trips where booked_at::date = '2025-05-01';
+--= answered
+select count(*) from public.trips where booked_at >= now() - interval '3 months';
+--= answered
+select date_part('year', age(current_date, p.joined)) as years, count(*) from public.passengers p group by 1 order by 1;
+--= answered
+select p.member, avg(t.fare) from public.trips t left join public.passengers p using (passenger) group by p.member;
+--= answered
+select p.home, r.harbour, sum(t.fare)::numeric(12,2) as revenue from public.trips t join public.passengers p on p.passenger = t.passenger join public.routes r on r.route = t.route where t.cancelled is false group by p.home, r.harbour order by 1, 2;
+--= answered
+select count(*) from public.trips t where exists (select 1 from public.routes r where r.route = t.route and r.harbour = 'Outer Pier');
+--= answered
+select count(*) from passengers p where (select count(*) from trips t where t.passenger = p.passenger) > 2;
+--= answered
+select route, channel, count(*), sum(count(*)) over (partition by route) as per_route from trips group by route, channel;
+--= answered
+select * from (select route, count(*) as n, row_number() over (order by count(*) desc) as rn from trips group by route) q where rn <= 2;
+--= answered
+select concat(route, '/', deck) as k, count(*) from trips where deck is not null group by 1;
+--= answered
+select coalesce(t.agent, 'none') as agent, count(*) from public.trips t group by 1 order by 2 desc limit 10;
+--= answered
+select passenger % 10 as bucket, count(*) from trips group by 1;
+--= answered
+select trunc(fare::numeric, -1) as band, count(*) from trips group by 1 order by 1;
+--= answered
+select to_char(booked_at, 'YYYY-"W"IW') as week, count(*) from trips where booked_at >= '2025-01-01' group by 1 order by 1;
+--= answered
+select channel, (count(*) filter (where cancelled))::float8 / nullif(count(*), 0)::float8 as rate from public.trips group by channel order by rate desc nulls last fetch first 5 rows only;
+--= answered
+select variance(fare), stddev_pop(fare), corr(fare, luggage), regr_slope(fare, luggage) from public.trips;
+--= answered
+select percentile_disc(0.5) within group (order by sailed) from trips;
+--= refused: column "route" stands outside any aggregate
+SELECT t.route, t.fare FROM public.trips t ORDER BY t.fare DESC LIMIT 200

@@ -128,3 +128,113 @@ SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", avg(watts) AS watts 
 SELECT 1
 --= refused: column "ts" stands outside any aggregate
 SELECT ts AS "time", watts AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' ORDER BY ts
+--= answered
+SELECT
+  floor(extract(epoch from ts)/300)*300 AS "time",
+  avg(watts) AS "watts"
+FROM readings
+WHERE
+  ts BETWEEN '2025-06-10T08:00:00Z' AND '2025-06-10T14:00:00Z'
+GROUP BY 1
+ORDER BY 1
+--= answered
+SELECT
+  floor(extract(epoch from ts)/60)*60 AS "time",
+  room AS metric,
+  avg(watts) AS "watts"
+FROM readings
+WHERE
+  ts BETWEEN '2025-06-10T08:00:00Z' AND '2025-06-10T09:00:00Z'
+GROUP BY 1,2
+ORDER BY 1,2
+--= answered
+SELECT floor(extract(epoch from ts)/30)*30 AS "time", count(*) FROM readings WHERE ts BETWEEN '2025-06-10T08:00:00Z' AND '2025-06-10T09:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT time_bucket('300.000s',ts) AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T08:00:00Z' AND '2025-06-10T14:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT time_bucket('1h', ts) AS "time", sum(watts) FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY "time" ORDER BY "time"
+--= answered
+SELECT time_bucket('15m', ts) AS bucket, count(*) FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY bucket ORDER BY bucket
+--= answered
+SELECT time_bucket(INTERVAL '1 day', ts) AS "time", room AS metric, sum(watts) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T23:59:59Z' GROUP BY 1, 2 ORDER BY 1
+--= answered
+SELECT floor((epoch)/300)*300 AS "time", avg(volts) AS volts FROM readings WHERE epoch >= 1749542400 AND epoch <= 1749564000 GROUP BY 1 ORDER BY 1
+--= answered
+SELECT
+  floor(extract(epoch from ts)/86400)*86400 AS "time",
+  (CASE WHEN sum(watts) >= lag(sum(watts)) OVER (ORDER BY floor(extract(epoch from ts)/86400)*86400) THEN sum(watts) - lag(sum(watts)) OVER (ORDER BY floor(extract(epoch from ts)/86400)*86400) WHEN lag(sum(watts)) OVER (ORDER BY floor(extract(epoch from ts)/86400)*86400) IS NULL THEN NULL ELSE sum(watts) END) AS "watts"
+FROM readings
+WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T23:59:59Z'
+GROUP BY 1
+ORDER BY 1
+--= answered
+SELECT
+  floor(extract(epoch from ts)/86400)*86400 AS "time",
+  room AS metric,
+  avg(watts) - lag(avg(watts)) OVER (PARTITION BY room ORDER BY floor(extract(epoch from ts)/86400)*86400) AS "watts"
+FROM readings
+WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T23:59:59Z'
+GROUP BY 1,2
+ORDER BY 1,2
+--= answered
+SELECT avg(watts) FROM readings WHERE ts >= '2025-06-01T00:00:00Z'::timestamptz AND ts < '2025-06-30T00:00:00Z'::timestamptz AND ('hall' = 'All' OR room = 'hall')
+--= answered
+SELECT room, avg(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T23:59:59Z' AND room = ANY(ARRAY['hall','attic']) GROUP BY room
+--= answered
+SELECT AVG(watts) AS "avg_watts", SUM(watts) AS "sum_watts", room FROM readings WHERE (ts >= '2025-06-01T00:00:00Z' AND ts <= '2025-06-30T00:00:00Z') GROUP BY room ORDER BY avg_watts DESC LIMIT 50
+--= answered
+SELECT COUNT(*), fault, room FROM readings WHERE (room = 'hall' OR room = 'attic') GROUP BY fault, room LIMIT 50
+--= answered
+SELECT COUNT(*), district FROM households WHERE solar = true GROUP BY district LIMIT 50
+--= answered
+SELECT count(*) AS "count", date_trunc('hour', ts) AS "time" FROM "public"."readings" WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-12T00:00:00Z' GROUP BY date_trunc('hour', ts) ORDER BY time ASC
+--= answered
+SELECT extract(epoch from date_trunc('hour', ts))*1000 AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-12T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT floor(extract(epoch from ts)*1000/3600000)*3600000 AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-12T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT date_bin('1 hour', ts, '2025-01-01') AS "time", avg(watts) FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-12T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT date_trunc('day', ts AT TIME ZONE 'UTC') AS "time", sum(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT to_char(ts, 'HH24') AS hour, avg(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY hour ORDER BY hour
+--= answered
+SELECT CASE WHEN extract(isodow from ts) IN (6,7) THEN 'weekend' ELSE 'weekday' END AS metric, avg(watts) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1
+--= answered
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY watts) AS p50, percentile_cont(0.9) WITHIN GROUP (ORDER BY watts) AS p90, percentile_cont(0.99) WITHIN GROUP (ORDER BY watts) AS p99 FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z'
+--= refused: a list of known values reads no rows, so its conditions can
+SELECT DISTINCT room FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' ORDER BY room
+--= answered
+SELECT DISTINCT phase::text AS __text, phase AS __value FROM readings ORDER BY phase
+--= answered
+SELECT DISTINCT room FROM readings WHERE room LIKE 'h%'
+--= answered
+SELECT room || ' ' || phase AS metric, avg(watts) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT '2025-06-30T00:00:00Z'::timestamptz AS "time", room AS metric, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY room
+--= answered
+SELECT count(*) AS total, count(*) FILTER (WHERE fault) AS faults, round(100.0 * count(*) FILTER (WHERE fault) / NULLIF(count(*), 0), 2) AS pct FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z'
+--= answered
+WITH h AS (SELECT date_trunc('hour', ts) AS hour, avg(watts) AS w FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-08T00:00:00Z' GROUP BY 1) SELECT hour AS "time", w AS watts, max(w) OVER () AS peak FROM h ORDER BY hour
+--= answered
+SELECT max(w) AS peak FROM (SELECT date_trunc('hour', ts) AS hour, avg(watts) AS w FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-08T00:00:00Z' GROUP BY 1) h
+--= answered
+SELECT h.district AS metric, sum(r.watts) / count(DISTINCT r.household) AS value FROM readings r JOIN households h USING (household) WHERE r.ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY h.district ORDER BY value DESC
+--= answered
+SELECT floor(extract(epoch from r.ts)/86400)*86400 AS "time", sum(CASE WHEN h.solar THEN r.watts ELSE 0 END) AS solar, sum(CASE WHEN NOT h.solar THEN r.watts ELSE 0 END) AS other FROM readings r LEFT JOIN households h ON h.household = r.household WHERE r.ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT count(*) FROM readings WHERE ts > NOW() - INTERVAL '30 days' AND ts <= NOW()
+--= answered
+SELECT count(*) AS value FROM readings WHERE ts >= to_timestamp(1748736000) AND ts < to_timestamp(1751241600)
+--= answered
+SELECT count(*) AS value FROM readings WHERE ts >= '2025-06-01T00:00:00Z'::timestamp - interval '7 days' AND ts < '2025-06-30T00:00:00Z'::timestamp - interval '7 days'
+--= answered
+SELECT floor(extract(epoch from ts)/604800)*604800 AS "time", firmware AS metric, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND firmware IS NOT NULL GROUP BY 1, 2 ORDER BY 1
+--= answered
+SELECT "time", metric, value FROM (SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", room AS metric, avg(watts) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1, 2) q WHERE value > 100 ORDER BY "time"
+--= answered
+SELECT ts::date AS "time", avg(watts) AS watts, avg(watts) - avg(avg(watts)) OVER (ORDER BY ts::date ROWS BETWEEN 7 PRECEDING AND 1 PRECEDING) AS deviation FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY ts::date ORDER BY 1
+--= refused: MAX is not supported: it is one person's value
+SELECT floor(extract(epoch from ts)/3600)*3600 AS "time", max(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT room AS metric, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND room NOT LIKE '%x%' AND phase::int IN (1,2) AND watts > 0 GROUP BY room HAVING count(*) > 5 ORDER BY 2 DESC LIMIT 5

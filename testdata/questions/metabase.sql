@@ -173,3 +173,89 @@ SELECT SUM("public"."trips"."fare") AS "sum", SUM("public"."trips"."luggage") AS
 SELECT 1
 --= refused: column "passenger" stands outside any aggregate
 SELECT "public"."trips"."passenger" AS "passenger", "public"."trips"."route" AS "route", "public"."trips"."fare" AS "fare" FROM "public"."trips" LIMIT 2000
+--= answered
+SELECT "public"."trips"."route" AS "route", "public"."trips"."channel" AS "channel", ABS(0) AS "pivot-grouping", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route", "public"."trips"."channel", ABS(0) ORDER BY "public"."trips"."route" ASC, "public"."trips"."channel" ASC, ABS(0) ASC
+--= answered
+SELECT "source"."route" AS "route", "source"."channel" AS "channel", "source"."pivot-grouping" AS "pivot-grouping", COUNT(*) AS "count" FROM (SELECT "public"."trips"."route" AS "route", "public"."trips"."channel" AS "channel", ABS(0) AS "pivot-grouping" FROM "public"."trips") AS "source" GROUP BY "source"."route", "source"."channel", "source"."pivot-grouping" ORDER BY "source"."route" ASC, "source"."channel" ASC, "source"."pivot-grouping" ASC
+--= answered
+SELECT DATE_TRUNC('minute', "public"."trips"."booked_at") AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."booked_at" >= timestamp with time zone '2025-05-01 00:00:00.000Z') AND ("public"."trips"."booked_at" < timestamp with time zone '2025-05-02 00:00:00.000Z') GROUP BY DATE_TRUNC('minute', "public"."trips"."booked_at") ORDER BY DATE_TRUNC('minute', "public"."trips"."booked_at") ASC
+--= answered
+SELECT DATE_TRUNC('hour', "public"."trips"."booked_at") AS "booked_at", AVG("public"."trips"."fare") AS "avg" FROM "public"."trips" WHERE ("public"."trips"."booked_at" >= DATE_TRUNC('day', (NOW() + INTERVAL '-7 day'))) AND ("public"."trips"."booked_at" < DATE_TRUNC('day', NOW())) GROUP BY DATE_TRUNC('hour', "public"."trips"."booked_at") ORDER BY DATE_TRUNC('hour', "public"."trips"."booked_at") ASC
+--= answered
+SELECT CAST(extract(minute from "public"."trips"."booked_at") AS integer) AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(minute from "public"."trips"."booked_at") AS integer) ORDER BY CAST(extract(minute from "public"."trips"."booked_at") AS integer) ASC
+--= answered
+SELECT CAST(extract(doy from "public"."trips"."sailed") AS integer) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(extract(doy from "public"."trips"."sailed") AS integer) ORDER BY CAST(extract(doy from "public"."trips"."sailed") AS integer) ASC
+--= answered
+SELECT CEIL((CAST(extract(doy from CAST((CAST(DATE_TRUNC('week', CAST(("public"."trips"."sailed" + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date)) AS integer) / 7.0)) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CEIL((CAST(extract(doy from CAST((CAST(DATE_TRUNC('week', CAST(("public"."trips"."sailed" + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date)) AS integer) / 7.0)) ORDER BY CEIL((CAST(extract(doy from CAST((CAST(DATE_TRUNC('week', CAST(("public"."trips"."sailed" + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date)) AS integer) / 7.0)) ASC
+--= answered
+SELECT CAST(extract(year from "public"."trips"."sailed") AS integer) AS "sailed", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" GROUP BY CAST(extract(year from "public"."trips"."sailed") AS integer) ORDER BY CAST(extract(year from "public"."trips"."sailed") AS integer) ASC
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."sailed" = date '2025-05-01'
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."sailed" BETWEEN date '2025-05-01' AND date '2025-05-31'
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."booked_at" >= (DATE_TRUNC('week', (NOW() + INTERVAL '-6 day')) + INTERVAL '-1 day')) AND ("public"."trips"."booked_at" < (DATE_TRUNC('week', (NOW() + INTERVAL '1 day')) + INTERVAL '-1 day'))
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST((CAST(DATE_TRUNC('week', CAST(((NOW() + INTERVAL '-4 week') + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date)) AND ("public"."trips"."sailed" < CAST((CAST(DATE_TRUNC('week', CAST((NOW() + INTERVAL '1 day') AS date)) AS date) + INTERVAL '-1 day') AS date))
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST(DATE_TRUNC('quarter', (NOW() + INTERVAL '-3 month')) AS date)) AND ("public"."trips"."sailed" < CAST(DATE_TRUNC('quarter', NOW()) AS date))
+--= answered
+SELECT "public"."trips"."route" AS "route", COUNT(*) AS "count" FROM "public"."trips" WHERE ((CAST(extract(dow from "public"."trips"."sailed") AS integer) + 1) NOT IN (1, 7)) OR ("public"."trips"."sailed" IS NULL) GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE (((CAST(extract(dow from "public"."trips"."sailed") AS integer) + 1) <> 7) OR ((CAST(extract(dow from "public"."trips"."sailed") AS integer) + 1) IS NULL)) AND ((CAST(extract(hour from "public"."trips"."booked_at") AS integer) <> 0) OR (CAST(extract(hour from "public"."trips"."booked_at") AS integer) IS NULL))
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE (("public"."trips"."deck" IS NULL) OR ("public"."trips"."deck" = ''))
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."agent" LIKE '%Tours') AND ("public"."trips"."agent" <> 'Sun Tours')
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE (("public"."trips"."route" <> 'Alder Sound') OR ("public"."trips"."route" IS NULL)) AND (("public"."trips"."route" <> 'Cove Line') OR ("public"."trips"."route" IS NULL)) AND ("public"."trips"."fare" <> 0)
+--= answered
+SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", "public"."trips"."route" AS "route", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST(DATE_TRUNC('year', (NOW() + INTERVAL '-1 year')) AS date)) AND ("public"."trips"."sailed" < CAST(DATE_TRUNC('year', (NOW() + INTERVAL '1 year')) AS date)) GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date), "public"."trips"."route" ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC, "public"."trips"."route" ASC
+--= answered
+SELECT "source"."days" AS "days", COUNT(*) AS "count" FROM (SELECT (CAST("public"."trips"."sailed" AS date) - CAST("public"."trips"."reserved" AS date)) AS "days" FROM "public"."trips") AS "source" WHERE ("source"."days" >= 0) AND ("source"."days" < 60) GROUP BY "source"."days" ORDER BY "source"."days" ASC
+--= answered
+SELECT AVG(TRUNC(CAST((CAST(extract(epoch from "public"."trips"."sailed") AS bigint) - CAST(extract(epoch from "public"."trips"."booked_at") AS bigint)) AS DOUBLE PRECISION) / 3600)) AS "avg" FROM "public"."trips"
+--= answered
+SELECT AVG(CAST(((extract(year from AGE(DATE_TRUNC('day', "public"."trips"."sailed"), DATE_TRUNC('day', "public"."trips"."booked_at"))) * 12) + extract(month from AGE(DATE_TRUNC('day', "public"."trips"."sailed"), DATE_TRUNC('day', "public"."trips"."booked_at")))) AS integer)) AS "avg" FROM "public"."trips"
+--= answered
+SELECT CASE WHEN "public"."trips"."fare" >= 100 THEN 'dear' WHEN "public"."trips"."fare" >= 20 THEN 'fair' ELSE 'cheap' END AS "Price class", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CASE WHEN "public"."trips"."fare" >= 100 THEN 'dear' WHEN "public"."trips"."fare" >= 20 THEN 'fair' ELSE 'cheap' END ORDER BY "count" DESC, CASE WHEN "public"."trips"."fare" >= 100 THEN 'dear' WHEN "public"."trips"."fare" >= 20 THEN 'fair' ELSE 'cheap' END ASC
+--= answered
+SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", SUM("public"."trips"."fare") AS "sum", LAG(SUM("public"."trips"."fare"), 1) OVER (ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC) AS "previous", (CAST(SUM("public"."trips"."fare") AS DOUBLE PRECISION) / NULLIF(CAST(LAG(SUM("public"."trips"."fare"), 1) OVER (ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC) AS DOUBLE PRECISION), 0.0)) - 1 AS "growth" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
+--= answered
+SELECT "public"."trips"."channel" AS "channel", CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", SUM(COUNT(*)) OVER (PARTITION BY "public"."trips"."channel" ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC ROWS UNBOUNDED PRECEDING) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."channel", CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY "public"."trips"."channel" ASC, CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
+--= answered
+SELECT "Passengers - Passenger"."home" AS "Passengers - Passenger__home", CAST(DATE_TRUNC('year', "Passengers - Passenger"."joined") AS date) AS "Passengers - Passenger__joined", COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN "public"."passengers" AS "Passengers - Passenger" ON "public"."trips"."passenger" = "Passengers - Passenger"."passenger" GROUP BY "Passengers - Passenger"."home", CAST(DATE_TRUNC('year', "Passengers - Passenger"."joined") AS date) ORDER BY "Passengers - Passenger"."home" ASC, CAST(DATE_TRUNC('year', "Passengers - Passenger"."joined") AS date) ASC
+--= answered
+SELECT "Routes"."harbour" AS "Routes__harbour", FLOOR((("Routes"."km" - 0.0) / 50.0)) * 50.0 + 0.0 AS "Routes__km", COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN "public"."routes" AS "Routes" ON "public"."trips"."route" = "Routes"."route" GROUP BY "Routes"."harbour", FLOOR((("Routes"."km" - 0.0) / 50.0)) * 50.0 + 0.0 ORDER BY "Routes"."harbour" ASC, FLOOR((("Routes"."km" - 0.0) / 50.0)) * 50.0 + 0.0 ASC
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN "public"."passengers" AS "Passengers" ON "public"."trips"."passenger" = "Passengers"."passenger" LEFT JOIN "public"."routes" AS "Routes" ON "public"."trips"."route" = "Routes"."route" WHERE ("Passengers"."home" = 'north') AND ("Routes"."harbour" = 'Inner Quay')
+--= answered
+SELECT "public"."trips"."route" AS "route", COUNT(distinct "public"."trips"."passenger") AS "count", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" GROUP BY "public"."trips"."route" HAVING COUNT(distinct "public"."trips"."passenger") > 10 ORDER BY "public"."trips"."route" ASC
+--= answered
+SELECT count(*) FROM trips WHERE 1 = 1 AND "public"."trips"."route" IN ('Cove Line', 'Birch Point') AND sailed >= date '2025-01-01'
+--= answered
+SELECT date_trunc('month', sailed) AS month, count(*) AS n FROM trips WHERE ("public"."trips"."sailed" >= CAST((NOW() + INTERVAL '-90 day') AS date) AND "public"."trips"."sailed" < CAST(NOW() AS date)) GROUP BY 1 ORDER BY 1
+--= answered
+SELECT REPLACE("public"."trips"."route", ' ', '-') AS "slug", COUNT(*) AS "count" FROM "public"."trips" GROUP BY REPLACE("public"."trips"."route", ' ', '-') ORDER BY REPLACE("public"."trips"."route", ' ', '-') ASC
+--= answered
+SELECT split_part("public"."trips"."route", ' ', 1) AS "first", COUNT(*) AS "count" FROM "public"."trips" GROUP BY split_part("public"."trips"."route", ' ', 1) ORDER BY split_part("public"."trips"."route", ' ', 1) ASC
+--= answered
+SELECT SUM("public"."trips"."fare" / NULLIF(CAST("public"."trips"."children" + 1 AS DOUBLE PRECISION), 0.0)) AS "sum" FROM "public"."trips"
+--= answered
+SELECT SUM(COALESCE("public"."trips"."delay_minutes", 0)) AS "sum", AVG(COALESCE("public"."trips"."delay_minutes", 0)) AS "avg" FROM "public"."trips"
+--= answered
+SELECT SUM(CASE WHEN ("public"."trips"."sailed" >= date '2025-01-01') AND ("public"."trips"."sailed" < date '2026-01-01') THEN "public"."trips"."fare" ELSE 0.0 END) AS "2025", SUM(CASE WHEN ("public"."trips"."sailed" >= date '2024-01-01') AND ("public"."trips"."sailed" < date '2025-01-01') THEN "public"."trips"."fare" ELSE 0.0 END) AS "2024" FROM "public"."trips"
+--= answered
+SELECT "public"."passengers"."home" AS "home", AVG(CASE WHEN "public"."passengers"."member" = TRUE THEN 1 ELSE 0.0 END) AS "share", STDDEV_POP("public"."passengers"."points") AS "stddev" FROM "public"."passengers" GROUP BY "public"."passengers"."home" ORDER BY "share" DESC, "public"."passengers"."home" ASC
+--= answered
+SELECT CAST("public"."trips"."luggage" AS TEXT) AS "luggage", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST("public"."trips"."luggage" AS TEXT) ORDER BY CAST("public"."trips"."luggage" AS TEXT) ASC
+--= answered
+SELECT DATE_TRUNC('month', timezone('UTC', "public"."trips"."booked_at")) AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" GROUP BY DATE_TRUNC('month', timezone('UTC', "public"."trips"."booked_at")) ORDER BY DATE_TRUNC('month', timezone('UTC', "public"."trips"."booked_at")) ASC
+--= answered
+SELECT "source"."sailed" AS "sailed", AVG("source"."count") AS "avg" FROM (SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", "public"."trips"."route" AS "route", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date), "public"."trips"."route" ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC, "public"."trips"."route" ASC) AS "source" GROUP BY "source"."sailed" ORDER BY "source"."sailed" ASC
+--= answered
+SELECT SUM("public"."trips"."fare") AS "sum", COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."cancelled" = FALSE) AND (NOT (LOWER("public"."trips"."agent") LIKE '%sun%') OR ("public"."trips"."agent" IS NULL)) AND ("public"."trips"."deck" IN ('car', 'open'))
+--= answered
+SELECT SUM(CASE WHEN "public"."trips"."delay_minutes" > 15 THEN 1 ELSE 0.0 END) / NULLIF(CAST(SUM(CASE WHEN "public"."trips"."delay_minutes" IS NOT NULL THEN 1 ELSE 0.0 END) AS DOUBLE PRECISION), 0.0) AS "late share" FROM "public"."trips"
+--= refused: MAX is not supported: it is one person's value
+SELECT "public"."trips"."route" AS "route", MAX("public"."trips"."fare") AS "max" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC

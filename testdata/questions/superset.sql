@@ -140,3 +140,89 @@ SELECT passenger, COUNT(*) AS trips FROM public.trips GROUP BY passenger HAVING 
 SELECT route AS route, DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips JOIN (SELECT route AS route__, sum(fare) AS mme_inner__ FROM public.trips GROUP BY route ORDER BY mme_inner__ DESC LIMIT 2) AS series_limit ON route = route__ GROUP BY route, DATE_TRUNC('month', sailed) ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT 1
+--= answered
+SELECT DATE_TRUNC('second', booked_at) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 10:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-01 11:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('second', booked_at) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('minute', booked_at) + INTERVAL '5 seconds' * FLOOR(EXTRACT(SECOND FROM booked_at) / 5) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 10:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-01 11:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('minute', booked_at) + INTERVAL '5 seconds' * FLOOR(EXTRACT(SECOND FROM booked_at) / 5) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('minute', booked_at) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-02 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('minute', booked_at) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('hour', booked_at) + INTERVAL '5 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 5) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-02 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('hour', booked_at) + INTERVAL '5 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 5) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('hour', booked_at) + INTERVAL '10 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 10) AS booked_at, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-02 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('hour', booked_at) + INTERVAL '10 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 10), route ORDER BY "SUM(fare)" DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('hour', booked_at) + INTERVAL '15 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 15) AS __timestamp, AVG(fare) AS "AVG(fare)" FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-08 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('hour', booked_at) + INTERVAL '15 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 15) ORDER BY "AVG(fare)" DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('hour', booked_at) + INTERVAL '30 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 30) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-04-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('hour', booked_at) + INTERVAL '30 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 30) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('week', sailed + INTERVAL '1 day') + INTERVAL '5 days' AS sailed, COUNT(*) AS count FROM public.trips GROUP BY DATE_TRUNC('week', sailed + INTERVAL '1 day') + INTERVAL '5 days' ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('week', booked_at - INTERVAL '6 days') + INTERVAL '6 days' AS booked_at, sum(fare) AS "SUM(fare)" FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('week', booked_at - INTERVAL '6 days') + INTERVAL '6 days' LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('quarter', booked_at) AS booked_at, channel AS channel, COUNT(DISTINCT passenger) AS "COUNT_DISTINCT(passenger)" FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2024-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2026-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('quarter', booked_at), channel ORDER BY "COUNT_DISTINCT(passenger)" DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('year', sailed) AS sailed, route AS route, COUNT(*) AS count FROM public.trips WHERE sailed >= TO_DATE('2023-01-01', 'YYYY-MM-DD') AND sailed < TO_DATE('2026-01-01', 'YYYY-MM-DD') AND (route IN ('Alder Sound', 'Dune Express')) GROUP BY DATE_TRUNC('year', sailed), route ORDER BY count DESC LIMIT 1000
+--= answered
+SELECT COUNT(*) AS count
+FROM public.trips
+WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') AND sailed < TO_DATE('2025-02-01', 'YYYY-MM-DD')
+LIMIT 50000
+-- 6dcd92a04feb50f14bbcf07c661680ba
+--= answered
+SELECT sailed AS sailed, COUNT(*) AS count FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') AND sailed < TO_DATE('2025-03-01', 'YYYY-MM-DD') GROUP BY sailed ORDER BY count DESC LIMIT 1000
+--= answered
+SELECT route AS route, channel AS channel, sum(fare) AS "SUM(fare)", count(*) AS "COUNT(*)" FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') AND ((cancelled = false AND fare > 0)) GROUP BY route, channel HAVING ((COUNT(*) > 10)) ORDER BY "SUM(fare)" DESC LIMIT 1000 OFFSET 0
+--= answered
+SELECT COUNT(*) AS rowcount FROM (SELECT route AS route, channel AS channel, COUNT(*) AS count FROM public.trips GROUP BY route, channel ORDER BY count DESC LIMIT 50000) AS rowcount_qry LIMIT 50000
+--= answered
+SELECT route AS route, deck AS deck, AVG(delay_minutes) AS "AVG(delay_minutes)" FROM public.trips WHERE NOT (deck IN ('open')) AND delay_minutes IS NOT NULL GROUP BY route, deck ORDER BY "AVG(delay_minutes)" DESC LIMIT 10000
+--= answered
+SELECT route AS route FROM public.trips WHERE route ILIKE '%ove%' GROUP BY route ORDER BY route ASC LIMIT 1000
+--= answered
+SELECT DATE_TRUNC('month', sailed) AS sailed FROM public.trips GROUP BY DATE_TRUNC('month', sailed) ORDER BY DATE_TRUNC('month', sailed) ASC LIMIT 1000
+--= answered
+SELECT sum(CASE WHEN channel = 'web' THEN fare ELSE 0 END) / sum(fare) AS "web share" FROM public.trips LIMIT 50000
+--= answered
+SELECT home AS home, sex AS sex, AVG(points) AS "AVG(points)", COUNT(*) AS count FROM public.passengers WHERE birth_year >= 1960 AND birth_year <= 2000 GROUP BY home, sex ORDER BY count DESC LIMIT 100
+--= answered
+SELECT CASE WHEN birth_year < 1965 THEN 'boomer' WHEN birth_year < 1981 THEN 'X' WHEN birth_year < 1997 THEN 'millennial' ELSE 'Z' END AS generation, COUNT(*) AS count FROM public.passengers GROUP BY CASE WHEN birth_year < 1965 THEN 'boomer' WHEN birth_year < 1981 THEN 'X' WHEN birth_year < 1997 THEN 'millennial' ELSE 'Z' END ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT EXTRACT(HOUR FROM booked_at) AS hour, EXTRACT(ISODOW FROM booked_at) AS weekday, COUNT(*) AS count FROM public.trips GROUP BY EXTRACT(HOUR FROM booked_at), EXTRACT(ISODOW FROM booked_at) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT route AS route, PERCENTILE_CONT(0.95) WITHIN GROUP (ORDER BY delay_minutes) AS p95 FROM public.trips WHERE NOT cancelled GROUP BY route ORDER BY p95 DESC LIMIT 100
+--= answered
+SELECT DATE_TRUNC('month', month) AS month, sum(n) AS "SUM(n)" FROM (SELECT date_trunc('month', sailed) AS month, channel, COUNT(*) AS n FROM trips GROUP BY 1, 2) AS virtual_table WHERE channel IN ('web') GROUP BY DATE_TRUNC('month', month) ORDER BY "SUM(n)" DESC LIMIT 10000
+--= answered
+SELECT harbour AS harbour, home AS home, COUNT(DISTINCT passenger) AS riders FROM (SELECT t.passenger, p.home, r.harbour, t.sailed FROM trips t LEFT JOIN passengers p ON p.passenger = t.passenger LEFT JOIN routes r ON r.route = t.route) AS virtual_table WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY harbour, home ORDER BY riders DESC LIMIT 10000
+--= answered
+SELECT trips_per_person AS trips_per_person, COUNT(*) AS count FROM (SELECT passenger, COUNT(*) AS trips_per_person FROM trips GROUP BY passenger) AS virtual_table GROUP BY trips_per_person ORDER BY count DESC LIMIT 100
+--= answered
+SELECT DATE_TRUNC('day', CAST(booked_at AS TIMESTAMP)) AS booked_at, COUNT(*) AS count FROM public.trips WHERE CAST(booked_at AS TIMESTAMP) >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND CAST(booked_at AS TIMESTAMP) < TO_TIMESTAMP('2025-04-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('day', CAST(booked_at AS TIMESTAMP)) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT channel AS channel, sum(fare) AS "SUM(fare)", sum(sum(fare)) OVER () AS total FROM public.trips GROUP BY channel LIMIT 1000
+--= answered
+SELECT route, month, revenue, AVG(revenue) OVER (PARTITION BY route ORDER BY month ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS rolling FROM (SELECT route, DATE_TRUNC('month', sailed) AS month, SUM(fare) AS revenue FROM trips GROUP BY 1, 2) s ORDER BY route, month LIMIT 1001
+--= answered
+WITH base AS (SELECT route, channel, SUM(fare) AS revenue FROM trips GROUP BY route, channel), ranked AS (SELECT route, channel, revenue, ROW_NUMBER() OVER (PARTITION BY route ORDER BY revenue DESC) AS rn FROM base) SELECT route, channel, revenue FROM ranked WHERE rn = 1 LIMIT 1001
+--= answered
+SELECT * FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) AS q LIMIT 1001
+--= answered
+SELECT route AS route, COUNT(*) AS count FROM public.trips WHERE sailed >= '2025-01-01 00:00:00.000000' AND sailed < '2025-07-01 00:00:00.000000' GROUP BY route ORDER BY count DESC LIMIT 1000
+--= answered
+SELECT COUNT(*) AS count FROM public.trips WHERE (booked_at >= NOW() - INTERVAL '1 month' AND booked_at < NOW()) LIMIT 50000
+--= answered
+SELECT DATE_TRUNC('month', sailed) AS sailed, COUNT(*) AS count FROM public.trips WHERE sailed >= DATE_TRUNC('year', CURRENT_DATE) - INTERVAL '1 year' AND sailed < DATE_TRUNC('year', CURRENT_DATE) GROUP BY DATE_TRUNC('month', sailed) ORDER BY DATE_TRUNC('month', sailed) ASC LIMIT 10000
+--= answered
+SELECT luggage AS luggage, COUNT(*) AS count FROM public.trips WHERE luggage IN (1, 2, 3) GROUP BY luggage ORDER BY count DESC LIMIT 100
+--= answered
+SELECT coalesce(deck, '<NULL>') AS deck, cancelled AS cancelled, COUNT(*) AS count FROM public.trips GROUP BY coalesce(deck, '<NULL>'), cancelled ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT agent AS agent, sum(fare) AS "SUM(fare)" FROM public.trips WHERE agent IS NOT NULL GROUP BY agent ORDER BY "SUM(fare)" DESC LIMIT 100
+--= answered
+SELECT DATE_TRUNC('month', sailed) AS sailed, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips WHERE route = 'Cove Line' OR route = 'Birch Point' GROUP BY DATE_TRUNC('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
+--= refused: LIMIT inside a subquery is not supported: whether a row
+SELECT DATE_TRUNC('month', sailed) AS sailed, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips JOIN (SELECT route AS route__, sum(fare) AS mme_inner__ FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY route ORDER BY mme_inner__ DESC LIMIT 5) AS anon_1 ON route = route__ WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY DATE_TRUNC('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
+--= refused: MIN is not supported: it is one person's value
+SELECT min(fare) AS min, max(fare) AS max FROM public.trips LIMIT 1000
+--= answered
+SELECT sum(fare) FILTER (WHERE channel = 'web') AS web, sum(fare) FILTER (WHERE channel = 'desk') AS desk, sum(fare) AS total FROM public.trips LIMIT 50000
