@@ -1,6 +1,6 @@
 -- Questions as analysts type them, in PostgreSQL's dialect, with habits from other databases.
 -- policy: ferry
--- floor: 90
+-- floor: 85
 
 --= answered
 select count(*) from trips
@@ -402,3 +402,15 @@ SELECT channel, 'n=' || COUNT(*) FROM trips GROUP BY channel
 SELECT ROUND(AVG(fare), 2), COUNT(*) FROM trips GROUP BY () 
 --= answered
 SELECT deck, COUNT(*) FROM trips GROUP BY deck ORDER BY COUNT(*) DESC NULLS LAST, deck NULLS FIRST OFFSET 1 LIMIT 2
+--= answered
+WITH a AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2024-01-01' AND sailed < '2025-01-01'), b AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2025-01-01' AND sailed < '2026-01-01') SELECT COUNT(*) AS retained FROM a JOIN b ON a.passenger = b.passenger
+--= open: inside a subquery, aggregates are over one unit's own rows
+WITH monthly AS (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) SELECT a.m, a.n, b.n AS year_before, a.n - b.n AS diff FROM monthly a LEFT JOIN monthly b ON b.m = a.m - INTERVAL '1 year' ORDER BY a.m
+--= open: each group would hold one unit only, and none would ever be
+SELECT ntile, COUNT(*), AVG(total) FROM (SELECT passenger, SUM(fare) AS total, NTILE(4) OVER (ORDER BY SUM(fare)) AS ntile FROM trips GROUP BY passenger) q GROUP BY ntile
+--= open: a subquery in an expression over an answer must give one
+SELECT route, COUNT(*) AS n FROM trips GROUP BY route HAVING COUNT(*) > (SELECT COUNT(*) / 4 FROM trips)
+--= open: rows of values are not supported
+SELECT SUM(fare) FROM trips WHERE (sailed, route) IN ((DATE '2025-01-01', 'Cove Line'))
+--= open: the subquery has no table
+SELECT COUNT(*) FROM trips t CROSS JOIN (SELECT DATE '2025-06-01' AS cut) c WHERE t.sailed >= c.cut

@@ -238,3 +238,7 @@ SELECT ts::date AS "time", avg(watts) AS watts, avg(watts) - avg(avg(watts)) OVE
 SELECT floor(extract(epoch from ts)/3600)*3600 AS "time", max(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT room AS metric, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND room NOT LIKE '%x%' AND phase::int IN (1,2) AND watts > 0 GROUP BY room HAVING count(*) > 5 ORDER BY 2 DESC LIMIT 5
+--= answered
+SELECT avg(watts) FROM readings WHERE ts >= '2025-06-01T00:00:00Z' AND ts < '2025-06-30T00:00:00Z' AND ('All' = 'All' OR room = 'All')
+--= open: there is no function "to_char"
+SELECT to_char(date_trunc('month', ts), 'Mon YYYY') AS month, count(*) FROM readings GROUP BY date_trunc('month', ts) ORDER BY date_trunc('month', ts)

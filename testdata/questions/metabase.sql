@@ -259,3 +259,7 @@ SELECT SUM("public"."trips"."fare") AS "sum", COUNT(*) AS "count" FROM "public".
 SELECT SUM(CASE WHEN "public"."trips"."delay_minutes" > 15 THEN 1 ELSE 0.0 END) / NULLIF(CAST(SUM(CASE WHEN "public"."trips"."delay_minutes" IS NOT NULL THEN 1 ELSE 0.0 END) AS DOUBLE PRECISION), 0.0) AS "late share" FROM "public"."trips"
 --= refused: MAX is not supported: it is one person's value
 SELECT "public"."trips"."route" AS "route", MAX("public"."trips"."fare") AS "max" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
+--= answered
+SELECT "source"."passenger_count" AS "passenger_count", COUNT(*) AS "count" FROM (SELECT "public"."trips"."passenger" AS "passenger", COUNT(*) AS "passenger_count" FROM "public"."trips" GROUP BY "public"."trips"."passenger" ORDER BY "public"."trips"."passenger" ASC) AS "source" GROUP BY "source"."passenger_count" ORDER BY "source"."passenger_count" ASC
+--= answered
+SELECT AVG("source"."sum") AS "avg" FROM (SELECT "public"."trips"."passenger" AS "passenger", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" GROUP BY "public"."trips"."passenger" ORDER BY "public"."trips"."passenger" ASC) AS "source" WHERE "source"."sum" > 100

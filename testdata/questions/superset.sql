@@ -226,3 +226,9 @@ SELECT DATE_TRUNC('month', sailed) AS sailed, route AS route, sum(fare) AS "SUM(
 SELECT min(fare) AS min, max(fare) AS max FROM public.trips LIMIT 1000
 --= answered
 SELECT sum(fare) FILTER (WHERE channel = 'web') AS web, sum(fare) FILTER (WHERE channel = 'desk') AS desk, sum(fare) AS total FROM public.trips LIMIT 50000
+--= answered
+SELECT month AS month, sum(revenue) AS "SUM(revenue)" FROM (SELECT date_trunc('month', sailed) AS month, route, SUM(fare) AS revenue
+FROM trips
+WHERE NOT cancelled
+GROUP BY 1, 2
+ORDER BY 1) AS virtual_table WHERE month >= TO_TIMESTAMP('2025-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY month ORDER BY "SUM(revenue)" DESC LIMIT 10000
