@@ -191,7 +191,7 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 	}
 	for _, e := range []*bounded.Expr{a, b} {
 		if !IsNumber(e.Type) {
-			return nil, Refuse(at, arithmeticHint(op, a, b), "a number is needed here, and this is of type %s", e.Type)
+			return nil, Refuse(at, arithmeticHint(a, b), "a number is needed here, and this is of type %s", e.Type)
 		}
 	}
 	if (op == bounded.OpMod || op == bounded.OpQuo) && (a.Type != value.Integer || b.Type != value.Integer) {

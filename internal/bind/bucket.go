@@ -142,7 +142,7 @@ func (l *Scope) bucket(x *query.Call, of, from query.Expr) (*bounded.Expr, error
 		return nil, err
 	}
 	for i, a := range args {
-		if a.Type != value.Date && a.Type != value.Timestamp && !(i == 1 && a.Type == value.Text) {
+		if a.Type != value.Date && a.Type != value.Timestamp && (i != 1 || a.Type != value.Text) {
 			return nil, Refuse(x.At, "", "%s needs a timestamp, and this is of type %s", x.Name, a.Type)
 		}
 		if args[i], err = convert(a, value.Timestamp, x.At); err != nil {

@@ -100,7 +100,7 @@ func MixHint(t, u value.Type, args []*bounded.Expr) string {
 }
 
 // arithmeticHint returns a hint on what to write instead of arithmetic with dates, times or texts.
-func arithmeticHint(op bounded.Op, a, b *bounded.Expr) string {
+func arithmeticHint(a, b *bounded.Expr) string {
 	clock := func(e *bounded.Expr) bool { return ReadsText(e.Type) }
 	switch {
 	case a.Type == value.Interval || b.Type == value.Interval:

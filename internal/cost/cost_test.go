@@ -527,7 +527,7 @@ func TestUnitCostOfLinkedSubqueries(t *testing.T) {
 			t.Fatal(err)
 		}
 		count := 0
-		q.Statement.Source.Walk(func(s *bounded.Source) {
+		q.Source.Walk(func(s *bounded.Source) {
 			if s.Op != bounded.PerUnit {
 				return
 			}

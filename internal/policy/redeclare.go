@@ -82,7 +82,7 @@ func (p *Policy) declares(c Redeclared) error {
 	for name, b := range c.Bounds {
 		column := t.Column(name)
 		ok = ok && column != nil && column.Lower != nil
-		if !ok || !(column.Type == value.Integer || column.Type == value.Real) {
+		if !ok || column.Type != value.Integer && column.Type != value.Real {
 			continue
 		}
 		low, err := exact.ParseDecimal(b[0])

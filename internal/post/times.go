@@ -61,7 +61,8 @@ func datePart(args []*node, at query.Pos) (*node, error) {
 func dateTrunc(args []*node, at query.Pos) (*node, error) {
 	unit, x := word(args[0]), args[1]
 	day, clock := slices.Contains(value.DateUnits, unit), slices.Contains(value.ClockUnits, unit)
-	if !(day && (x.typ == value.Date || x.typ == value.Timestamp) || clock && x.typ == value.Timestamp) {
+	fits := day && x.typ == value.Date || (day || clock) && x.typ == value.Timestamp
+	if !fits {
 		return nil, bind.Refuse(at, "the units are year, quarter, month, week and day, and of timestamps hour, minute and second",
 			"a value of type %s cannot be truncated to %q", x.typ, unit)
 	}

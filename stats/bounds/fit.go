@@ -71,7 +71,7 @@ func (l law) at(d, from float64) (sum float64) {
 // rate returns the weighted mean of the exponents of the powers at which the curves fall at the distance d.
 func (l law) rate(d float64) (sum float64) {
 	for _, c := range l {
-		sum += c.weight * c.curve.rate * math.Pow(d/c.from, c.growth)
+		sum += c.weight * c.rate * math.Pow(d/c.from, c.growth)
 	}
 	return sum
 }

@@ -165,7 +165,7 @@ func TestReplaysExamination(t *testing.T) {
 	}
 	owner, err = curator.Open(home)
 	must(t, err)
-	defer owner.Close() //nolint:errcheck // the test has ended
+	defer owner.Close()
 	same(owner, "under the new policy")
 	_, kept := examined(t, owner, bounds.Options{})
 	if len(kept.Changes) > 0 {

@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -52,16 +53,14 @@ func (x *examination) run(ctx context.Context) (*Report, error) {
 				continue
 			}
 			switch err := v.examine(ctx, s); {
-			case err == errUnreleased:
+			case errors.Is(err, errUnreleased):
 				missing = true
 			case err != nil:
 				return nil, err
 			}
 		}
 		if !missing {
-			if err := v.advise(); err != nil {
-				return nil, err
-			}
+			v.advise()
 		}
 	}
 	if missing {

@@ -61,7 +61,7 @@ func runDoctor(s *console.Console, args []string) error {
 		if s.Format == "json" {
 			return s.JSON(doctorJSON(d, r, lines))
 		}
-		showAdvice(s, d, r, lines)
+		showAdvice(s, r, lines)
 		return nil
 	})
 }
@@ -100,7 +100,7 @@ func writeNew(name, text string) error {
 }
 
 // showAdvice prints the advice, and the lines of the policy to change.
-func showAdvice(s *console.Console, d *bounds.Doctor, r *bounds.Report, lines []curator.PolicyLine) {
+func showAdvice(s *console.Console, r *bounds.Report, lines []curator.PolicyLine) {
 	for _, a := range r.Advice {
 		name := curator.SQLName(a.Table)
 		if a.Column != "" {
