@@ -77,9 +77,9 @@ func (r *Rows) values(k *bounded.Key) []int {
 		if r.search.assume(goal{k.Expr, single(k.Values[i])}, f) && r.possible(f, depth) {
 			out = append(out, i)
 		}
-	}
-	if r.search.spent() {
-		return likely
+		if r.search.spent() {
+			return likely
+		}
 	}
 	return out
 }

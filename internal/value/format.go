@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,10 +99,10 @@ func ParseFormat(text string) (Format, bool) {
 			bare, text = true, text[2:]
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			field := longestField(text)
-			if field == "" {
+			if field.field == "" {
 				return nil, false
 			}
-			out, text, bare = append(out, FormatPart{Field: field, Bare: bare}), text[len(field):], false
+			out, text, bare = append(out, FormatPart{Field: field.field, Bare: bare}), text[len(field.written):], false
 			if strings.HasPrefix(text, "TH") || strings.HasPrefix(text, "th") {
 				return nil, false
 			}
@@ -118,20 +119,38 @@ func ParseFormat(text string) (Format, bool) {
 // otherFields are patterns of PostgreSQL that dither does not support and that begin like one that it does.
 var otherFields = []string{"IDDD", "SSSS", "iddd", "ssss"}
 
-// longestField returns the longest pattern with which a text begins. The case of patterns of numbers does not matter.
-func longestField(text string) (out string) {
-	for _, name := range otherFields {
-		if strings.HasPrefix(text, name) {
-			return ""
-		}
+// spelling is a way to write a pattern.
+type spelling struct{ written, field string }
+
+// spellings has all ways to write patterns by their first letter, the longest first: a format is read anew for each value that it is applied to.
+// The case of patterns of numbers does not matter.
+var spellings = func() (out [1 << 7][]spelling) {
+	add := func(written, field string) {
+		out[written[0]] = append(out[written[0]], spelling{written, field})
 	}
 	for name, f := range formatFields {
-		begins := strings.HasPrefix(text, name) || f.Names == nil && strings.HasPrefix(text, strings.ToLower(name))
-		if begins && len(name) > len(out) {
-			out = name
+		add(name, name)
+		if lower := strings.ToLower(name); f.Names == nil && lower != name {
+			add(lower, name)
 		}
 	}
+	for _, name := range otherFields {
+		add(name, "")
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b spelling) int { return len(b.written) - len(a.written) })
+	}
 	return out
+}()
+
+// longestField returns the longest pattern with which a text begins, and how it is written there.
+func longestField(text string) spelling {
+	for _, s := range spellings[text[0]] {
+		if strings.HasPrefix(text, s.written) {
+			return s
+		}
+	}
+	return spelling{}
 }
 
 // Clock reports whether the part reads the time of day.
