@@ -26,9 +26,16 @@ const Rank = "__dither_rank"
 // Ranked gives each row a rank among its unit's rows, which depends on the content of these rows alone. It returns
 // the rows in sorted order.
 func Ranked(rows []Row, unit string) []Row {
-	sorted := slices.Clone(rows)
-	text := func(r Row) string { delete(r, Rank); return fmt.Sprint(r) } // fmt prints maps in the order of their keys
-	slices.SortStableFunc(sorted, func(a, b Row) int { return cmp.Compare(text(a), text(b)) })
+	order, texts := make([]int, len(rows)), make([]string, len(rows))
+	for i, r := range rows {
+		delete(r, Rank)
+		order[i], texts[i] = i, fmt.Sprint(r) // fmt prints maps in the order of their keys
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(texts[a], texts[b]) })
+	sorted := make([]Row, len(rows))
+	for to, from := range order {
+		sorted[to] = rows[from]
+	}
 	seen := map[string]int64{}
 	for _, r := range sorted {
 		who := r[unit].String()
