@@ -88,7 +88,7 @@ func (r replayed) Rows(b *bounded.Statement, add func(first bool, row []int64) e
 // it. These are errors of sealing, and errors that do not change the text of a statement.
 func (a Audit) Test(t *testing.T, sealing []string) {
 	t.Helper()
-	a.Worlds = 8
+	a.Worlds = 4
 	if os.Getenv("DITHER_LONG") != "" {
 		a.Worlds, a.Questions, a.Least = 50, 40, 3
 	}

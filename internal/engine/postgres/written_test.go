@@ -23,7 +23,7 @@ import (
 // written question counts. PostgreSQL runs the text of random questions on the plain tables, and the reference engine runs
 // their plans, on random rows with NULLs. No unit has more rows than the policy allows, so no bound cuts anything off.
 func TestWrittenQuestionsMeanSQL(t *testing.T) {
-	stattest.Cases(t, 1200)
+	stattest.Cases(t, 600)
 	p, err := policy.Decode([]byte(enginetest.WrittenPolicy), ".")
 	if err != nil {
 		t.Fatal(err)
