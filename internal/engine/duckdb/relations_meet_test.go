@@ -24,7 +24,7 @@ import (
 // sums with distinct counts and bounds per group, rows in order, in cells and for bounds that are found, values of a
 // mode, groups that there are, and those that are chosen with Other; and all of it is rehearsed.
 func TestRelationsMeetReference(t *testing.T) {
-	stattest.ShortCases(t, 50)
+	stattest.ShortCases(t, 25)
 	seen := map[string]int{}
 	// relations of hostile rows are often empty
 	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 }
