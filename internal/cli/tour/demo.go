@@ -163,34 +163,32 @@ func (t *guide) experiment() error {
 	}
 	t.Print("%s\nBefore spending anything, an analyst asks what a question would cost and how accurate it would be.\n",
 		report.Text)
-	if err := t.show(c, tour[1].sql, true); err != nil {
+	if err := t.show(c, curator.Question{SQL: tour[1].sql}, true); err != nil {
 		return err
 	}
 	t.Print("\nSix questions of a health economist.\n")
 	for _, q := range tour {
 		t.Print("\n%s\n", q.why)
-		if err := t.show(c, q.sql, false); err != nil {
+		if err := t.show(c, curator.Question{SQL: q.sql}, false); err != nil {
 			return err
 		}
 	}
 	t.Print("\nThe budget is spent. A new question is refused ...\n")
-	err = t.show(c, "SELECT AVG(physlm) FROM visits", false)
+	err = t.show(c, curator.Question{SQL: "SELECT AVG(physlm) FROM visits"}, false)
 	var e *curator.Error
 	if !errors.As(err, &e) || e.Code != curator.CodeExhausted {
 		return errors.Join(errors.New("demo: the budget should have been exhausted"), err)
 	}
 	t.Print("  refused: %s\n", e)
 	t.Print("\n... but earlier answers are still free: reworded, rounded, filtered or sorted.\n")
-	return t.show(
-		c,
-		"SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 "+
-			"ORDER BY n DESC",
-		false,
-	)
+	return t.show(c, curator.Question{
+		SQL: "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\n" +
+			"GROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC",
+	}, false)
 }
 
 // show prints a question as a user would type it, with its answer or its explanation.
-func (t *guide) show(c *curator.Owner, sql string, explain bool) error {
+func (t *guide) show(c *curator.Owner, q curator.Question, explain bool) error {
 	if err := t.step(); err != nil {
 		return err
 	}
@@ -198,8 +196,13 @@ func (t *guide) show(c *curator.Owner, sql string, explain bool) error {
 	if explain {
 		verb = "explain"
 	}
-	t.Print("\n$ dither %s \"%s\"\n", verb, strings.ReplaceAll(sql, "\n", "\n    "))
-	q := curator.Question{SQL: sql}
+	if q.MaxRows != "" {
+		verb += " --max-rows " + q.MaxRows
+	}
+	if q.Truncation != "" {
+		verb += " --truncation " + q.Truncation
+	}
+	t.Print("\n$ dither %s \"%s\"\n", verb, strings.ReplaceAll(q.SQL, "\n", "\n    "))
 	if explain {
 		e, err := c.Explain(t.ctx, q)
 		if err != nil {

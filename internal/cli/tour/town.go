@@ -14,34 +14,64 @@ const (
 // histogram is a question with 116 cells. Its HAVING selects among released numbers, which is free.
 const histogram = "SELECT age, COUNT(*) AS people FROM people GROUP BY age HAVING age IN (0, 20, 40, 60, 80, 100)"
 
-// townTour lists the demo's questions about the town, in order.
-var townTour = []struct {
-	why, sql string
-	explain  bool
-}{
+// townQuestion is a question of the tour about the town.
+type townQuestion struct {
+	why string
+	ask curator.Question
+	// truth returns the exact answer in words. If it is nil, the tour only explains the question.
+	truth func(town.Town) string
+}
+
+// aboutPeople lists the demo's questions about the town's people, in order.
+var aboutPeople = []townQuestion{
 	{
 		why: "Are voters older? One question, two groups.",
-		sql: "SELECT voted, COUNT(*) AS adults, AVG(age) AS age FROM people WHERE age >= 18 GROUP BY voted",
+		ask: curator.Question{
+			SQL: "SELECT voted, COUNT(*) AS adults, AVG(age) AS age FROM people WHERE age >= 18 GROUP BY voted",
+		},
+		truth: trueVoters,
 	},
 	{
 		why: "This week's polls, east and west. A person is in only one cell, so all cells together cost as much as " +
 			"one.",
-		sql: "SELECT region, party, COUNT(*) AS adults FROM people\nWHERE age >= 18 AND region IN ('east', 'west')\n" +
-			"GROUP BY region, party HAVING region IN ('east', 'west') AND party IS NOT NULL",
+		ask: curator.Question{
+			SQL: "SELECT region, party, COUNT(*) AS adults FROM people\nWHERE age >= 18 AND region IN ('east', 'west')\n" +
+				"GROUP BY region, party HAVING party IS NOT NULL",
+		},
+		truth: truePolls,
 	},
 	{
 		why: "How many people have each age? The 116 cells cost as much as one, because a person changes only " +
 			"one of them, by 1.",
-		sql:     histogram,
-		explain: true,
+		ask: curator.Question{SQL: histogram},
 	},
 	{
-		why: "Every 20th of these cells. The others were released too, and are free.",
-		sql: histogram,
+		why:   "Every 20th of these cells. The others were released too, and are free.",
+		ask:   curator.Question{SQL: histogram},
+		truth: trueAges,
 	},
 	{
-		why: "A small cell of a census: a handful of people, and the noise hides each of them.",
-		sql: "SELECT COUNT(*) AS asian_in_group_quarters FROM people WHERE group_quarters AND race = 'asian'",
+		why: "A small cell of a census: a handful of people at most, and the noise hides each of them.",
+		ask: curator.Question{
+			SQL: "SELECT COUNT(*) AS asian_in_group_quarters FROM people WHERE group_quarters AND race = 'asian'",
+		},
+		truth: trueSmallCell,
+	},
+}
+
+// aboutVisits lists the demo's questions about the town's visits. The second has a bad cap.
+var aboutVisits = []townQuestion{
+	{
+		why: "How many visits to the clinic were there? A person counts with at most 30 visits, which is enough for\n" +
+			"almost everybody.",
+		ask:   curator.Question{SQL: "SELECT COUNT(*) AS visits FROM visits"},
+		truth: trueVisits,
+	},
+	{
+		why: "What does a bad cap do? With at most 2 visits of a person there is less noise, but the answer is far\n" +
+			"too low, and its interval cannot show that. A share of the price finds it out.",
+		ask:   curator.Question{SQL: "SELECT COUNT(*) AS visits FROM visits", MaxRows: "2", Truncation: "10%"},
+		truth: trueVisits,
 	},
 }
 
@@ -51,8 +81,7 @@ func (t *guide) town(home string) error {
 	if err != nil {
 		return err
 	}
-	_, visits, err := build(made, town.CSV, home)
-	if err != nil {
+	if _, _, err := build(made, town.CSV, home); err != nil {
 		return err
 	}
 	c, err := curator.Open(home)
@@ -60,31 +89,24 @@ func (t *guide) town(home string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	t.Print("\nA town of %d people, all made up (`dither demo data --rows %d` creates it for experiments).\n",
-		tourPeople, tourPeople)
-	if _, err := t.seal(c, "people"); err != nil {
-		return err
-	}
-	for _, q := range townTour {
-		t.Print("\n%s\n", q.why)
-		if err := t.show(c, q.sql, q.explain); err != nil {
+	t.Print("\nA town of %d people (`dither demo data --rows %d` creates it for experiments). All of them are made up,\n"+
+		"so the tour may state the exact numbers below the noisy ones.\n", tourPeople, tourPeople)
+	for _, part := range []struct {
+		table     string
+		questions []townQuestion
+	}{{"people", aboutPeople}, {"visits", aboutVisits}} {
+		if _, err := t.seal(c, part.table); err != nil {
 			return err
 		}
+		for _, q := range part.questions {
+			t.Print("\n%s\n", q.why)
+			if err := t.show(c, q.ask, q.truth == nil); err != nil {
+				return err
+			}
+			if q.truth != nil {
+				t.Print("in truth: %s\n", q.truth(made))
+			}
+		}
 	}
-	return t.cut(c, visits)
-}
-
-// cut shows what a bound on rows leaves out: it asks for the number of visits, and states the true number beside it.
-func (t *guide) cut(c *curator.Owner, visits int64) error {
-	if _, err := t.seal(c, "visits"); err != nil {
-		return err
-	}
-	t.Print("\nHow many visits were there? A few people came nearly every day, and the line `bounds` says how many of\n" +
-		"their visits count.\n")
-	if err := t.show(c, "SELECT COUNT(*) AS visits FROM visits", false); err != nil {
-		return err
-	}
-	t.Print("  in truth %s: these data are made up, so the tour may say it. The interval is around the bounded number,\n"+
-		"  so it misses the true one. A higher rows_per_unit leaves out less, and adds noise.\n", curator.Thousands(visits))
 	return nil
 }
