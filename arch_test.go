@@ -94,8 +94,9 @@ var allowed = map[string][]string{
 		"mechanism/partition", "mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
 	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres", "internal/policy", "internal/seal", "internal/xlsxtable"},
+	"internal/draft":   {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/sealing", "internal/value"},
 	"curator": {
-		"internal/bounded", "internal/cost", "internal/csvtable", "internal/derive", "internal/exact", "internal/free", "internal/jsonlines", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
+		"internal/bounded", "internal/cost", "internal/derive", "internal/draft", "internal/exact", "internal/free", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
 		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
 		"mechanism/selection", "noise", "privacy",
 	},
@@ -185,7 +186,7 @@ var wardens = map[string][]string{
 	"dither/internal/engine/duckdb":   {"internal/release", "internal/sealing", "internal/town/parquet"},
 	"dither/internal/engine/postgres": {"internal/release", "internal/sealing", "internal/timing"},
 	"dither/internal/release":         {"curator"},
-	"dither/internal/sealing":         {"curator"},
+	"dither/internal/sealing":         {"curator", "internal/draft"},
 	// Accountants prove their figures for jobs that are fixed in advance. In the kernel that is a training, and nothing else (docs/design/0003).
 	"dither/account": {
 		"audit/interpret", "internal/cli/console", "internal/cli/laboratory", "internal/cli/statistics", "internal/trainprice", "mechanism/analytic",

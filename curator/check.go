@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/draft"
 	"dither/internal/ledger"
 	"dither/internal/policy"
 	"dither/internal/release"
@@ -66,13 +67,13 @@ func CheckPolicy(home string) ([]string, error) {
 			}
 		} else if !isThere(t.Source) {
 			lines = append(lines, fmt.Sprintf("  its source %s does not exist", t.Source.Path))
-		} else if text := doubt(t); text != "" {
+		} else if text := draft.Doubt(t); text != "" {
 			lines = append(lines, "  "+text)
 		}
 		if text := apart(p, t); text != "" {
 			lines = append(lines, "  "+text)
 		}
-		if text := patternHint(p, t.Name); text != "" {
+		if text := draft.PatternHint(p, t.Name); text != "" {
 			lines = append(lines, "  "+text)
 		}
 		lines = append(lines, gapsOf(t, !selecting.IsZero())...)

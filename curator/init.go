@@ -5,8 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"dither/internal/draft"
 	"dither/internal/policy"
 )
 
@@ -38,11 +38,8 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	var text []byte
 	var notes []string
 	if drafted {
-		if text, notes, err = draft(ctx, home, o); err != nil {
-			if already := (*Error)(nil); errors.As(err, &already) {
-				return nil, already
-			}
-			return nil, homeError(err)
+		if text, notes, err = draft.Policy(ctx, home, draft.Options(o)); err != nil {
+			return nil, draftError(err)
 		}
 	}
 	if err := Init(home); err != nil {
@@ -60,55 +57,21 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	return append(notes, "drafted "+file+": answer the questions in it, then run `dither policy check`"), nil
 }
 
-// draft returns the text of a policy with the sources' names and types, and notes for the owner.
-func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes []string, err error) {
-	sketches, notes, err := sketchAll(ctx, home, o)
+// ExpandPolicy records, for each pattern of columns without names, the names of the source's columns that match it. It
+// writes them into the policy file and changes nothing else there. The names are public declarations from then on: no
+// plan depends on the file. It returns a note for each pattern.
+func ExpandPolicy(ctx context.Context, home string) ([]string, error) {
+	notes, err := draft.Expand(ctx, home)
 	if err != nil {
-		return nil, nil, err
+		return nil, draftError(err)
 	}
-	text, err = policy.Draft(sketches...)
-	return text, notes, err
+	return notes, nil
 }
 
-// dialect copies the options for CSV files into a source.
-func (o InitOptions) dialect(s *policy.Source) error {
-	s.Dialect.Null = o.Null
-	if o.Delimiter != "" {
-		c, ok := policy.ParseDelimiter(o.Delimiter)
-		if !ok || c == s.Dialect.Quote {
-			return &Error{
-				Code:    CodeUsage,
-				Message: "a delimiter must be a tab, or one ASCII character that is not a letter, digit or quote",
-				Hint:    "write --delimiter ';', for example",
-			}
-		}
-		s.Dialect.Delimiter = c
+// draftError returns the error of a draft as *Error.
+func draftError(err error) *Error {
+	if refused := (*draft.Error)(nil); errors.As(err, &refused) {
+		return &Error{Code: CodeUsage, Message: refused.Message, Hint: refused.Hint, cause: err}
 	}
-	return nil
-}
-
-// relative returns a file's path relative to the home, if there is one, so that both can move together. Otherwise
-// it returns file.
-func relative(home, file string) string {
-	if home, err := filepath.Abs(home); err == nil {
-		if path, err := filepath.Rel(home, file); err == nil {
-			return path
-		}
-	}
-	return file
-}
-
-// tableName returns a table name made from a file's name. SQL accepts it without quotes.
-func tableName(file string) string {
-	name, _, _ := strings.Cut(strings.ToLower(filepath.Base(file)), ".")
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		name = "t_" + name
-	}
-	return name
+	return homeError(err)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/draft"
 	"dither/internal/ledger"
 	"dither/internal/policy"
 	"dither/internal/release"
@@ -111,8 +112,8 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 		return nil, lost
 	}
 	if err != nil {
-		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
-		if text := patternHint(c.policy, t.Name); text != "" {
+		e := &Error{Code: CodeSource, Message: err.Error(), Hint: draft.Doubt(t), cause: err}
+		if text := draft.PatternHint(c.policy, t.Name); text != "" {
 			e.Hint = text
 		}
 		if errors.As(err, new(*seal.ClaimedError)) {
@@ -121,7 +122,7 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 		}
 		return nil, e
 	}
-	if text := doubt(t); text != "" {
+	if text := draft.Doubt(t); text != "" {
 		report.Warnings = append(report.Warnings, text)
 	}
 	report.Warnings = append(report.Warnings, barren(t, report.Facts)...)

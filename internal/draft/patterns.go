@@ -1,4 +1,4 @@
-package curator
+package draft
 
 import (
 	"context"
@@ -15,25 +15,25 @@ import (
 // unrecorded is what a pattern without names needs.
 const unrecorded = "run `dither policy expand`, which records in the policy the names of the source's columns that match"
 
-// ExpandPolicy records, for each pattern of columns without names, the names of the source's columns that match it. It
+// Expand records, for each pattern of columns without names, the names of the source's columns that match it. It
 // writes them into the policy file and changes nothing else there. The names are public declarations from then on: no
 // plan depends on the file. It returns a note for each pattern.
-func ExpandPolicy(ctx context.Context, home string) ([]string, error) {
+func Expand(ctx context.Context, home string) ([]string, error) {
 	file := filepath.Join(home, policy.FileName)
 	p, err := policy.Load(file)
 	if err != nil {
-		return nil, homeError(err)
+		return nil, err
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, homeError(err)
+		return nil, err
 	}
 	var notes []string
 	for _, at := range p.Patterns() {
 		t := p.Table(at.Table)
 		header, err := sourceNames(ctx, t.Source)
 		if err != nil {
-			return nil, homeError(err)
+			return nil, err
 		}
 		if slices.Contains(header, at.Pattern) {
 			continue // a column of this very name
@@ -46,22 +46,25 @@ func ExpandPolicy(ctx context.Context, home string) ([]string, error) {
 		}
 		if len(names) == 0 {
 			return nil, &Error{
-				Code:    CodeUsage,
 				Message: fmt.Sprintf("table %s: no further column of %s matches %q", t.Name, t.Source.Path, at.Pattern),
 			}
 		}
 		if text, err = policy.Record(text, home, at, names); err != nil {
 			return nil, &Error{
-				Code: CodeUsage, Message: fmt.Sprintf("table %s: the columns that match %q: %v", t.Name, at.Pattern, err),
+				Message: fmt.Sprintf("table %s: the columns that match %q: %v", t.Name, at.Pattern, err),
 			}
 		}
-		notes = append(notes, fmt.Sprintf("table %s: %q stands for %s", t.Name, at.Pattern, plural(len(names), "column")))
+		many := fmt.Sprintf("%d columns", len(names))
+		if len(names) == 1 {
+			many = "1 column"
+		}
+		notes = append(notes, fmt.Sprintf("table %s: %q stands for %s", t.Name, at.Pattern, many))
 	}
 	if len(notes) == 0 {
 		return []string{"the policy has no pattern without names"}, nil
 	}
 	if err := replaceFile(file, text); err != nil {
-		return nil, homeError(err)
+		return nil, err
 	}
 	return notes, nil
 }
@@ -111,7 +114,6 @@ func sourceNames(ctx context.Context, src policy.Source) (names []string, err er
 		return append(names, skipped...), err
 	}
 	return nil, &Error{
-		Code:    CodeUsage,
 		Message: "the names of the columns of " + src.Path + " are not read",
 		Hint:    "list them in the policy, such as names: q1..q300",
 	}
@@ -144,8 +146,8 @@ func patternsLeft(p *policy.Policy, table string) (left []string) {
 	return left
 }
 
-// patternHint returns a hint for a table that cannot be sealed because its policy has a pattern without names, or "".
-func patternHint(p *policy.Policy, table string) string {
+// PatternHint returns a hint for a table that cannot be sealed because its policy has a pattern without names, or "".
+func PatternHint(p *policy.Policy, table string) string {
 	if left := patternsLeft(p, table); len(left) > 0 {
 		return "if " + strings.Join(left, ", ") + " stands for several columns, " + unrecorded
 	}

@@ -1,4 +1,4 @@
-package curator
+package draft
 
 import (
 	"bufio"
@@ -25,7 +25,7 @@ func sketchJSON(src policy.Source) (columns []policy.SketchColumn, skipped []str
 			d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))))
 			d.UseNumber()
 			if token, err := d.Token(); err != nil || token != json.Delim('{') {
-				return &Error{Code: CodeUsage, Message: fmt.Sprintf("line %d of %s is not a JSON object", n+1, src.File)}
+				return &Error{Message: fmt.Sprintf("line %d of %s is not a JSON object", n+1, src.File)}
 			}
 			for d.More() {
 				var found any
@@ -35,7 +35,7 @@ func sketchJSON(src policy.Source) (columns []policy.SketchColumn, skipped []str
 				}
 				key, _ := token.(string)
 				if err != nil {
-					return &Error{Code: CodeUsage, Message: fmt.Sprintf("line %d of %s is not JSON", n+1, src.File)}
+					return &Error{Message: fmt.Sprintf("line %d of %s is not JSON", n+1, src.File)}
 				}
 				if !slices.Contains(header, key) {
 					header = append(header, key)

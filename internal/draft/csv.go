@@ -1,19 +1,15 @@
-package curator
+package draft
 
 import (
 	"compress/gzip"
-	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"dither/internal/csvtable"
 	"dither/internal/policy"
-	"dither/internal/sealing"
 )
 
 // separators are the common delimiters of CSV files.
@@ -26,7 +22,6 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 	err = withCSV(src, func(header []string, next func() ([]string, error)) error {
 		if c := unsplit(header, src.Dialect); c != 0 && !chosen {
 			return &Error{
-				Code: CodeUsage,
 				Message: fmt.Sprintf(
 					"the header of %s is one field that contains %s: the delimiter is probably wrong",
 					src.File,
@@ -124,26 +119,6 @@ func character(c rune) string {
 	return "'" + string(c) + "'"
 }
 
-// doubt describes what is odd about a CSV source's header, for the owner, or returns "". It ignores read errors,
-// which sealing reports.
-func doubt(t *policy.Table) (text string) {
-	if t.Source.Format != policy.CSV || !t.Source.Dialect.Header {
-		return ""
-	}
-	_ = withCSV(t.Source, func(header []string, _ func() ([]string, error)) error {
-		if c := unsplit(header, t.Source.Dialect); c != 0 {
-			text = fmt.Sprintf(
-				"the header of %s is one field that contains %s: if that is the delimiter, declare source: {delimiter: %s}",
-				t.Source.Path,
-				character(c),
-				character(c),
-			)
-		}
-		return nil
-	})
-	return text
-}
-
 // checkHeader refuses names that a policy cannot hold. The error states their positions only, because the first
 // line of a file without a header is a person's row.
 func checkHeader(file string, header []string) error {
@@ -159,7 +134,6 @@ func checkHeader(file string, header []string) error {
 		}
 		if wrong != "" {
 			return &Error{
-				Code:    CodeUsage,
 				Message: fmt.Sprintf("the header of %s: the name in field %d of %d %s", file, i+1, len(header), wrong),
 				Hint: "check that the first line is a header and that --delimiter is right; if they are, rename " +
 					"the field in the file",
@@ -169,33 +143,22 @@ func checkHeader(file string, header []string) error {
 	return nil
 }
 
-// sketchTyped reads names and types from a Parquet file, or from a table of a .duckdb file.
-func sketchTyped(ctx context.Context, src policy.Source) (columns []policy.SketchColumn, skipped []string, err error) {
-	tmp, err := os.MkdirTemp("", "dither-init-")
-	if err != nil {
-		return nil, nil, err
+// Doubt describes what is odd about a CSV source's header, for the owner, or returns "". It ignores read errors,
+// which sealing reports.
+func Doubt(t *policy.Table) (text string) {
+	if t.Source.Format != policy.CSV || !t.Source.Dialect.Header {
+		return ""
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	described, err := sealing.Files(tmp).DescribeSource(ctx, src)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, c := range described.Columns {
-		columns = append(columns, policy.SketchColumn{Name: c.Name, Type: c.Type})
-	}
-	return columns, described.Skipped, nil
-}
-
-func formatOf(file string) policy.Format {
-	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
-	case ".jsonl", ".ndjson":
-		return policy.JSONLines
-	case ".parquet":
-		return policy.Parquet
-	case ".duckdb", ".db":
-		return policy.DuckDB
-	case ".xlsx", ".xlsm":
-		return policy.XLSX
-	}
-	return policy.CSV
+	_ = withCSV(t.Source, func(header []string, _ func() ([]string, error)) error {
+		if c := unsplit(header, t.Source.Dialect); c != 0 {
+			text = fmt.Sprintf(
+				"the header of %s is one field that contains %s: if that is the delimiter, declare source: {delimiter: %s}",
+				t.Source.Path,
+				character(c),
+				character(c),
+			)
+		}
+		return nil
+	})
+	return text
 }
