@@ -22,8 +22,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"dither/internal/policy"
@@ -76,14 +76,12 @@ type Invalid struct {
 type Reader struct {
 	scan     scanner
 	spelling *spelling.Spelling
+	table    Table
 	columns  []*policy.Column
 	field    []int // by column: the index of its field in a record
 	width    int   // the number of fields of each record
 	ignored  []string
-	invalids []Invalid // by column
-	faults   Faults
 	row      int64
-	err      error
 }
 
 // New returns a reader of r. It checks the dialect. If there is a header, New reads it and finds the declared
@@ -93,8 +91,9 @@ func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, erro
 	if err := checkDialect(d); err != nil {
 		return nil, err
 	}
-	if len(columns) == 0 {
-		return nil, errors.New("no columns are declared")
+	table, err := NewTable(columns)
+	if err != nil {
+		return nil, err
 	}
 	encoding := ""
 	if d.Spelling != nil {
@@ -109,14 +108,13 @@ func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, erro
 			in: in, delimiter: byte(d.Delimiter), quote: byte(d.Quote), encoding: encoding, line: 1,
 		},
 		spelling: spelling.New(d),
+		table:    table,
 		columns:  columns,
 		field:    make([]int, len(columns)),
 		width:    len(columns),
-		invalids: make([]Invalid, len(columns)),
 	}
-	for i, c := range columns {
+	for i := range columns {
 		t.field[i] = i
-		t.invalids[i].Column = c.Name
 	}
 	if d.Header {
 		if err := t.readHeader(); err != nil {
@@ -153,78 +151,11 @@ func (t *Reader) readHeader() error {
 		return err
 	}
 	names := t.scan.texts()
-	places := make(map[string][]int, len(names))
-	for i, name := range names {
-		places[name] = append(places[name], i)
-	}
-	var alike map[string]int // the first field with each name, without blanks and case
-	declared := make(map[string]bool)
-	for i, c := range t.columns {
-		declared[c.Name] = true
-		switch at := places[c.Name]; {
-		case len(at) == 1:
-			t.field[i] = at[0]
-		case len(at) > 1:
-			message := fmt.Sprintf("the header names this column more than once, in its fields %d and %d", at[0]+1, at[1]+1)
-			t.faults.AddColumn(Fault{Column: c.Name, Message: message, Line: 1})
-		default:
-			if alike == nil {
-				alike = firstPlaces(names)
-			}
-			t.faults.AddColumn(Fault{Column: c.Name, Message: missingIn(alike, c.Name), Line: 1})
-		}
-	}
-	if err := t.faults.Err(t.names(), nil); err != nil {
-		return err
-	}
-	for _, name := range names {
-		if !declared[name] {
-			t.ignored = append(t.ignored, name)
-		}
-	}
 	t.width = len(names)
-	return nil
-}
-
-// missingIn describes the fault of a header without the given name. It names similar fields by their number: the
-// first line of a file without a header is a person's row.
-func missingIn(alike map[string]int, name string) string {
-	const message = "the header does not name this column"
-	if i, ok := alike[folded(name)]; ok {
-		return fmt.Sprintf(message+"; its field %d differs only in case, or in blanks around the name", i+1)
-	}
-	return message
-}
-
-// firstPlaces returns the index of the first of the names that are equal without blanks and case.
-func firstPlaces(names []string) map[string]int {
-	out := make(map[string]int, len(names))
-	for i, name := range names {
-		if _, ok := out[folded(name)]; !ok {
-			out[folded(name)] = i
-		}
-	}
-	return out
-}
-
-// folded returns a name without blanks around it, in which each letter stands for all letters that strings.EqualFold
-// takes for equal.
-func folded(name string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
-		}
-		return least
-	}, strings.TrimSpace(name))
-}
-
-func (t *Reader) names() []string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = c.Name
-	}
-	return names
+	t.field, t.ignored, err = t.table.Find(names, Header{
+		One: "its field", Many: "its fields", Line: 1, Place: func(i int) string { return strconv.Itoa(i + 1) },
+	})
+	return err
 }
 
 // Ignored returns the names of the header's columns that are not declared, in the order of the file.
@@ -233,42 +164,16 @@ func (t *Reader) Ignored() []string { return t.ignored }
 // Row returns the number, from 1, of the last data record that was read, or 0 before the first.
 func (t *Reader) Row() int64 { return t.row }
 
-// Invalids lists the columns in which unreadable values became NULL, in the declared order.
-func (t *Reader) Invalids() []Invalid {
-	var found []Invalid
-	for _, v := range t.invalids {
-		if v.Count > 0 {
-			found = append(found, v)
-		}
-	}
-	return found
-}
-
 // Read reads the next record into row: one value of the declared type for each column, in the declared order. It
 // returns io.EOF after the last record, and an *Error for a fault of the file. If a field cannot be read, Read reads on
 // to the end of the file, and its error lists the faults of all columns. It panics if the length of row is not the
 // number of columns.
-func (t *Reader) Read(row []value.Value) error {
-	if len(row) != len(t.columns) {
-		panic("csvtable: a row of another width")
-	}
-	if t.err != nil {
-		return t.err
-	}
-	for t.err == nil {
-		if t.err = t.read(row); t.faults.None() {
-			return t.err
-		}
-	}
-	stopped := t.err
-	if errors.Is(stopped, io.EOF) {
-		stopped = nil
-	}
-	t.err = t.faults.Err(t.names(), stopped)
-	return t.err
-}
+func (t *Reader) Read(row []value.Value) error { return t.table.Next(row, t.read) }
 
-// read reads the next record. It records faults of columns in t.faults, and returns any other fault.
+// Invalids lists the columns in which unreadable values became NULL, in the declared order.
+func (t *Reader) Invalids() []Invalid { return t.table.Invalids() }
+
+// read reads the next record. It records faults of columns in t.table, and returns any other fault.
 func (t *Reader) read(row []value.Value) error {
 	if err := t.scan.next(); err != nil {
 		var fault *Error
@@ -296,19 +201,10 @@ func (t *Reader) read(row []value.Value) error {
 func (t *Reader) value(i int, c *policy.Column, text string, quoted bool) value.Value {
 	v, ok := t.spelling.Value(c, text, quoted)
 	switch {
-	case ok && v.Null && !c.Nullable:
-		t.fault(c, "the value is NULL, but the column is not declared nullable")
-	case ok:
-	case c.Invalid != policy.InvalidIsNull || !c.Nullable:
-		t.fault(c, Misspelt(c.Type, text))
-	default:
-		if t.invalids[i].Count++; t.invalids[i].Count == 1 {
-			t.invalids[i].FirstRow = t.row
-		}
+	case !ok:
+		t.table.Unreadable(i, Misspelt(c.Type, text), t.row, t.scan.began)
+	case v.Null && !c.Nullable:
+		t.table.Fault(i, "the value is NULL, but the column is not declared nullable", t.row, t.scan.began)
 	}
 	return v
-}
-
-func (t *Reader) fault(c *policy.Column, message string) {
-	t.faults.Add(c.Name, message, t.row, t.scan.began)
 }

@@ -35,16 +35,14 @@ const MaxLineBytes = 1 << 20
 
 // Reader reads rows of typed values. After an error, including io.EOF, every Read returns that error again.
 type Reader struct {
-	in       *bufio.Reader
-	columns  []*policy.Column
-	place    map[string]int // column name → index in columns
-	ignored  []string
-	line     []byte
-	seen     []bool // whether the current object has the column, by index in columns
-	invalids []csvtable.Invalid
-	faults   csvtable.Faults
-	row      int64
-	err      error
+	in      *bufio.Reader
+	columns []*policy.Column
+	place   map[string]int // column name → index in columns
+	ignored []string
+	line    []byte
+	seen    []bool // whether the current object has the column, by index in columns
+	table   csvtable.Table
+	row     int64
 }
 
 // maxIgnored is the largest number of undeclared keys that Ignored returns.
@@ -52,15 +50,16 @@ const maxIgnored = 100
 
 // New returns a Reader that reads the columns from r.
 func New(r io.Reader, columns []*policy.Column) (*Reader, error) {
-	if len(columns) == 0 {
-		return nil, errors.New("no columns are declared")
+	table, err := csvtable.NewTable(columns)
+	if err != nil {
+		return nil, err
 	}
 	t := &Reader{
-		in: bufio.NewReaderSize(r, 1<<16), columns: columns, place: map[string]int{},
-		seen: make([]bool, len(columns)), invalids: make([]csvtable.Invalid, len(columns)),
+		in: bufio.NewReaderSize(r, 1<<16), columns: columns, place: map[string]int{}, seen: make([]bool, len(columns)),
+		table: table,
 	}
 	for i, c := range columns {
-		t.place[c.Name], t.invalids[i].Column = i, c.Name
+		t.place[c.Name] = i
 	}
 	if mark, _ := t.in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
 		_, _ = t.in.Discard(3)
@@ -76,37 +75,13 @@ func (t *Reader) Ignored() []string { return t.ignored }
 func (t *Reader) Row() int64 { return t.row }
 
 // Invalids lists, in the declared order, the columns in which some values were unreadable and became NULL.
-func (t *Reader) Invalids() []csvtable.Invalid {
-	return slices.DeleteFunc(slices.Clone(t.invalids), func(v csvtable.Invalid) bool { return v.Count == 0 })
-}
+func (t *Reader) Invalids() []csvtable.Invalid { return t.table.Invalids() }
 
 // Read reads the next object into row: for each column, in the declared order, one value of its type. It returns
 // io.EOF after the last object, and *csvtable.Error for an error in the file. If a value cannot be read, Read reads on
 // to the end of the file, and its error lists the faults of all columns. It panics if row and the columns differ in
 // length.
-func (t *Reader) Read(row []value.Value) error {
-	if len(row) != len(t.columns) {
-		panic("jsonlines: a row of another width")
-	}
-	if t.err != nil {
-		return t.err
-	}
-	for t.err == nil {
-		if t.err = t.read(row); t.faults.None() {
-			return t.err
-		}
-	}
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = c.Name
-	}
-	stopped := t.err
-	if errors.Is(stopped, io.EOF) {
-		stopped = nil
-	}
-	t.err = t.faults.Err(names, stopped)
-	return t.err
-}
+func (t *Reader) Read(row []value.Value) error { return t.table.Next(row, t.read) }
 
 func (t *Reader) read(row []value.Value) error {
 	if err := t.next(); err != nil {
@@ -134,7 +109,7 @@ func (t *Reader) read(row []value.Value) error {
 			continue
 		}
 		if !c.Nullable {
-			t.faults.Add(c.Name, "the object has no such key, and the column is not declared nullable", t.row, t.row)
+			t.table.Fault(i, "the object has no such key, and the column is not declared nullable", t.row, t.row)
 		}
 		row[i] = value.NullOf(c.Type)
 	}
@@ -243,7 +218,7 @@ func (t *Reader) value(i int, found any) value.Value {
 	c := t.columns[i]
 	if found == nil {
 		if !c.Nullable {
-			t.faults.Add(c.Name, "the value is null, but the column is not declared nullable", t.row, t.row)
+			t.table.Fault(i, "the value is null, but the column is not declared nullable", t.row, t.row)
 		}
 		return value.NullOf(c.Type)
 	}
@@ -251,11 +226,7 @@ func (t *Reader) value(i int, found any) value.Value {
 	if err == nil {
 		return v
 	}
-	if c.Invalid != policy.InvalidIsNull || !c.Nullable {
-		t.faults.Add(c.Name, err.Error(), t.row, t.row)
-	} else if t.invalids[i].Count++; t.invalids[i].Count == 1 {
-		t.invalids[i].FirstRow = t.row
-	}
+	t.table.Unreadable(i, err.Error(), t.row, t.row)
 	return value.NullOf(c.Type)
 }
 

@@ -2,6 +2,7 @@ package xlsxtable
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"dither/internal/policy"
@@ -30,6 +31,12 @@ func (w *Workbook) Sketch(name string) (columns []policy.SketchColumn, err error
 	if err != nil {
 		return nil, err
 	}
+	first := in.row
+	second, err := in.next(nil) // the row that GuessTypes reads next
+	if err == nil && 2*len(row) <= len(second) {
+		return nil, fmt.Errorf("row %d is the first with a cell, so it is read as the header, but has only %d of the %d cells of "+
+			"row %d: %s", first, len(row), len(second), in.row, deleteTitles)
+	}
 	var names []string
 	place := map[int]int{}
 	for _, x := range row {
@@ -37,16 +44,16 @@ func (w *Workbook) Sketch(name string) (columns []policy.SketchColumn, err error
 		names = append(names, header[x.column])
 	}
 	types := policy.GuessTypes(names, func() ([]string, error) {
-		row, err := in.next(row)
 		if err != nil {
 			return nil, err
 		}
 		texts := make([]string, len(names))
-		for _, x := range row {
+		for _, x := range second {
 			if i, named := place[x.column]; named {
 				texts[i] = w.shown(x)
 			}
 		}
+		second, err = in.next(second)
 		return texts, nil
 	})
 	for i, t := range types {

@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"dither/internal/csvtable"
@@ -41,15 +40,14 @@ type Reader struct {
 	row      []cell
 	rows     int64
 	ignored  []string
-	invalids []csvtable.Invalid
-	faults   csvtable.Faults
-	err      error
+	table    csvtable.Table
 }
 
 // New returns a Reader of the sheet that the source declares.
 func New(w *Workbook, s policy.Source, columns []*policy.Column) (*Reader, error) {
-	if len(columns) == 0 {
-		return nil, errors.New("no columns are declared")
+	table, err := csvtable.NewTable(columns)
+	if err != nil {
+		return nil, err
 	}
 	found, err := w.find(s.Table)
 	if err != nil {
@@ -61,10 +59,10 @@ func New(w *Workbook, s policy.Source, columns []*policy.Column) (*Reader, error
 	}
 	t := &Reader{
 		cells: in, spelling: spelling.New(s.Dialect), epoch: w.epoch, columns: columns,
-		places: make([]int, len(columns)), invalids: make([]csvtable.Invalid, len(columns)), first: 1,
+		places: make([]int, len(columns)), table: table, first: 1,
 	}
-	for i, c := range columns {
-		t.places[i], t.invalids[i].Column = i, c.Name
+	for i := range columns {
+		t.places[i] = i
 	}
 	if !s.Dialect.Header {
 		return t, nil
@@ -90,6 +88,9 @@ func headerNames(row []cell) (names map[int]string, err error) {
 	return names, nil
 }
 
+// deleteTitles tells the owner what to do about rows above the header.
+const deleteTitles = "if it is a title, delete the rows above the header"
+
 func (t *Reader) readHeader() error {
 	row, err := t.cells.next(nil)
 	if errors.Is(err, io.EOF) {
@@ -103,53 +104,25 @@ func (t *Reader) readHeader() error {
 	if err != nil {
 		return &csvtable.Error{Message: err.Error()}
 	}
-	at := map[string][]int{}
-	for _, x := range row {
-		at[names[x.column]] = append(at[names[x.column]], x.column)
+	listed := make([]string, len(row))
+	for i, x := range row {
+		listed[i] = names[x.column]
 	}
-	declared := map[string]bool{}
-	for i, c := range t.columns {
-		declared[c.Name] = true
-		switch found := at[c.Name]; {
-		case len(found) == 1:
-			t.places[i] = found[0]
-		case len(found) > 1:
-			t.faults.AddColumn(csvtable.Fault{Column: c.Name, Message: fmt.Sprintf(
-				"the header names this column more than once, in columns %s and %s", letters(found[0]), letters(found[1]))})
-		default:
-			t.faults.AddColumn(csvtable.Fault{Column: c.Name, Message: missing(names, c.Name)})
-		}
+	if !t.table.NamesAny(listed) {
+		return &csvtable.Error{Message: fmt.Sprintf("row %d is the first with a cell, so it is read as the header, but it names "+
+			"none of the declared columns: %s; or declare header: false, if the sheet has no header", t.first, deleteTitles)}
 	}
-	for _, x := range row {
-		if name := names[x.column]; !declared[name] {
-			t.ignored = append(t.ignored, name)
-		}
+	found, ignored, err := t.table.Find(listed, csvtable.Header{
+		One: "column", Many: "columns", Place: func(i int) string { return letters(row[i].column) },
+	})
+	if err != nil {
+		return err
 	}
-	return t.faults.Err(t.names(), nil)
-}
-
-// missing describes the fault of a header without the given name. It names a similar one by its column, because the
-// first row of a sheet without a header is a person's.
-func missing(header map[int]string, name string) string {
-	message := "the header does not name this column"
-	near := -1
-	for column, other := range header {
-		if strings.EqualFold(strings.TrimSpace(other), strings.TrimSpace(name)) && (near < 0 || column < near) {
-			near = column
-		}
+	for i, at := range found {
+		t.places[i] = row[at].column
 	}
-	if near >= 0 {
-		message += "; column " + letters(near) + " differs only in case, or in blanks around the name"
-	}
-	return message
-}
-
-func (t *Reader) names() []string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = c.Name
-	}
-	return names
+	t.ignored = ignored
+	return nil
 }
 
 // Ignored returns the names in the header that are not declared.
@@ -168,32 +141,12 @@ func (t *Reader) Warnings() []string {
 }
 
 // Invalids lists, in the declared order, the columns in which some values were unreadable and became NULL.
-func (t *Reader) Invalids() []csvtable.Invalid {
-	return slices.DeleteFunc(slices.Clone(t.invalids), func(v csvtable.Invalid) bool { return v.Count == 0 })
-}
+func (t *Reader) Invalids() []csvtable.Invalid { return t.table.Invalids() }
 
 // Read reads the next row: for each column, in the declared order, one value of its type. It returns io.EOF after the
 // last row. If a cell cannot be read, Read reads on to the end, and its error lists the faults of all columns. It
 // panics if row and the columns differ in length.
-func (t *Reader) Read(row []value.Value) error {
-	if len(row) != len(t.columns) {
-		panic("xlsxtable: a row of another width")
-	}
-	if t.err != nil {
-		return t.err
-	}
-	for t.err == nil {
-		if t.err = t.read(row); t.faults.None() {
-			return t.err
-		}
-	}
-	stopped := t.err
-	if errors.Is(stopped, io.EOF) {
-		stopped = nil
-	}
-	t.err = t.faults.Err(t.names(), stopped)
-	return t.err
-}
+func (t *Reader) Read(row []value.Value) error { return t.table.Next(row, t.read) }
 
 func (t *Reader) read(row []value.Value) (err error) {
 	before := t.cells.row
@@ -232,15 +185,10 @@ func (t *Reader) read(row []value.Value) (err error) {
 func (t *Reader) field(j int, c *policy.Column, x cell) value.Value {
 	v, wrong := t.value(c, x)
 	switch {
-	case wrong == "" && v.Null && !c.Nullable:
-		t.faults.Add(c.Name, "the cell is empty or NULL, but the column is not declared nullable", int64(t.cells.row), 0)
-	case wrong == "":
-	case c.Invalid != policy.InvalidIsNull || !c.Nullable:
-		t.faults.Add(c.Name, wrong, int64(t.cells.row), 0)
-	default:
-		if t.invalids[j].Count++; t.invalids[j].Count == 1 {
-			t.invalids[j].FirstRow = int64(t.cells.row)
-		}
+	case wrong != "":
+		t.table.Unreadable(j, wrong, int64(t.cells.row), 0)
+	case v.Null && !c.Nullable:
+		t.table.Fault(j, "the cell is empty or NULL, but the column is not declared nullable", int64(t.cells.row), 0)
 	}
 	return v
 }

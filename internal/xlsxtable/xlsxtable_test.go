@@ -311,6 +311,9 @@ func TestHostileWorkbooks(t *testing.T) {
 		{"a gap", "row 2 of the sheet is empty", book{sheet: sheetOf(ok+`<row r="3"><c r="A3"><v>1</v></c></row>`, "")}.bytes(t)},
 		{"merged", "A2:A3 are merged", book{sheet: sheetOf(ok+one, `<mergeCells><mergeCell ref="A2:A3"/></mergeCells>`)}.bytes(t)},
 		{"empty", "the sheet is empty", book{sheet: sheetOf("", "")}.bytes(t)},
+		{"a title", "row 1 is the first with a cell, so it is read as the header, but it names none of the declared columns: if it " +
+			"is a title, delete the rows above the header", book{sheet: sheetOf(header("Visits of 2025")+
+			`<row r="3"><c r="A3" t="inlineStr"><is><t>a</t></is></c></row>`, "")}.bytes(t)},
 		{"a header twice", "in columns A and C", book{sheet: sheetOf(header("a", "b", "a")+one, "")}.bytes(t)},
 		{"another case", "column A differs only in case", book{sheet: sheetOf(header("A ")+one, "")}.bytes(t)},
 		{"a date in the header", "number or a date", book{sheet: sheetOf(`<row r="1"><c r="A1" s="1"><v>45413</v></c></row>`, "")}.bytes(t)},
@@ -360,6 +363,28 @@ func TestAsTheLibraryWrites(t *testing.T) {
 	})
 	if err != nil || strings.Join(rows, ";") != "a\nb|true|12.25|2024-05-01|7;NULL|false|-0.5|2024-05-02|8" {
 		t.Errorf("%q, %v", rows, err)
+	}
+}
+
+func TestSketchRefusesATitle(t *testing.T) {
+	const second = `<row r="3"><c r="A3" t="inlineStr"><is><t>person</t></is></c><c r="B3" t="inlineStr"><is><t>cost</t></is></c></row>`
+	for rows, want := range map[string]string{
+		header("Visits of 2025") + second: "row 1 is the first with a cell, so it is read as the header, but has only 1 of the 2 " +
+			"cells of row 3: if it is a title, delete the rows above the header",
+		header("person", "cost") + second: "",
+		header("person"):                  "",
+	} {
+		w, err := Open(bytes.NewReader(book{sheet: sheetOf(rows, "")}.bytes(t)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := w.Sketch("")
+		if want == "" && (err != nil || len(columns) == 0 || columns[0].Type != value.Text) {
+			t.Errorf("%v, %v", columns, err)
+		}
+		if want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%v; want %s", err, want)
+		}
 	}
 }
 
