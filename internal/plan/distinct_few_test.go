@@ -3,6 +3,7 @@ package plan_test
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 	"dither/internal/policy"
 )
 
-// Where a value is one of a few, a unit moves a cell by no more than there are. What is planned is compared with all contributions that there
-// can be: numbers from 0 to K in each cell, R at most in all.
+// If a column has few values, a unit moves a cell by at most their number. The test compares the planned sensitivity with
+// all possible contributions: numbers from 0 to K in each cell, and at most R in all cells.
 func TestDistinctOfFewValuesExhaustively(t *testing.T) {
 	for _, relation := range []string{"add-remove", "change-one"} {
 		attained := 0
@@ -20,9 +21,10 @@ func TestDistinctOfFewValuesExhaustively(t *testing.T) {
 			for k := 1; k <= 4; k++ {
 				for cells := 1; cells <= 4; cells++ {
 					m := fewPlan(t, relation, r, k, cells)
-					l1, l2 := farthest(r, k, cells, relation == "change-one")
+					l1, l2 := farthest(countsOfFew(r, k, cells), relation == "change-one")
 					if m.L1.Cmp(big.NewInt(l1)) < 0 || m.L2Squared.Cmp(big.NewInt(l2)) < 0 {
-						t.Errorf("%s, %d rows, %d values, %d cells: planned %s and %s, which %d and %d exceed", relation, r, k, cells, m.L1, m.L2Squared, l1, l2)
+						t.Errorf("%s, %d rows, %d values, %d cells: planned %s and %s, which %d and %d exceed",
+							relation, r, k, cells, m.L1, m.L2Squared, l1, l2)
 					}
 					if m.L1.Int64() == l1 && m.L2Squared.Int64() == l2 {
 						attained++
@@ -65,13 +67,12 @@ tables: {t: {source: {csv: t.csv}, unit: id, rows_per_unit: %d, columns: {id: {t
 	return q.Measures[0]
 }
 
-// farthest is how far a contribution is from 0, or from another one: in L1, and the square of L2.
-func farthest(rows, values, cells int, change bool) (l1, l2 int64) {
-	var all [][]int
+// countsOfFew returns every contribution to some cells: in each cell a number up to values, and all together at most rows.
+func countsOfFew(rows, values, cells int) (all [][]int) {
 	var fill func(c []int, left int)
 	fill = func(c []int, left int) {
 		if len(c) == cells {
-			all = append(all, append([]int(nil), c...))
+			all = append(all, slices.Clone(c))
 			return
 		}
 		for n := 0; n <= min(values, left); n++ {
@@ -79,11 +80,17 @@ func farthest(rows, values, cells int, change bool) (l1, l2 int64) {
 		}
 	}
 	fill(nil, rows)
-	others := [][]int{make([]int, cells)}
+	return all
+}
+
+// farthest returns the largest distance of a contribution from 0 or, if a unit's rows may change, from another
+// contribution: in L1, and squared in L2.
+func farthest(contributions [][]int, change bool) (l1, l2 int64) {
+	others := [][]int{make([]int, len(contributions[0]))}
 	if change {
-		others = all
+		others = contributions
 	}
-	for _, c := range all {
+	for _, c := range contributions {
 		for _, o := range others {
 			var one, two int64
 			for i := range c {

@@ -21,9 +21,10 @@ func TestDistinctSumsExhaustively(t *testing.T) {
 			for cells := 1; cells <= 3; cells++ {
 				for _, of := range ranges {
 					m := distinctSumPlan(t, relation, rows, cells, of)
-					l1, l2 := farthestSums(rows, cells, of, relation == "change-one")
+					l1, l2 := farthest(distinctSums(rows, cells, of), relation == "change-one")
 					if m.L1.Cmp(big.NewInt(l1)) < 0 || m.L2Squared.Cmp(big.NewInt(l2)) < 0 {
-						t.Errorf("%s, %d rows, %v, %d cells: planned %s and %s, which %d and %d exceed", relation, rows, of, cells, m.L1, m.L2Squared, l1, l2)
+						t.Errorf("%s, %d rows, %v, %d cells: planned %s and %s, which %d and %d exceed",
+							relation, rows, of, cells, m.L1, m.L2Squared, l1, l2)
 					}
 					if cases++; m.L1.Int64() == max(l1, 1) {
 						attained++
@@ -64,10 +65,11 @@ tables: {t: {source: {csv: t.csv}, unit: id, rows_per_unit: %d, columns: {id: {t
 	return q.Measures[0]
 }
 
-// farthestSums is how far a contribution is from 0, or from another one: in L1, and the square of L2.
-func farthestSums(rows, cells int, of [2]int, change bool) (l1, l2 int64) {
+// distinctSums returns every contribution to some cells: the sums of at most so many rows, each of which is another pair of
+// a cell and an integer.
+func distinctSums(rows, cells int, of [2]int) (all [][]int) {
 	width := of[1] - of[0] + 1
-	seen, all := map[string]bool{}, [][]int{}
+	seen := map[string]bool{}
 	var fill func(c []int, from, left int)
 	fill = func(c []int, from, left int) {
 		if name := fmt.Sprint(c); !seen[name] {
@@ -81,21 +83,7 @@ func farthestSums(rows, cells int, of [2]int, change bool) (l1, l2 int64) {
 		}
 	}
 	fill(make([]int, cells), 0, rows)
-	others := [][]int{make([]int, cells)}
-	if change {
-		others = all
-	}
-	for _, c := range all {
-		for _, o := range others {
-			var one, two int64
-			for i := range c {
-				d := int64(c[i] - o[i])
-				one, two = one+max(d, -d), two+d*d
-			}
-			l1, l2 = max(l1, one), max(l2, two)
-		}
-	}
-	return l1, l2
+	return all
 }
 
 // Only sums of integers with bounds take DISTINCT, and COUNT, AVG and their product measure two numbers.
