@@ -136,5 +136,20 @@ func aimsAtRelations() []aim {
 				},
 			},
 		},
+		{
+			at:       "a unit's one row, and several public rows that its subquery finds",
+			relation: true,
+			edit:     []string{"{rk: 1, rs: 2}", "{rk: 2, rs: 2}", ofPersons, "rows_per_unit: 5"},
+			rows:     map[string][2]string{"p": {"person=1 *5; person=2", "person=2"}, "r": {"rk=5 *2", "rk=5 *2"}},
+			questions: []question{
+				{
+					Request: plan.Request{
+						SQL: "SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p " +
+							"GROUP BY person) a WHERE a.n IN (SELECT rk FROM r)",
+						MaxRows: 1,
+					},
+				},
+			},
+		},
 	}
 }

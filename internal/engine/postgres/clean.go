@@ -28,6 +28,8 @@ const (
 	localTime kind = 1114 // timestamp without time zone
 	moment    kind = 1184 // timestamp with time zone
 	numeric   kind = 1700
+	uuid      kind = 2950
+	enum      kind = 3500 // any type that CREATE TYPE … AS ENUM made; the number is the server's for "anyenum"
 )
 
 // kinds lists the server's types that a column of each declared type may have. A timestamp cannot be a date,
@@ -35,7 +37,7 @@ const (
 var kinds = map[value.Type][]kind{
 	value.Integer: {smallint, integer4, bigint},
 	value.Real:    {real4, real8, numeric, smallint, integer4, bigint},
-	value.Text:    {plainText, varchar, bpchar},
+	value.Text:    {plainText, varchar, bpchar, uuid, enum},
 	value.Boolean: {boolean},
 	value.Date:    {dateKind},
 
@@ -48,7 +50,7 @@ var overflow = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 1024), new(big.I
 // read returns the SQL of a column's value as its declared type. The value is NULL if it is a text of more than
 // 4096 bytes, a day outside the years 1 to 9999, a moment outside the years that the zone's table has
 // (value.Shifts), the time 24:00:00, or a numeric beyond the range of doubles. A char(n) is read
-// without its padding. No value raises an error.
+// without its padding, and a uuid and an enum's label as the server writes them. No value raises an error.
 func read(c bounded.Column, of kind) string {
 	x := identifier(c.Name)
 	switch {

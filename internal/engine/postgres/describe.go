@@ -46,10 +46,11 @@ func (Sealer) Describe(ctx context.Context, source policy.Source, url string) (t
 		return nil, explained(err)
 	}
 	err = s.query(ctx, `SELECT n.nspname, c.relname, a.attname,
-		CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, format_type(a.atttypid, NULL)
+		CASE WHEN coalesce(b.typtype, t.typtype) = 'e' THEN `+strconv.Itoa(int(enum))+` WHEN t.typtype = 'd' THEN t.typbasetype
+		ELSE t.oid END, format_type(a.atttypid, NULL)
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-		JOIN pg_type t ON t.oid = a.atttypid
+		JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type b ON b.oid = t.typbasetype
 		WHERE c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
 		AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'
 		AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')

@@ -131,12 +131,22 @@ func (s *session) columns(
 		return nil, err
 	}
 	for i, c := range columns {
+		if slices.Contains(kinds[c.Type], enum) && !slices.Contains(kinds[c.Type], out[i]) && s.isEnum(ctx, out[i]) {
+			out[i] = enum
+		}
 		if !slices.Contains(kinds[c.Type], out[i]) {
 			return nil, fmt.Errorf("column %q is declared as %s, but the server has %s",
 				c.Name, c.Type, s.typeName(ctx, out[i]))
 		}
 	}
 	return out, nil
+}
+
+// isEnum reports whether a type was made by CREATE TYPE … AS ENUM. Such types have numbers of their own.
+func (s *session) isEnum(ctx context.Context, of kind) (is bool) {
+	_ = s.query(ctx, fmt.Sprintf("SELECT 1 FROM pg_type WHERE oid = %d AND typtype = 'e'", of),
+		func([][]byte) error { is = true; return nil })
+	return is
 }
 
 func (s *session) typeName(ctx context.Context, of kind) (name string) {

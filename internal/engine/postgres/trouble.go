@@ -53,6 +53,9 @@ func raisedMessage(err error) string {
 	case "28P01":
 		return "the server refused the password: check ~/.pgpass, the service or the variable that holds it"
 	case "28000":
+		if strings.HasSuffix(raised.Message, "no encryption") {
+			return "the server demands TLS (" + raised.Message + "): set sslmode=verify-full, and sslrootcert to its authority"
+		}
 		return "the server refused the login (" + raised.Message + "): check the role's name, LOGIN and pg_hba.conf"
 	case "3D000":
 		return "the server has no such database (" + raised.Message + "): check the database in the service or the variable"

@@ -25,7 +25,7 @@ import (
 )
 
 // Server is a running server. Its superuser is named "owner". Anyone who can reach the socket may connect as any
-// user.
+// user, except that a user named Locked needs a password.
 type Server struct {
 	folder string
 	stop   chan struct{}
@@ -41,6 +41,9 @@ var (
 
 // errAbsent means that PostgreSQL is not installed.
 var errAbsent = errors.New("PostgreSQL is not installed (apt-get install postgresql)")
+
+// Locked is the name of the user who needs a password. A test must create it.
+const Locked = "locked"
 
 // Main runs the tests of a binary, and ends the server if a test started it.
 func Main(m *testing.M) {
@@ -150,6 +153,10 @@ func start() (*Server, error) {
 	initdb.SysProcAttr, initdb.Dir = attr, folder
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	access := "local all " + Locked + " scram-sha-256\nlocal all all trust\n"
+	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(access), 0o600); err != nil {
+		return nil, err
 	}
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c",
 		"fsync=off",
