@@ -8,9 +8,9 @@ import (
 	"dither/audit"
 )
 
-// Without declared bounds, the exact histograms of neighbours differ by what the plan says: by 1 in one bin, where a unit
-// counts with one row, and twice that where somebody is replaced. The largest contributions, beyond the declared bounds and
-// rows_per_unit, are seen. What is charged and recorded is the same.
+// TestReplayUndeclared compares the exact histograms of neighbouring databases without declared bounds. They differ by at
+// most the planned sensitivity: 1 under add-remove, and 2 under change-one. The databases have values and numbers of rows
+// beyond the declared bounds. The ledgers of both databases are equal.
 func TestReplayUndeclared(t *testing.T) {
 	moved := 0
 	for relation, w := range map[string]twins{
@@ -22,14 +22,17 @@ func TestReplayUndeclared(t *testing.T) {
 			"SELECT CASE WHEN age < 0 THEN 0 WHEN age < 90 THEN 1 ELSE 2 END AS bin, COUNT(*) FROM people GROUP BY 1",
 			"SELECT CASE WHEN height < 100 THEN 0 ELSE 1 END AS bin, COUNT(*) FROM people WHERE height IS NOT NULL GROUP BY 1",
 			"SELECT CASE WHEN cost < 5 THEN 0 ELSE 1 END AS bin, COUNT(*) FROM visits GROUP BY 1",
-			"SELECT CASE WHEN n < 2 THEN 0 WHEN n < 4 THEN 1 WHEN n < 5 THEN 2 ELSE 3 END AS bin, COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM visits GROUP BY person) q GROUP BY 1",
-			"SELECT CASE WHEN n < 2 THEN 0 WHEN n < 4 THEN 1 ELSE 2 END AS bin, COUNT(*) FROM (SELECT person AS u, COUNT(DISTINCT day) AS n FROM visits GROUP BY person) q GROUP BY 1",
+			"SELECT CASE WHEN n < 2 THEN 0 WHEN n < 4 THEN 1 WHEN n < 5 THEN 2 ELSE 3 END AS bin, COUNT(*) " +
+				"FROM (SELECT person AS u, COUNT(*) AS n FROM visits GROUP BY person) q GROUP BY 1",
+			"SELECT CASE WHEN n < 2 THEN 0 WHEN n < 4 THEN 1 ELSE 2 END AS bin, COUNT(*) " +
+				"FROM (SELECT person AS u, COUNT(DISTINCT day) AS n FROM visits GROUP BY person) q GROUP BY 1",
 		} {
 			question := Question{SQL: sql, Epsilon: "4", Fresh: true}
 			if strings.Contains(sql, "cost") {
 				question.MaxRows = "1"
 			}
-			r, plans := w.asked(t, byte(i), func(c *Owner) (*asked, error) { return c.Undeclared().ask(&question) }, allNumbers)
+			ask := func(c *Owner) (*asked, error) { return c.Undeclared().ask(&question) }
+			r, plans := w.asked(t, byte(i), ask, allNumbers)
 			name := relation + ": " + sql
 			sameLedger(t, name, r, "reserve", "release")
 			d, err := audit.Distance(r.Data.Output, r.Neighbor.Output)
@@ -44,7 +47,8 @@ func TestReplayUndeclared(t *testing.T) {
 			if m.L1.Cmp(big.NewInt(most)) != 0 {
 				t.Errorf("%s: the planned sensitivity is %s, not %d", name, m.L1, most)
 			}
-			if err := d.Within(audit.Distances{L1: new(big.Rat).SetInt(m.L1), L2Squared: new(big.Rat).SetInt(m.L2Squared)}); err != nil {
+			planned := audit.Distances{L1: new(big.Rat).SetInt(m.L1), L2Squared: new(big.Rat).SetInt(m.L2Squared)}
+			if err := d.Within(planned); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			if d.L1.Sign() > 0 {
@@ -57,11 +61,14 @@ func TestReplayUndeclared(t *testing.T) {
 	}
 }
 
-// An answer without declared bounds sees values beyond them, is no release of the same text under the policy, and is
-// replayed after the bounds have changed. Its price counts. What has no bounds cannot be summed.
+// TestUndeclared checks an answer without declared bounds. It counts values beyond the bounds, its price is charged, and
+// it is replayed free. A question under the policy does not take it as its own release, and no other question follows from
+// it. Sums are refused, because their columns have no bounds.
 func TestUndeclared(t *testing.T) {
 	w := pureTerms.alone(t)
-	question := Question{SQL: "SELECT CASE WHEN age > 115 THEN 1 ELSE 0 END AS old, COUNT(*) AS n FROM people GROUP BY 1", Epsilon: "20"}
+	question := Question{
+		SQL: "SELECT CASE WHEN age > 115 THEN 1 ELSE 0 END AS old, COUNT(*) AS n FROM people GROUP BY 1", Epsilon: "20",
+	}
 	u := w.Undeclared()
 	if released, err := u.Released(question); released || err != nil {
 		t.Fatal(released, err)
@@ -82,7 +89,8 @@ func TestUndeclared(t *testing.T) {
 	}
 	coarser := question
 	coarser.SQL = "SELECT COUNT(*) FROM people"
-	if e, err := w.Explain(t.Context(), coarser); err != nil || e.Reuse != nil && strings.Contains(strings.Join(e.Reuse.From, " "), first.ID) {
+	e, err := w.Explain(t.Context(), coarser)
+	if err != nil || e.Reuse != nil && strings.Contains(strings.Join(e.Reuse.From, " "), first.ID) {
 		t.Errorf("a question follows from the answer without bounds: %+v, %v", e.Reuse, err)
 	}
 	if released, err := u.Released(question); !released || err != nil {
@@ -92,7 +100,9 @@ func TestUndeclared(t *testing.T) {
 	if err != nil || !again.Replayed || again.ID != first.ID || again.Remaining.Epsilon != plain.Remaining.Epsilon {
 		t.Errorf("%+v, %v", again, err)
 	}
-	for _, sql := range []string{"SELECT SUM(age) FROM people", "SELECT age + 1, COUNT(*) FROM people GROUP BY 1", "SELECT nothing FROM people"} {
+	for _, sql := range []string{
+		"SELECT SUM(age) FROM people", "SELECT age + 1, COUNT(*) FROM people GROUP BY 1", "SELECT nothing FROM people",
+	} {
 		if _, err := u.Answer(t.Context(), Question{SQL: sql}); err == nil {
 			t.Errorf("%s is answered", sql)
 		}

@@ -74,8 +74,9 @@ tables:
     columns:
 `
 
-// The doctor's bounds of twelve shapes, through a sealed home: the errors of typical questions under them are within
-// 1.2 of the least that bounds chosen with the rows could have. The noise is pinned, so the test cannot fail by chance.
+// TestErrorsOfAdvisedBounds examines columns of twelve shapes in a sealed home. Under the advised bounds, typical questions
+// have at most 1.2 times the least error that any bounds could give. The noise is pinned, so the test cannot fail by
+// chance.
 func TestErrorsOfAdvisedBounds(t *testing.T) {
 	pinned(t, 1)
 	const n = 60_000
@@ -131,7 +132,8 @@ func TestErrorsOfAdvisedBounds(t *testing.T) {
 	}
 }
 
-// A second examination is the first one, free, also after the policy has got the advised bounds.
+// TestReplaysExamination repeats an examination. It is free and has the same releases, even after the policy has taken
+// the advised bounds.
 func TestReplaysExamination(t *testing.T) {
 	pinned(t, 2)
 	policy := fmt.Sprintf(shapesPolicy, "epsilon: 3", "0.15") + "      x: {type: real, bounds: [0, 1000000]} # amounts\n"
@@ -147,12 +149,14 @@ func TestReplaysExamination(t *testing.T) {
 	}
 	text, lines, err := owner.PolicyWith(report.Changes)
 	must(t, err)
-	if len(lines) != 1 || !strings.HasSuffix(lines[0].New[0], "# amounts") || !strings.Contains(text, "x: {type: real, bounds: "+report.Advice[0].Better) {
+	if len(lines) != 1 || !strings.HasSuffix(lines[0].New[0], "# amounts") ||
+		!strings.Contains(text, "x: {type: real, bounds: "+report.Advice[0].Better) {
 		t.Fatalf("the policy with the advice: %+v", lines)
 	}
 	same := func(owner *curator.Owner, what string) {
 		again, replayed := examined(t, owner, bounds.Options{})
-		if !again.Free || again.Price.Epsilon != "0" || replayed.Remaining.Epsilon != "2.85" || !slices.Equal(replayed.Releases, report.Releases) {
+		if !again.Free || again.Price.Epsilon != "0" || replayed.Remaining.Epsilon != "2.85" ||
+			!slices.Equal(replayed.Releases, report.Releases) {
 			t.Errorf("%s: %t at %s, %v", what, again.Free, again.Price, replayed.Releases)
 		}
 	}
@@ -208,8 +212,8 @@ func visits(people int) (csv string, rows []int, costs []float64) {
 	return b.String(), rows, costs
 }
 
-// The limit on the rows of a unit, and bounds with it, have a mean error within 1.2 of the least one, over counts, sums
-// and averages together. So under Laplace and Gaussian noise.
+// TestRowsAndBoundsTogether checks the advised limit on rows of a unit together with the advised bounds. Counts, sums and
+// averages have at most 1.2 times the least mean error, under Laplace and under Gaussian noise.
 func TestRowsAndBoundsTogether(t *testing.T) {
 	for name, c := range map[string]struct{ neighbours, budget, price string }{
 		"epsilon": {"add-remove", "epsilon: 20", "0.2"},
@@ -239,9 +243,10 @@ func TestRowsAndBoundsTogether(t *testing.T) {
 	}
 }
 
-// The doctor refuses a price above its share of the budget, and unknown tables.
+// TestRefusedExaminations checks that the doctor refuses a price above its share of the budget, and unknown tables.
 func TestRefusedExaminations(t *testing.T) {
-	owner, _ := sealed(t, fmt.Sprintf(visitsPolicy, "add-remove", "epsilon: 2", "0.1"), map[string]string{"visits": "person,cost,ward\n1,2,a\n"})
+	policy := fmt.Sprintf(visitsPolicy, "add-remove", "epsilon: 2", "0.1")
+	owner, _ := sealed(t, policy, map[string]string{"visits": "person,cost,ward\n1,2,a\n"})
 	for _, o := range []bounds.Options{
 		{Epsilon: "0.11"}, {Epsilon: "-1"}, {Rho: "0.01"}, {Epsilon: "x"}, {Tables: []string{"none"}},
 	} {
@@ -265,7 +270,8 @@ func TestRefusedExaminations(t *testing.T) {
 	}
 }
 
-// Columns of zeros, of NULL, of one huge value among few, and names that need quotes, give advice or none, but no error.
+// TestExaminesOddColumns examines columns of zeros, of NULL and of one huge value among few, and names that need quotes.
+// The doctor gives advice or abstains, and returns no error.
 func TestExaminesOddColumns(t *testing.T) {
 	pinned(t, 4)
 	policy := fmt.Sprintf(shapesPolicy, "epsilon: 40, delta: 1e-6, selection_delta: 9e-7", "0.15") + `

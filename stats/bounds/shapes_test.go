@@ -88,8 +88,10 @@ func (k kind) exactly(values []float64) *column {
 	for _, i := range at {
 		x := v[i]
 		lo, hi := sort.SearchFloat64s(v, x), sort.Search(n, func(j int) bool { return v[j] > x })
-		c.lower.bounds, c.lower.lost, c.lower.beyond = append(c.lower.bounds, x), append(c.lower.lost, float64(lo)*x-before[lo]), append(c.lower.beyond, float64(lo))
-		c.upper.bounds, c.upper.lost, c.upper.beyond = append(c.upper.bounds, x), append(c.upper.lost, sum-before[hi]-float64(n-hi)*x), append(c.upper.beyond, float64(n-hi))
+		c.lower.bounds, c.lower.beyond = append(c.lower.bounds, x), append(c.lower.beyond, float64(lo))
+		c.lower.lost = append(c.lower.lost, float64(lo)*x-before[lo])
+		c.upper.bounds, c.upper.beyond = append(c.upper.bounds, x), append(c.upper.beyond, float64(n-hi))
+		c.upper.lost = append(c.upper.lost, sum-before[hi]-float64(n-hi)*x)
 	}
 	if k == reals || k == integers {
 		c.lower.bounds, c.lower.beyond = append(c.lower.bounds, 0), append(c.lower.beyond, 0)
@@ -112,8 +114,9 @@ func lostAbove(v []float64, high float64) (sum float64) {
 	return sum
 }
 
-// The mean error of typical questions under the doctor's bounds is within 1.2 of the least that bounds chosen with the
-// rows could have. Rows and noise are pinned, so the test cannot fail by chance. The long form has more rows and seeds.
+// TestMeanErrorOfAdvisedBounds checks the doctor's bounds on made-up shapes. Typical questions have at most 1.2 times the
+// least mean error that any bounds could give. Rows and noise are pinned, so the test cannot fail by chance. The long form
+// has more rows and seeds.
 func TestMeanErrorOfAdvisedBounds(t *testing.T) {
 	sizes, seeds := []int{50_000}, 3
 	if os.Getenv("DITHER_LONG") != "" {
@@ -141,7 +144,8 @@ func TestMeanErrorOfAdvisedBounds(t *testing.T) {
 				ratio := exact.errorOf(b.low, b.high, lostBelow(v, b.low)+lostAbove(v, b.high), rows, q) / best.error
 				mean, worst, gave = mean+ratio, math.Max(worst, ratio), gave+1
 			}
-			t.Logf("%7d rows, %-16s %.3f times the least error on average, %.3f at worst, in %.0f of %d runs", n, s.name, mean/gave, worst, gave, seeds)
+			t.Logf("%7d rows, %-16s %.3f times the least error on average, %.3f at worst, in %.0f of %d runs",
+				n, s.name, mean/gave, worst, gave, seeds)
 			// with few more units than are enough, the doctor may abstain
 			if !(mean/gave <= 1.2) || gave < float64(seeds) && float64(n)*epsilon > 1.5*leastUnits {
 				t.Errorf("%d rows, %s: %.3f times the least error", n, s.name, mean/gave)
@@ -150,7 +154,7 @@ func TestMeanErrorOfAdvisedBounds(t *testing.T) {
 	}
 }
 
-// With too few units the doctor abstains: of 12,000 units at ε = 0.075, in every run.
+// TestAbstains checks that the doctor abstains in every run if there are too few units: 12,000 at ε = 0.075.
 func TestAbstains(t *testing.T) {
 	for _, s := range shapes {
 		r := rand.New(rand.NewPCG(1, 2))
