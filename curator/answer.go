@@ -59,6 +59,8 @@ type Question struct {
 	Fresh   bool // pay again and draw new noise, even if the question was answered before
 
 	measured *query.Select // the question that is measured, if SQL computes with its answer; nil to parse SQL
+	apart    bool          // for one of several measured questions
+	share    *privacy.Loss // for one of several measured questions: its share of the price; nil for that of the fields above
 }
 
 // asked is a question that has been planned.
@@ -97,7 +99,11 @@ func (c *Session) answer(ctx context.Context, q Question) (*Release, error) {
 		if over := c.over(q, err); len(over) > 0 {
 			return c.compute(ctx, q, over, err)
 		}
-		return c.freely(q, err)
+		out, err := c.freely(q, err)
+		if err != nil {
+			return c.combine(ctx, q, err)
+		}
+		return out, nil
 	}
 	if q.Whole {
 		a.derived.Whole()
@@ -262,6 +268,8 @@ func (c *Session) parsePrice(q Question) (privacy.Loss, error) {
 		return privacy.Loss{}, &Error{Code: CodeUsage, Message: err.Error(), Hint: hint, cause: err}
 	}
 	switch {
+	case q.share != nil:
+		return *q.share, nil
 	case q.Group < 0:
 		return unusable(errors.New("a group must have at least one unit"), "")
 	case q.Epsilon != "" && q.Rho != "":

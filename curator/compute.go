@@ -24,6 +24,11 @@ import (
 type Measured struct {
 	SQL     string
 	Columns []Column
+	// The fields below are set if several questions are measured.
+	ID       string // the release; "" if the question reads no row
+	Price    Loss
+	Replayed bool
+	Limits   *Limits
 }
 
 // over returns the ways to read a refused question as SELECTs over an answer. It returns none if the question is refused
@@ -128,7 +133,7 @@ func (c *Session) freeTable(inner Question, p *post.Program, refused error) (*fr
 func (c *Session) compute(ctx context.Context, q Question, over []*post.Program, refused error) (*Release, error) {
 	r, err := c.read(q, over, refused)
 	if err != nil {
-		return nil, c.public(err)
+		return c.combine(ctx, q, err)
 	}
 	if r.free != nil {
 		out := *r.free.release
@@ -153,7 +158,7 @@ func (c *Session) compute(ctx context.Context, q Question, over []*post.Program,
 		return nil, err
 	}
 	out.Measured = &Measured{SQL: r.inner.SQL, Columns: out.Columns}
-	out.present(q, r, rowsOf(a, s), a.alpha)
+	out.present(q, r, rowsOf(a, s, 0), a.alpha)
 	return out, nil
 }
 
@@ -187,7 +192,8 @@ func wholeNumbers(a *asked, o plan.Output) bool {
 }
 
 // rowsOf returns the rows of a measured question's answer, with the errors of its numbers.
-func rowsOf(a *asked, s *release.Released) [][]post.Cell {
+// number is that of the measured question among those of one answer.
+func rowsOf(a *asked, s *release.Released, number int) [][]post.Cell {
 	noises := make([]*post.Noise, len(a.plan.Outputs))
 	ids := map[*plan.Measure]int{}
 	for i, o := range a.plan.Outputs {
@@ -216,7 +222,7 @@ func rowsOf(a *asked, s *release.Released) [][]post.Cell {
 			case v.Null || !types[i].Noisy || types[i].Why != "":
 				row[i] = post.Exact(v)
 			case m != nil && cell.Group >= 0:
-				row[i] = post.Released(v, cell.Group*len(ids)+ids[m], noises[i])
+				row[i] = post.Released(v, number<<40+cell.Group*len(ids)+ids[m], noises[i])
 			default:
 				row[i] = post.Bounded(v, post.Interval{Low: cell.Estimate.Low, High: cell.Estimate.High})
 			}
@@ -245,8 +251,12 @@ func valueOf(t value.Type, e derive.Estimate) value.Value {
 
 // present replaces the rows and columns of a release by those that its question computes from them.
 func (r *Release) present(q Question, from *reading, rows [][]post.Cell, alpha float64) {
-	found := from.bound.Run(rows, alpha)
 	r.SQL, r.Groupings = q.SQL, nil
+	r.show(from.bound.Run(alpha, rows))
+}
+
+// show replaces the rows and columns of a release by computed ones.
+func (r *Release) show(found *post.Result) {
 	r.Columns, r.Rows = computedFrom(found.Columns, r.Columns), nil
 	for _, shown := range found.Rows {
 		row := make(Row, len(shown))
@@ -319,7 +329,7 @@ func estimateOf(s post.Shown) *Estimate {
 func (c *Session) explainComputed(q Question, over []*post.Program, refused error) (*Explanation, error) {
 	r, err := c.read(q, over, refused)
 	if err != nil {
-		return nil, c.public(err)
+		return c.explainCombined(q, err)
 	}
 	var out *Explanation
 	if r.free != nil {

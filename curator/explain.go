@@ -43,7 +43,9 @@ type Explanation struct {
 	Work    Work
 	// the question that is measured, with the errors of its numbers, if SQL computes with its answer; else nil
 	Measured *Measured
-	Notes    []string // facts that an analyst should know before reading the intervals
+	// the questions that are measured, if SQL computes with the answers of several; Price is that of all of them
+	Questions []*Explanation
+	Notes     []string // facts that an analyst should know before reading the intervals
 }
 
 // Unit describes the protected unit of an answer, and the bounds on its contribution.
@@ -87,7 +89,11 @@ func (c *Session) explain(q Question) (*Explanation, error) {
 		if over := c.over(q, err); len(over) > 0 {
 			return c.explainComputed(q, over, err)
 		}
-		return c.explainFreely(q, err)
+		out, err := c.explainFreely(q, err)
+		if err != nil {
+			return c.explainCombined(q, err)
+		}
+		return out, nil
 	}
 	return c.explained(a)
 }

@@ -29,6 +29,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		RowsBound  *RowsBound  `json:"rows_bound,omitempty"`
 		Truncation *Truncation `json:"truncation,omitempty"`
 		Measured   *Measured   `json:"measured,omitempty"`
+		Questions  []*Measured `json:"questions,omitempty"`
 		Price      Loss        `json:"price"`
 		Remaining  Loss        `json:"remaining"`
 		Replayed   bool        `json:"replayed"`
@@ -37,7 +38,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Whole      bool        `json:"whole,omitempty"`
 	}{
 		orNull(r.ID), r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.Notes, r.RowsBound,
-		r.Truncation, r.Measured, r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
+		r.Truncation, r.Measured, r.Questions, r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
 	})
 }
 
@@ -107,10 +108,20 @@ func (c Column) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the measured question.
 func (m *Measured) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	type measured struct {
 		SQL     string   `json:"sql"`
 		Columns []Column `json:"columns"`
-	}{m.SQL, m.Columns})
+	}
+	if m.Limits == nil {
+		return marshal(measured{m.SQL, m.Columns})
+	}
+	return marshal(struct {
+		ID *string `json:"release"`
+		measured
+		Limits   *Limits `json:"bounds"`
+		Price    Loss    `json:"price"`
+		Replayed bool    `json:"replayed"`
+	}{orNull(m.ID), measured{m.SQL, m.Columns}, m.Limits, m.Price, m.Replayed})
 }
 
 // MarshalJSON writes the bounds.

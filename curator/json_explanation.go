@@ -3,7 +3,7 @@ package curator
 // MarshalJSON writes the members of a release except its rows, and adds the predicted errors.
 func (e *Explanation) MarshalJSON() ([]byte, error) {
 	cells := &e.Cells
-	if e.Selection != nil {
+	if e.Selection != nil || len(e.Questions) > 0 {
 		cells = nil
 	}
 	return marshal(struct {
@@ -28,12 +28,13 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		Truncation  *Truncation     `json:"truncation,omitempty"`
 		Work        Work            `json:"work"`
 		Measured    *Measured       `json:"measured,omitempty"`
+		Questions   []*Explanation  `json:"questions,omitempty"`
 		Notes       []string        `json:"notes"`
 	}{
 		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, cells, e.Selection, e.L2, e.Sensitivity,
 		e.Price, e.Remaining, e.Affordable,
 		decimal(e.Largest), e.Charged, e.Replayed, e.Free, e.Reuse, e.Unit, e.RowsBound, e.Truncation, e.Work,
-		e.Measured, e.Notes,
+		e.Measured, e.Questions, e.Notes,
 	})
 }
 

@@ -19,10 +19,12 @@ type Release struct {
 	// the estimate of what the bounds cut; nil if the question and the policy ask for none
 	Truncation *Truncation
 	Measured   *Measured // the question that was measured, if SQL computes with its answer; else nil
-	Price      Loss
-	Remaining  Loss
-	Replayed   bool // returned from earlier releases, at no cost
-	Free       bool // the question reads no row, so its answer is exact, and not recorded
+	// the questions that were measured, if SQL computes with the answers of several; Price is that of all of them
+	Questions []*Measured
+	Price     Loss
+	Remaining Loss
+	Replayed  bool // returned from earlier releases, at no cost
+	Free      bool // the question reads no row, so its answer is exact, and not recorded
 	// From names the earlier releases that the answer was computed from, if it has no release of its own. ID is
 	// then the first of them.
 	From  []string

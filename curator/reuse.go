@@ -21,6 +21,9 @@ type Reuse struct {
 // the answer, or if the question has a release of its own. If the question names a price, it also returns nil if
 // paying that price would give a more exact answer.
 func (c *Session) reused(a *asked) (*release.Released, error) {
+	if a.apart { // two answers from the same release would share their noise
+		return nil, nil
+	}
 	if err := a.combinable(); err != nil || a.Fresh {
 		return nil, err
 	}
@@ -91,6 +94,9 @@ func (a *asked) namesPrice() bool {
 
 // reusable describes what reused would return, with the predicted errors.
 func (c *Session) reusable(a *asked, replayed bool) (*Reuse, error) {
+	if a.apart {
+		return nil, nil
+	}
 	if err := a.combinable(); err != nil || replayed && !a.Combine || a.Fresh {
 		return nil, err
 	}

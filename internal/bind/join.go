@@ -40,6 +40,19 @@ func (f from) join(j *query.Join) (*Relation, error) {
 	return other, other.restrict(e, where.Pos())
 }
 
+// unmatched refuses joins that are supported over the rows of answers alone.
+func unmatched(j *query.Join) error {
+	switch {
+	case j.Kind == query.FullJoin:
+		return Refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons",
+			"FULL JOIN is not supported: it would create rows that belong to nobody")
+	case j.Cross():
+		return Refuse(j.At, "write JOIN … ON a.x = b.x",
+			"a join needs a condition: without one, every row would be paired with every other")
+	}
+	return nil
+}
+
 // side binds one side of a join. Of inner joins in inner joins, the outermost alone looks for another order.
 func (f from) side(r query.Relation, of *query.Join) (*Relation, error) {
 	if j, ok := r.(*query.Join); ok && j.Kind == query.InnerJoin && of.Kind == query.InnerJoin {
@@ -50,6 +63,9 @@ func (f from) side(r query.Relation, of *query.Join) (*Relation, error) {
 
 // joinWritten joins two relations in the written order.
 func (f from) joinWritten(j *query.Join) (*Relation, error) {
+	if err := unmatched(j); err != nil {
+		return nil, err
+	}
 	l, err := f.side(j.L, j)
 	if err != nil {
 		return nil, err

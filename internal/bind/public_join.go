@@ -49,7 +49,7 @@ func keepsPublic(j *query.Join) (public *query.Subquery, persons query.Relation)
 // other FROM clause.
 func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	j, ok := tree.From.Relation.(*query.Join)
-	if !ok {
+	if !ok || unmatched(j) != nil {
 		return nil, nil
 	}
 	sub, other := keepsPublic(j)

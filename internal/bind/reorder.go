@@ -56,7 +56,7 @@ func (t *tables) flatten(r query.Relation) bool {
 		return true
 	}
 	from := len(t.names)
-	if !t.flatten(j.L) {
+	if j.Cross() || !t.flatten(j.L) {
 		return false
 	}
 	middle := len(t.names)

@@ -130,13 +130,14 @@ func coalesce(args []*node, at query.Pos) (*node, error) {
 	out.eval = func(e *env, r *row) Cell {
 		noise := false
 		for _, a := range args {
-			if c := a.eval(e, r); !c.Value.Null {
+			c := a.eval(e, r)
+			if !c.Value.Null {
 				if noise { // whether it is reached depends on noise
 					return Cell{Value: typed(c.Value, typ)}
 				}
 				return certain(c, a, out)
 			}
-			noise = noise || a.noisy
+			noise = noise || a.noisy && !c.absent
 		}
 		return Exact(value.NullOf(typ))
 	}

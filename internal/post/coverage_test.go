@@ -92,7 +92,7 @@ func TestCoverage(t *testing.T) {
 		n, s := &Noise{Law: laws[0], Unit: 1}, &Noise{Law: laws[1], Unit: 0.5}
 		for _, form := range forms {
 			bound := boundForm(t, form+measuredForm)
-			truth := bound.Run(drawn(n, s, func(*Noise) int64 { return 0 }), 0.05)
+			truth := bound.Run(0.05, drawn(n, s, func(*Noise) int64 { return 0 }))
 			tests := make([]*stattest.Sequential, len(exactCounts))
 			if strings.Contains(form, "/") && os.Getenv("DITHER_LONG") == "" { // quotients take longer
 				if name != "laplace" {
@@ -104,7 +104,7 @@ func TestCoverage(t *testing.T) {
 				tests[i] = &stattest.Sequential{Promised: 0.95, Wrong: 0.85, FalseAlarm: 1e-7, Miss: 1e-2}
 			}
 			for draws := 0; draws < 4000 && stattest.AnyOpen(tests); draws++ {
-				got := bound.Run(drawn(n, s, func(n *Noise) int64 { return n.Law.Draw().Int64() }), 0.05)
+				got := bound.Run(0.05, drawn(n, s, func(n *Noise) int64 { return n.Law.Draw().Int64() }))
 				if why := got.Columns[0].Why; why != "" {
 					t.Fatalf("%s: %s", form, why)
 				}
@@ -130,7 +130,7 @@ func TestSumsAreSharp(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := &Noise{Law: gaussian, Unit: 1}
-	got := boundForm(t, "SELECT SUM(n) OVER ()"+measuredForm).Run(drawn(n, n, func(*Noise) int64 { return 0 }), 0.05)
+	got := boundForm(t, "SELECT SUM(n) OVER ()"+measuredForm).Run(0.05, drawn(n, n, func(*Noise) int64 { return 0 }))
 	half := (got.Rows[0][0].Interval.High - got.Rows[0][0].Interval.Low) / 2
 	if want := 1.96 * math.Sqrt(5*90); half > 1.05*want+5 || half < want-2 {
 		t.Errorf("the half-width is %g, and 1.96 standard deviations are %g", half, want)
@@ -148,7 +148,7 @@ func TestSharesAreJoint(t *testing.T) {
 	}
 	n := &Noise{Law: gaussian, Unit: 1}
 	rows := drawn(n, n, func(*Noise) int64 { return 0 })
-	got := boundForm(t, "SELECT n / SUM(n) OVER ()"+measuredForm).Run(rows, 0.05)
+	got := boundForm(t, "SELECT n / SUM(n) OVER ()"+measuredForm).Run(0.05, rows)
 	// To first order, the variance of part/total is σ²·((1 − θ)² + 4θ²)/total².
 	theta := 400.0 / 635
 	want := 1.96 * math.Sqrt(90*((1-theta)*(1-theta)+4*theta*theta)) / 635

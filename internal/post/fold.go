@@ -206,6 +206,9 @@ type adder struct {
 func startTotal(f *fold) accumulator { return &adder{fold: f} }
 
 func (a *adder) add(c Cell) {
+	if c.absent {
+		return
+	}
 	a.all++
 	if c.Value.Null {
 		return

@@ -47,7 +47,7 @@ func FuzzProgram(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			bound.Run(rows, 0.05)
+			bound.Run(0.05, rows)
 		}
 	})
 }

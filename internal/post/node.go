@@ -18,8 +18,11 @@ type node struct {
 
 // env is the state of one evaluation.
 type env struct {
-	laws  *laws
-	terms int // how many more terms the forms of the question may have
+	laws    *laws
+	terms   int                 // how many more terms the forms of the question may have
+	pairs   int                 // how many more rows its joins may pair
+	answers [][][]Cell          // the rows of each measured question
+	inner   map[*inner][][]Cell // the rows of subqueries in expressions
 }
 
 // mostTerms bounds the work and the memory for forms. Running sums over 2,000 rows have two million terms.

@@ -25,6 +25,8 @@ type Column struct {
 	Noisy bool   // the values depend on released numbers
 	Why   string // why the column has no interval; "" if it has one, or is not noisy
 	From  int    // 1 + the index of the measured question's column that this column shows unchanged; 0 for none
+
+	untyped bool // every value is NULL, and no type was said
 }
 
 // Table is the answer of the question that is measured.
@@ -39,8 +41,9 @@ type Table struct {
 // Cell is a value, with its error if it depends on released numbers. The error is nil if the value is exact or has no
 // interval.
 type Cell struct {
-	Value value.Value
-	error *margin
+	Value  value.Value
+	error  *margin
+	absent bool // a NULL of a row without a match in an outer join, which does not depend on noise
 }
 
 // Noise is the error of a released number: Unit·(Z + r), where Z has the distribution Law, and the rounding r is at most

@@ -6,60 +6,49 @@ import (
 	"dither/internal/value"
 )
 
-// Bound is a program whose names and types are known to fit its answer.
+// Bound is a program whose names and types are known to fit its answers.
 type Bound struct {
-	stages []*stage
-	nested []*nested
-}
-
-// nested is a subquery in an expression that gives one value of the same answer.
-type nested struct {
-	stages []*stage
-	value  *Cell // set while the program runs
+	of source
+	frame
 }
 
 // Bind binds a program to the columns of its answer. chosen is that of the table that Run will get. Every error is a
 // *bind.Error, and depends on the question and the policy alone.
 func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
-	out := &Bound{}
-	b := &binder{program: p}
-	b.nested = func(x *query.Nested) (*node, error) { return out.value(b, x, columns, chosen) }
-	var err error
-	out.stages, err = b.chain(p.over, columns, chosen)
-	return out, err
+	b := &binder{}
+	b.nested = func(_ *scope, x *query.Nested) (*node, error) { return b.sameAnswer(p, x, columns, chosen) }
+	of, in, err := b.chain(answered(0), p.over, frame{columns: positions(columns, 0), chosen: chosen})
+	return &Bound{of, in}, err
 }
 
 // chain binds SELECTs, each over the rows of the one before.
-func (b *binder) chain(over []*query.Select, columns []Column, chosen string) (stages []*stage, err error) {
-	table := ""
+func (b *binder) chain(of source, over []*query.Select, in frame) (source, frame, error) {
 	for i, q := range over {
-		if i == 0 {
-			columns = positions(columns)
-		}
-		t, err := b.bindSelect(q, columns, table, chosen)
+		t, err := b.bindSelect(q, in)
 		if err != nil {
-			return nil, err
+			return nil, in, err
 		}
-		stages, columns, chosen = append(stages, t), t.columns, t.chosen
+		of, in = selected{of, t}, frame{columns: t.columns, chosen: t.chosen}
 		if i+1 < len(over) {
-			table = over[i+1].From.Relation.(*query.Subquery).Alias
+			in.table = over[i+1].From.Relation.(*query.Subquery).Alias
 		}
 	}
-	return stages, nil
+	return of, in, nil
 }
 
-// positions names the columns of the answer by their positions, as divide does.
-func positions(columns []Column) []Column {
+// positions names the columns of an answer by their positions, as divide does. The answers before it have `from` columns.
+func positions(columns []Column, from int) []Column {
 	out := make([]Column, len(columns))
 	for i, c := range columns {
 		out[i] = c
-		out[i].Name, out[i].From = position(i), i+1
+		out[i].Name, out[i].From = position(i), from+i+1
 	}
 	return out
 }
 
-// value binds a subquery that gives one value, if it reads the same answer: share = n / (SELECT SUM(n) FROM answer).
-func (o *Bound) value(b *binder, x *query.Nested, columns []Column, chosen string) (*node, error) {
+// sameAnswer binds a subquery that gives one value, if it reads the same answer:
+// share = n / (SELECT SUM(n) FROM answer).
+func (b *binder) sameAnswer(p *Program, x *query.Nested, columns []Column, chosen string) (*node, error) {
 	other := bind.Refuse(x.At, "ask it first, and write its answer as a constant",
 		"a subquery in an expression over an answer must give one value of that same answer")
 	if x.Kind != query.ValueNested || len(x.Sub.Branches) != 1 {
@@ -67,41 +56,36 @@ func (o *Bound) value(b *binder, x *query.Nested, columns []Column, chosen strin
 	}
 	var around []*query.Select
 	s := x.Sub.Branches[0]
-	for ; s != nil && s.String() != b.program.as; s = below(s) {
+	for ; s != nil && s.String() != p.as; s = below(s) {
 		around = append(around, s)
 	}
 	if s == nil {
 		return nil, other
 	}
-	stages, err := b.chain(append([]*query.Select{b.program.split}, reversed(around)...), columns, chosen)
+	over := append([]*query.Select{p.split}, reversed(around)...)
+	of, in, err := b.chain(answered(0), over, frame{columns: positions(columns, 0), chosen: chosen})
 	if err != nil {
 		return nil, err
 	}
-	last := stages[len(stages)-1]
-	if len(last.items) != 1 || !last.whole {
-		return nil, bind.Refuse(x.At, "select one aggregate without GROUP BY", "this subquery may give several values")
+	if len(in.columns) != 1 || !of.(selected).by.whole {
+		return nil, severalValues(x)
 	}
-	n := &nested{stages: stages}
-	o.nested = append(o.nested, n)
-	c := last.columns[0]
-	return &node{typ: c.Type, noisy: c.Noisy, why: c.Why, eval: func(*env, *row) Cell {
-		if n.value == nil {
-			return Exact(value.NullOf(c.Type))
-		}
-		return *n.value
-	}}, nil
+	return (&inner{of}).value(in), nil
+}
+
+func severalValues(x *query.Nested) error {
+	return bind.Refuse(x.At, "select one aggregate without GROUP BY", "this subquery may give several values")
 }
 
 // Columns returns the columns of the program's rows.
-func (o *Bound) Columns() []Column { return o.stages[len(o.stages)-1].columns }
-
-// Chosen says why the rows of the program depend on noise; "" if they do not.
-func (o *Bound) Chosen() string { return o.stages[len(o.stages)-1].chosen }
+func (o *Bound) Columns() []Column { return o.columns }
 
 // Result is the rows that a program computes.
 type Result struct {
 	Columns []Column
 	Rows    [][]Shown
+	// Excess is set if joins paired more rows than are allowed. There are no rows then.
+	Excess bool
 }
 
 // Shown is a value with its interval. Interval is nil if the value is exact or has none.
@@ -114,20 +98,22 @@ type Shown struct {
 // whyUnknown is the reason why a single number has no interval.
 const whyUnknown = "some of its numbers combine errors that are not known together"
 
-// Run computes the program over the rows of its answer. Intervals fail to cover with probability at most alpha each.
-func (o *Bound) Run(rows [][]Cell, alpha float64) *Result {
-	e := &env{laws: newLaws(alpha), terms: mostTerms}
-	for _, n := range o.nested {
-		if found := chain(e, n.stages, rows); len(found) == 1 {
-			n.value = &found[0][0]
-		}
+// mostPairs bounds the rows that the joins of a question pair.
+const mostPairs = 2_000_000
+
+// Run computes the program over the rows of its answers. Intervals fail to cover with probability at most alpha each.
+func (o *Bound) Run(alpha float64, answers ...[][]Cell) *Result {
+	e := &env{laws: newLaws(alpha), terms: mostTerms, answers: answers, pairs: mostPairs, inner: map[*inner][][]Cell{}}
+	out := &Result{Columns: append([]Column{}, o.columns...)}
+	rows := o.of.rows(e)
+	if e.pairs < 0 {
+		out.Excess, rows = true, nil
 	}
-	out := &Result{Columns: append([]Column{}, o.Columns()...)}
-	for _, cells := range chain(e, o.stages, rows) {
+	for _, cells := range rows {
 		shown := make([]Shown, len(cells))
 		for i, c := range cells {
 			shown[i].Value = c.Value
-			if column := o.Columns()[i]; !column.Noisy || column.Why != "" || c.Value.Null {
+			if column := o.columns[i]; !column.Noisy || column.Why != "" || c.Value.Null {
 				continue
 			}
 			if c.error == nil {
@@ -140,11 +126,4 @@ func (o *Bound) Run(rows [][]Cell, alpha float64) *Result {
 		out.Rows = append(out.Rows, shown)
 	}
 	return out
-}
-
-func chain(e *env, stages []*stage, rows [][]Cell) [][]Cell {
-	for _, t := range stages {
-		rows = t.run(e, rows)
-	}
-	return rows
 }

@@ -14,8 +14,7 @@ import (
 // scope binds the expressions of one SELECT over an answer.
 type scope struct {
 	*binder
-	columns []Column
-	table   string // the name by which the SELECT refers to its rows; "" for none
+	frame
 	// of GROUP BY: the texts of the expressions without the names of tables, and their nodes. nil without GROUP BY and
 	// aggregates
 	grouped           bool
@@ -29,10 +28,68 @@ type scope struct {
 	texts             []string // of the folds
 }
 
+// frame describes the rows that a SELECT reads.
+type frame struct {
+	columns []Column
+	table   string // the name by which the SELECT refers to its rows; "" for none
+	// for a join: the name of each column's table, and whether USING merged the column, so that only a name with its table
+	// means it. nil for a single table
+	of     []string
+	merged []bool
+	chosen string // why the rows depend on noise; "" if they do not
+}
+
+// tableOf returns the name of the table of column i.
+func (f *frame) tableOf(i int) string {
+	if f.of == nil {
+		return f.table
+	}
+	return f.of[i]
+}
+
+// shows reports whether a star stands for column i, among others. table is "" for * alone.
+func (f *frame) shows(i int, table string) bool {
+	if table != "" {
+		return f.tableOf(i) == table
+	}
+	return f.merged == nil || !f.merged[i]
+}
+
+// means reports whether a name may mean column i.
+func (f *frame) means(i int, x *query.Column) bool {
+	return f.columns[i].Name == x.Name && f.shows(i, x.Table)
+}
+
+// has reports whether rows have a table of a name.
+func (f *frame) has(table string) bool {
+	if f.of == nil {
+		return f.table == table
+	}
+	return slices.Contains(f.of, table)
+}
+
+// text returns a text that is the same for expressions that mean the same columns.
+func (f *frame) text(x query.Expr) string {
+	if f.of == nil {
+		return plain(x)
+	}
+	return query.Print(query.Replace(x, func(e query.Expr) (query.Expr, bool) {
+		c, ok := e.(*query.Column)
+		if !ok {
+			return e, false
+		}
+		for i := range f.columns {
+			if f.means(i, c) {
+				return &query.Column{At: c.At, Name: position(i)}, true
+			}
+		}
+		return e, true
+	}))
+}
+
 // binder holds what the SELECTs of one question share.
 type binder struct {
-	program *Program
-	nested  func(*query.Nested) (*node, error)
+	nested func(*scope, *query.Nested) (*node, error)
 }
 
 func (s *scope) bindAll(xs []query.Expr) ([]*node, error) {
@@ -49,7 +106,7 @@ func (s *scope) bindAll(xs []query.Expr) ([]*node, error) {
 
 func (s *scope) bind(x query.Expr) (*node, error) {
 	if s.grouped && !s.inside {
-		if i := slices.Index(s.keys, plain(x)); i >= 0 {
+		if i := slices.Index(s.keys, s.text(x)); i >= 0 {
 			n := s.groups[i]
 			return &node{typ: n.typ, noisy: n.noisy, why: n.why, eval: func(_ *env, r *row) Cell { return r.keys[i] }}, nil
 		}
@@ -92,7 +149,7 @@ func (s *scope) bind(x query.Expr) (*node, error) {
 	case *query.Call:
 		return s.call(x)
 	case *query.Nested:
-		return s.nested(x)
+		return s.nested(s, x)
 	case *query.Star:
 		return nil, bind.Refuse(x.At, "name the columns", "* is allowed only as an item of SELECT, without GROUP BY")
 	}
@@ -103,11 +160,15 @@ func (s *scope) bind(x query.Expr) (*node, error) {
 func (s *scope) column(x *query.Column) (*node, error) {
 	at := -1
 	for i, c := range s.columns {
-		if c.Name != x.Name || x.Table != "" && x.Table != s.table {
+		if !s.means(i, x) {
 			continue
 		}
 		if at >= 0 {
-			return nil, bind.Refuse(x.At, "give the columns different names with AS", "the answer has several columns %q", x.Name)
+			hint := "give the columns different names with AS"
+			if s.tableOf(i) != s.tableOf(at) {
+				hint = "write the table before it: " + query.QuoteName(s.tableOf(at)) + "." + query.QuoteName(x.Name)
+			}
+			return nil, bind.Refuse(x.At, hint, "the answer has several columns %q", c.Name)
 		}
 		at = i
 	}
@@ -129,12 +190,12 @@ func (s *scope) field(i int) *node {
 // noColumn returns the refusal of a name that the answer does not have.
 func (s *scope) noColumn(x *query.Column) error {
 	var names []string
-	for _, c := range s.columns {
-		if !strings.HasPrefix(c.Name, "\x00") {
+	for i, c := range s.columns {
+		if !strings.HasPrefix(c.Name, "\x00") && s.shows(i, x.Table) {
 			names = append(names, c.Name)
 		}
 	}
-	if x.Table != "" && x.Table != s.table {
+	if x.Table != "" && !s.has(x.Table) {
 		hint := "write the column's name alone"
 		if s.table != "" {
 			hint = "write " + query.QuoteName(s.table) + "." + query.QuoteName(x.Name)

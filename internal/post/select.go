@@ -40,7 +40,7 @@ func (s *scope) aggregate(x *query.Call) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := plain(x)
+	text := s.text(x)
 	i := slices.Index(s.texts, text)
 	if i < 0 {
 		i = len(s.folds)
@@ -50,9 +50,9 @@ func (s *scope) aggregate(x *query.Call) (*node, error) {
 	return n, nil
 }
 
-// bindSelect binds a SELECT over rows with these columns. chosen says why the rows depend on noise; "" if they do not.
-func (b *binder) bindSelect(q *query.Select, columns []Column, table, chosen string) (*stage, error) {
-	s := &scope{binder: b, columns: columns, table: table, picked: chosen, rowwise: true}
+// bindSelect binds a SELECT over rows.
+func (b *binder) bindSelect(q *query.Select, in frame) (*stage, error) {
+	s := &scope{binder: b, frame: in, picked: in.chosen, rowwise: true}
 	out := &stage{distinct: q.Distinct, limit: q.Limit, offset: q.Offset}
 	var err error
 	if q.Where != nil {
@@ -110,7 +110,7 @@ func (s *scope) group(q *query.Select, out *stage) error {
 		if err != nil {
 			return err
 		}
-		s.keys, s.groups = append(s.keys, plain(x)), append(s.groups, n)
+		s.keys, s.groups = append(s.keys, s.text(x)), append(s.groups, n)
 		if n.noisy && s.picked == "" {
 			s.picked = whyGroups
 		}
@@ -135,10 +135,13 @@ func (s *scope) list(q *query.Select, out *stage) error {
 			if s.grouped {
 				return bind.Refuse(star.At, "list the GROUP BY expressions and aggregates", "* cannot be selected with GROUP BY")
 			}
-			if star.Table != "" && star.Table != s.table {
+			if star.Table != "" && !s.has(star.Table) {
 				return bind.Refuse(star.At, "write *", "there is no table %q in FROM", star.Table)
 			}
 			for i, c := range s.columns {
+				if !s.shows(i, star.Table) {
+					continue
+				}
 				out.items, out.columns = append(out.items, s.field(i)), append(out.columns, c)
 			}
 			continue
@@ -149,7 +152,7 @@ func (s *scope) list(q *query.Select, out *stage) error {
 		}
 		c := Column{Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from}
 		if c.Type == 0 {
-			c.Type = value.Text
+			c.Type, c.untyped = value.Text, true
 		}
 		out.items, out.columns = append(out.items, n), append(out.columns, c)
 	}
@@ -186,10 +189,10 @@ func (s *scope) output(q *query.Select, x query.Expr, out *stage) (*node, error)
 			}
 		}
 	}
-	text := plain(x)
+	text := s.text(x)
 	if len(q.Items) == len(out.items) {
 		for i, item := range q.Items {
-			if plain(item.Expr) == text {
+			if s.text(item.Expr) == text {
 				return out.items[i], nil
 			}
 		}

@@ -158,8 +158,7 @@ func (l *lowering) join(x *pg.JoinExpr, at Pos, depth int) (Relation, error) {
 	case pg.JoinType_JOIN_RIGHT:
 		out.Kind = RightJoin
 	case pg.JoinType_JOIN_FULL:
-		return no("FULL JOIN is not supported: it would create rows that belong to nobody",
-			"write JOIN, or LEFT JOIN from the table of persons")
+		out.Kind = FullJoin
 	default:
 		return no("this join is not supported", "write JOIN … ON")
 	}
@@ -174,9 +173,8 @@ func (l *lowering) join(x *pg.JoinExpr, at Pos, depth int) (Relation, error) {
 			out.Using = append(out.Using, n.GetString_().GetSval())
 		}
 		return out, nil
-	case x.GetQuals() == nil:
-		return no("a join needs a condition: without one, every row would be paired with every "+
-			"other", "write JOIN … ON a.x = b.x")
+	case x.GetQuals() == nil: // CROSS JOIN
+		return out, nil
 	}
 	out.On, err = l.expr(x.GetQuals(), out.At, 1)
 	return out, err

@@ -31,6 +31,9 @@ func (l *lowering) pos(location int32, fallback Pos) Pos {
 }
 
 func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
+	if s.GetOp() == pg.SetOperation_SETOP_UNION {
+		return l.union(s)
+	}
 	restore, err := l.with(s.GetWithClause())
 	defer restore()
 	if err != nil {

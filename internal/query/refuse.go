@@ -17,8 +17,6 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 		return l.text.refuse(l.find(kind), hint, "%s", message)
 	}
 	switch {
-	case s.GetOp() == pg.SetOperation_SETOP_UNION:
-		return no(pg.Token_UNION, "ask two questions; or group by the column that tells them apart", "UNION is not supported")
 	case s.GetOp() == pg.SetOperation_SETOP_INTERSECT:
 		return no(pg.Token_INTERSECT, "ask two questions", "INTERSECT is not supported")
 	case s.GetOp() == pg.SetOperation_SETOP_EXCEPT:

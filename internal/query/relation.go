@@ -23,7 +23,7 @@ type Subquery struct {
 }
 
 // Join is L JOIN R ON On. With USING, On is nil, and Using holds the names of columns of both sides. With Natural, both
-// are nil, and the join is by all names that both sides have.
+// are nil, and the join is by all names that both sides have. Without any of the three, it is a CROSS JOIN.
 type Join struct {
 	At    Pos // the position of the right side
 	Kind  JoinKind
@@ -48,7 +48,11 @@ const (
 	InnerJoin JoinKind = "JOIN"
 	LeftJoin  JoinKind = "LEFT JOIN"
 	RightJoin JoinKind = "RIGHT JOIN"
+	FullJoin  JoinKind = "FULL JOIN"
 )
+
+// Cross reports whether a join pairs every row with every other one.
+func (r *Join) Cross() bool { return r.On == nil && len(r.Using) == 0 && !r.Natural }
 
 // Star is * or table.*, which only the SELECT list of a subquery may contain. Table is "" unless the star is
 // qualified.
@@ -94,8 +98,11 @@ func (p *printer) relation(r Relation) {
 		p.alias(r.Alias)
 	case *Join:
 		p.relation(r.L)
-		if r.Natural {
+		switch {
+		case r.Natural:
 			p.write(" NATURAL")
+		case r.Cross():
+			p.write(" CROSS")
 		}
 		p.write(" " + string(r.Kind) + " ")
 		if _, nested := r.R.(*Join); nested {

@@ -55,6 +55,15 @@ func (k *Kernel) Arrives(ctx context.Context) context.Context {
 	return context.WithValue(ctx, arrivalKey{}, k.clock.Now())
 }
 
+// Departs stores the current time in the context as the time of arrival of a further access of the same question. The
+// access before it was released at its release time, which depends on no row.
+func (k *Kernel) Departs(ctx context.Context) context.Context {
+	if k.policy.Delay == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, arrivalKey{}, k.clock.Now())
+}
+
 // DelayOf returns the time between a question's arrival and the release of its answer; 0 if the policy has no
 // answer_delay. It is a function of the statements, the policy, and the planned number of passes over the rows.
 func (k *Kernel) DelayOf(l *Look) (time.Duration, error) {

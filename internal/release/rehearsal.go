@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/engine"
+	"dither/internal/ledger"
 )
 
 // A rehearsal comes before the charge, so it is bounded: in time, in memory (by the engines), and in the number that
@@ -142,6 +143,26 @@ func (k *Kernel) rehearse(ctx context.Context, analyst string, from engine.Seale
 		return ctx.Err()
 	}
 	return nil
+}
+
+// Ready returns the refusal that Release would return for an access before its reservation. It reads no row, and charges
+// nothing. A question that runs several accesses calls it for each before the first is charged.
+func (k *Kernel) Ready(ctx context.Context, p Primitive) error {
+	l := p.decided()
+	if released, err := k.ReleasedBefore(l); released || err != nil {
+		return err
+	}
+	if k.ledger.ReadOnly() {
+		return ledger.ErrReadOnly
+	}
+	if err := k.Answerable(l); err != nil {
+		return err
+	}
+	_, done, err := k.rehearsed(ctx, nil, l, l.statements...)
+	if err == nil {
+		done()
+	}
+	return err
 }
 
 // unrehearsed returns the refusal for a failed rehearsal.

@@ -17,6 +17,9 @@ func ExplanationText(e *curator.Explanation) string {
 	if e.Free {
 		return "price      free: the question reads no row, so its answer is exact\n"
 	}
+	if len(e.Questions) > 0 {
+		return severalText(e)
+	}
 	switch {
 	case e.Reuse != nil && e.Reuse.Taken:
 		fmt.Fprintf(
@@ -98,6 +101,37 @@ func ExplanationText(e *curator.Explanation) string {
 		fmt.Fprintf(&b, "measured   %s\n\n", Printable(e.Measured.SQL))
 		columns = slices.Concat(e.Measured.Columns, newColumns(e))
 	}
+	b.WriteString(columnsText(e, columns))
+	b.WriteString(groupingsText(e))
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "\n%s", n)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// severalText writes the explanation of a question that measures several questions.
+func severalText(e *curator.Explanation) string {
+	var b strings.Builder
+	if e.Replayed {
+		b.WriteString("price      free: all parts were released before (--fresh pays again)\n")
+	} else {
+		fmt.Fprintf(&b, "price      %s for %s of the remaining %s%s\n", e.Price, Plural(len(e.Questions), "measured question"),
+			e.Remaining, tooMuch(e))
+	}
+	for i, q := range e.Questions {
+		fmt.Fprintf(&b, "\nmeasured %d %s\n%s", i+1, Printable(q.SQL), ExplanationText(q))
+	}
+	b.WriteString("\n" + columnsText(e, e.Columns))
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "\n%s", n)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// columnsText writes the table of columns.
+func columnsText(e *curator.Explanation, columns []curator.Column) string {
 	g := Grid{}
 	g.Add(" column", "mechanism", "share", "sensitivity", "noise scale", "expected error, "+Percent(e.Confidence))
 	for _, c := range columns {
@@ -120,13 +154,7 @@ func ExplanationText(e *curator.Explanation) string {
 			g.Add("   bounds", "search", b.Share.Amount(), "", "", "within "+boundsText(b))
 		}
 	}
-	b.WriteString(g.Text("  "))
-	b.WriteString(groupingsText(e))
-	for _, n := range e.Notes {
-		fmt.Fprintf(&b, "\n%s", n)
-	}
-	b.WriteString("\n")
-	return b.String()
+	return g.Text("  ")
 }
 
 // newColumns returns the columns that an answer computes from the columns of the measured question.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	"dither/curator"
 )
@@ -59,8 +60,20 @@ func footer(r *curator.Release) string {
 		paid(r),
 		r.Remaining,
 		Percent(r.Confidence),
-		r.ID,
+		releases(r),
 	)
+}
+
+// releases names the releases of an answer.
+func releases(r *curator.Release) string {
+	if len(r.Questions) == 0 {
+		return r.ID
+	}
+	var names []string
+	for _, m := range r.Questions {
+		names = append(names, m.ID)
+	}
+	return strings.Join(names, ", ")
 }
 
 // noteLines returns a line for each note.

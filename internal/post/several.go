@@ -1,0 +1,262 @@
+package post
+
+import (
+	"math"
+
+	"dither/internal/bind"
+	"dither/internal/query"
+)
+
+// A question may compute with the answers of several measured questions: with joins, UNION ALL and subqueries in
+// expressions, and with the same answer in several places. Each SELECT that aggregates may be one that is measured. The
+// outermost that can be is, so that aggregates of one person's rows stay part of a measured question.
+
+// Answer is the answer of a measured question, before it has rows.
+type Answer struct {
+	Index   int // among the answers that Run gets
+	From    int // the number of columns of the answers before it
+	Columns []Column
+	Rows    int // the largest number of rows
+}
+
+// Several reads a question as SELECTs over the answers of measured questions. measure plans a measured question, and
+// returns its answer, or a refusal. It is asked again for a question that the text has twice. has is that of Split. The
+// error is the refusal of the first part that is neither measured nor computed from answers.
+func Several(tree *query.Select, has func(*query.Select, string) bool, measure func(*Program) (Answer, error)) (*Bound, error) {
+	s := &several{binder: &binder{}, tree: tree, has: has, measure: measure}
+	s.nested = s.inner
+	t, err := s.selects(tree)
+	if err != nil {
+		return nil, err
+	}
+	return &Bound{t.of, t.frame}, nil
+}
+
+type several struct {
+	*binder
+	tree    *query.Select
+	has     func(*query.Select, string) bool
+	measure func(*Program) (Answer, error)
+}
+
+// table is bound rows.
+type table struct {
+	frame
+	of   source
+	most float64 // the largest number of rows
+}
+
+// selects binds a SELECT: it is measured, or computes with answers.
+func (s *several) selects(q *query.Select) (*table, error) {
+	var refused error
+	if measured(q) && s.tree.Options == nil {
+		p := divide(q, func(name string) bool { return s.has(q, name) })
+		p.Measured.Catalogs = s.tree.Catalogs
+		a, err := s.measure(p)
+		if err == nil {
+			in := frame{columns: positions(a.Columns, a.From)}
+			return s.over(p.split, &table{in, answered(a.Index), float64(a.Rows)})
+		}
+		refused = err
+	}
+	in, err := s.from(q)
+	if err != nil {
+		if refused != nil && readsRows(q.From.Relation) {
+			err = refused
+		}
+		return nil, err
+	}
+	return s.over(q, in)
+}
+
+// over binds a SELECT over rows.
+func (s *several) over(q *query.Select, in *table) (*table, error) {
+	t, err := s.bindSelect(q, in.frame)
+	if err != nil {
+		return nil, err
+	}
+	out := &table{frame{columns: t.columns, chosen: t.chosen}, selected{in.of, t}, in.most}
+	if t.whole {
+		out.most = 1
+	}
+	if q.Limit != nil {
+		out.most = min(out.most, float64(*q.Limit))
+	}
+	return out, nil
+}
+
+// readsRows reports whether FROM has a table, outside subqueries.
+func readsRows(r query.Relation) bool {
+	switch r := r.(type) {
+	case nil, *query.Table:
+		return true
+	case *query.Join:
+		return readsRows(r.L) || readsRows(r.R)
+	case *query.List:
+		for _, item := range r.Items {
+			if readsRows(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// from binds FROM.
+func (s *several) from(q *query.Select) (*table, error) {
+	if q.From.None() {
+		return &table{frame{}, lone{}, 1}, nil
+	}
+	list, ok := q.From.Relation.(*query.List)
+	if !ok {
+		return s.relation(q.From.Relation, q.From.At)
+	}
+	out, err := s.relation(list.Items[0], list.At)
+	for _, item := range list.Items[1:] {
+		if err != nil {
+			return nil, err
+		}
+		var next *table
+		if next, err = s.relation(item, item.Pos()); err == nil {
+			out, err = s.join(out, next, &query.Join{At: item.Pos(), Kind: query.InnerJoin}, conjuncts(q.Where))
+		}
+	}
+	return out, err
+}
+
+func (s *several) relation(r query.Relation, at query.Pos) (*table, error) {
+	switch r := r.(type) {
+	case *query.Subquery:
+		out, err := s.subquery(r)
+		if err == nil {
+			out.table = r.Alias
+		}
+		return out, err
+	case *query.Join:
+		left, err := s.relation(r.L, r.L.Pos())
+		if err != nil {
+			return nil, err
+		}
+		right, err := s.relation(r.R, r.At)
+		if err != nil {
+			return nil, err
+		}
+		return s.join(left, right, r, nil)
+	}
+	return nil, bind.Refuse(at, "aggregate the table in a subquery first", "rows of persons cannot be combined with an answer")
+}
+
+// subquery binds the SELECTs of a subquery, which UNION ALL combines.
+func (s *several) subquery(r *query.Subquery) (*table, error) {
+	var all []*table
+	for _, q := range r.Branches {
+		t, err := s.selects(q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return unite(all, r)
+}
+
+// unite binds UNION ALL. The first SELECT names the columns.
+func unite(all []*table, r *query.Subquery) (*table, error) {
+	out := &table{of: united{}}
+	width := len(all[0].columns)
+	items, columns := make([][]*node, len(all)), make([]Column, width)
+	for i, t := range all {
+		if len(t.columns) != width {
+			return nil, bind.Refuse(r.Branches[i].At, "select the same columns in each",
+				"the SELECTs of UNION ALL have %d and %d columns", width, len(t.columns))
+		}
+		out.most += t.most
+		if out.chosen == "" {
+			out.chosen = t.chosen
+		}
+	}
+	for c := range width {
+		ns, both := make([]*node, len(all)), &node{}
+		for i, t := range all {
+			ns[i] = t.column(c)
+		}
+		typ, err := alike(r.At, ns...)
+		if err != nil {
+			return nil, err
+		}
+		both.depends("", ns...)
+		columns[c] = Column{Name: all[0].columns[c].Name, Type: typ, Noisy: both.noisy, Why: both.why}
+		for i, n := range ns {
+			items[i] = append(items[i], as(n, both))
+		}
+	}
+	out.columns = columns
+	for i, t := range all {
+		out.of = append(out.of.(united), selected{t.of, &stage{items: items[i], columns: columns}})
+	}
+	return out, nil
+}
+
+// column returns a column of rows as an expression. A column of NULLs alone has no type.
+func (t *table) column(i int) *node {
+	n := (&scope{frame: t.frame}).field(i)
+	if t.columns[i].untyped {
+		n.typ = 0
+	}
+	return n
+}
+
+// as returns a column of one SELECT as a column of the UNION ALL.
+func as(n, of *node) *node {
+	out := *n
+	out.eval = func(e *env, r *row) Cell {
+		c := n.eval(e, r)
+		return certain(c, n, of)
+	}
+	return &out
+}
+
+// inner binds a subquery in an expression.
+func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
+	t, err := s.subquery(x.Sub)
+	if err != nil {
+		return nil, err
+	}
+	n := &inner{t.of}
+	switch {
+	case x.Kind == query.ExistsNested:
+		return n.exists(t.frame), nil
+	case len(t.columns) != 1 || x.Kind == query.InNested && len(x.X) != 1:
+		return nil, bind.Refuse(x.At, "select one column", "this subquery over an answer must have one column")
+	case x.Kind == query.InNested:
+		left, err := of.bind(x.X[0])
+		if err != nil {
+			return nil, err
+		}
+		return n.in(left, t.frame, x.At)
+	case t.most > 1:
+		return nil, severalValues(x)
+	}
+	return n.value(t.frame), nil
+}
+
+// conjuncts returns the operands of AND.
+func conjuncts(x query.Expr) []query.Expr {
+	if x == nil {
+		return nil
+	}
+	if b, ok := x.(*query.Binary); ok && b.Op == query.And {
+		return append(conjuncts(b.L), conjuncts(b.R)...)
+	}
+	return []query.Expr{x}
+}
+
+// paired returns the number of rows of a join.
+func paired(l, r *table, keys bool) float64 {
+	if keys { // keys usually differ, so this is no bound: Run stops at mostPairs
+		return math.Max(l.most, r.most)
+	}
+	return l.most * r.most
+}

@@ -1,0 +1,187 @@
+package post
+
+import (
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// source gives rows: an answer, or what SELECTs, joins and UNION ALL make of answers.
+type source interface{ rows(e *env) [][]Cell }
+
+// answered is the answer of the measured question with this index.
+type answered int
+
+func (i answered) rows(e *env) [][]Cell { return e.answers[i] }
+
+// lone is the one row without columns that a SELECT without FROM reads.
+type lone struct{}
+
+func (lone) rows(*env) [][]Cell { return [][]Cell{{}} }
+
+// selected is a SELECT over rows.
+type selected struct {
+	of source
+	by *stage
+}
+
+func (s selected) rows(e *env) [][]Cell { return s.by.run(e, s.of.rows(e)) }
+
+// united is the UNION ALL of rows.
+type united []source
+
+func (u united) rows(e *env) (out [][]Cell) {
+	for _, s := range u {
+		out = append(out, s.rows(e)...)
+	}
+	return out
+}
+
+// matched is a join of rows. Rows match if their keys are equal and not NULL, and the condition on both holds.
+type matched struct {
+	l, r         source
+	left, right  []*node       // the keys
+	on           *node         // over a row of l followed by one of r; nil for none
+	keepL, keepR bool          // whether rows without a match stay
+	noisy        bool          // whether a match depends on noise
+	types        [2]([]Column) // the columns of l and of r
+	merge        [][2]int      // for each column that USING merges, its index in l and in r
+}
+
+// rows pairs rows in the order of l. It stops early if the question pairs too many rows: Run then returns none.
+func (j *matched) rows(e *env) (out [][]Cell) {
+	left, right := j.l.rows(e), j.r.rows(e)
+	by, met := map[string][]int{}, make([]bool, len(right))
+	for i, cells := range right {
+		if key, ok := keyOf(e, j.right, cells); ok {
+			by[key] = append(by[key], i)
+		}
+	}
+	emit := func(l, r []Cell) {
+		cells := make([]Cell, 0, len(j.merge)+len(l)+len(r))
+		for _, m := range j.merge {
+			c := l[m[0]]
+			if c.Value.Null {
+				c = r[m[1]]
+			}
+			cells = append(cells, c)
+		}
+		out = append(out, append(append(cells, l...), r...))
+	}
+	noL, noR := j.absent(0), j.absent(1)
+	for _, l := range left {
+		found := false
+		if key, ok := keyOf(e, j.left, l); ok {
+			for _, i := range by[key] {
+				if e.pairs--; e.pairs < 0 {
+					return nil
+				}
+				if j.on != nil {
+					both := append(append(make([]Cell, 0, len(l)+len(right[i])), l...), right[i]...)
+					if !j.on.eval(e, &row{cells: both}).Value.IsTrue() {
+						continue
+					}
+				}
+				found, met[i] = true, true
+				emit(l, right[i])
+			}
+		}
+		if !found && j.keepL {
+			emit(l, noR)
+		}
+	}
+	for i, r := range right {
+		if j.keepR && !met[i] {
+			emit(noL, r)
+		}
+	}
+	return out
+}
+
+// absent returns the cells of a side without a match.
+func (j *matched) absent(side int) []Cell {
+	out := make([]Cell, len(j.types[side]))
+	for i, c := range j.types[side] {
+		out[i] = Cell{Value: value.NullOf(c.Type), absent: !j.noisy}
+	}
+	return out
+}
+
+// keyOf returns a text that is the same for equal keys alone; ok is false if a key is NULL.
+func keyOf(e *env, keys []*node, cells []Cell) (out string, ok bool) {
+	r := &row{cells: cells}
+	for _, k := range keys {
+		v := k.eval(e, r).Value
+		if v.Null {
+			return "", false
+		}
+		out += keyText(v) + "\x00"
+	}
+	return out, true
+}
+
+// inner is a subquery in an expression.
+type inner struct{ of source }
+
+// rows returns the subquery's rows, which it computes once.
+func (n *inner) rows(e *env) [][]Cell {
+	out, ok := e.inner[n]
+	if !ok {
+		out = n.of.rows(e)
+		e.inner[n] = out
+	}
+	return out
+}
+
+// value binds a subquery that gives one value.
+func (n *inner) value(in frame) *node {
+	c := in.columns[0]
+	out := &node{typ: c.Type, noisy: c.Noisy, why: c.Why}
+	if in.chosen != "" {
+		out.noisy, out.why = true, in.chosen
+	}
+	out.eval = func(e *env, _ *row) Cell {
+		if found := n.rows(e); len(found) == 1 {
+			return found[0][0]
+		}
+		return Exact(value.NullOf(c.Type))
+	}
+	return out
+}
+
+// exists binds EXISTS.
+func (n *inner) exists(in frame) *node {
+	out := &node{typ: value.Boolean, eval: func(e *env, _ *row) Cell { return Exact(value.OfBool(len(n.rows(e)) > 0)) }}
+	if in.chosen != "" {
+		out.noisy, out.why = true, in.chosen
+	}
+	return out
+}
+
+// in binds x IN (subquery): true if a row equals x, and otherwise NULL if x or a row is NULL.
+func (n *inner) in(x *node, in frame, at query.Pos) (*node, error) {
+	c := in.columns[0]
+	both := []*node{x, {typ: c.Type, eval: func(_ *env, r *row) Cell { return r.cells[0] }}}
+	if _, err := alike(at, both...); err != nil {
+		return nil, err
+	}
+	out := &node{typ: value.Boolean, noisy: x.noisy || c.Noisy || in.chosen != "", why: x.why}
+	if out.noisy && out.why == "" {
+		out.why = whyCondition
+	}
+	out.eval = func(e *env, r *row) Cell {
+		v, found := both[0].eval(e, r).Value, n.rows(e)
+		unknown := v.Null && len(found) > 0
+		for _, cells := range found {
+			w := both[1].eval(e, &row{cells: cells}).Value
+			if !v.Null && !w.Null && value.Compare(v, w) == 0 {
+				return Exact(value.OfBool(true))
+			}
+			unknown = unknown || w.Null
+		}
+		if unknown {
+			return Exact(value.NullOf(value.Boolean))
+		}
+		return Exact(value.OfBool(false))
+	}
+	return out, nil
+}
