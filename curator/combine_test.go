@@ -1,0 +1,129 @@
+package curator
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// spentOf returns what is spent.
+func spentOf(t *testing.T, c *Session) string {
+	t.Helper()
+	state, err := c.ledger.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.Spent.String()
+}
+
+// Each measured question of a question has a release of its own, with its share of the price, and replays free.
+func TestMeasuredQuestionsAreChargedApart(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	share := Question{SQL: "SELECT route, COUNT(*) / (SELECT COUNT(*) FROM trips) AS share FROM trips GROUP BY route", Rho: "0.02"}
+	e, err := c.Explain(t.Context(), share)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Questions) != 2 || e.Price.Rho != "0.02" || e.Questions[0].Price.Rho != "0.01" || e.Questions[1].Price.Rho != "0.01" {
+		t.Fatalf("%d questions at %v", len(e.Questions), e.Price)
+	}
+	r, err := c.Answer(t.Context(), share)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := spentOf(t, c); got != "ρ = 0.02" || r.Price.Rho != "0.02" || len(r.Questions) != 2 || r.Replayed {
+		t.Fatalf("spent %s: %+v", got, r.Price)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Fatal(err)
+	}
+	first := r.Rows[0][1].Estimate.Value.Real
+	// a measured question alone, at its share, is replayed, also under other names
+	for _, sql := range []string{"SELECT COUNT(*) AS n FROM trips", "SELECT COUNT(*), route FROM trips GROUP BY route"} {
+		one, err := c.Answer(t.Context(), Question{SQL: sql, Rho: "0.01"})
+		if err != nil || !one.Replayed {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	again, err := c.Answer(t.Context(), share)
+	if err != nil || !again.Replayed || again.Rows[0][1].Estimate.Value.Real != first || spentOf(t, c) != "ρ = 0.02" {
+		t.Fatalf("not replayed: %v, spent %s", err, spentOf(t, c))
+	}
+	// the same measured question twice is measured once, even afresh
+	share.SQL, share.Fresh = "SELECT COUNT(*) AS n, (SELECT COUNT(*) FROM trips) AS m, (SELECT COUNT(*) AS k FROM trips) AS k FROM trips", true
+	if r, err = c.Answer(t.Context(), share); err != nil || len(r.Questions) != 0 || r.Price.Rho != "0.02" || spentOf(t, c) != "ρ = 0.04" {
+		t.Fatalf("%v, spent %s", err, spentOf(t, c))
+	}
+	if a, b := r.Rows[0][0].Estimate.Value, r.Rows[0][1].Estimate.Value; a.Real != b.Real {
+		t.Errorf("%v and %v are the same question", a, b)
+	}
+}
+
+// Without a price each measured question has the policy's default price, so that it shares its release with the same
+// question alone.
+func TestMeasuredQuestionsShareTheirReleases(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	one, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM passengers"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Answer(t.Context(), Question{SQL: "SELECT 'trips' AS what, COUNT(*) FROM trips UNION ALL SELECT 'people', COUNT(*) FROM passengers"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Questions[1].Replayed || r.Questions[0].Replayed || r.Questions[1].ID != one.ID ||
+		r.Rows[1][1].Estimate.Value.Real != one.Rows[0][0].Estimate.Value.Real {
+		t.Errorf("%+v", r.Questions)
+	}
+}
+
+// If one measured question is refused, nothing is charged.
+func TestRefusedPartsChargeNothing(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	for _, q := range []struct {
+		Question
+		want string
+	}{
+		{Question{SQL: "SELECT COUNT(*), (SELECT COUNT(*) FROM nowhere) FROM trips"}, "nowhere"},
+		{Question{SQL: "SELECT COUNT(*), (SELECT SUM(far) FROM trips) FROM trips"}, "far"},
+		{Question{SQL: "SELECT COUNT(*), (SELECT COUNT(*) FROM passengers) FROM trips", Rho: "0.005"}, "divide its price equally"},
+		{Question{SQL: "SELECT COUNT(*), (SELECT COUNT(*) FROM passengers) FROM trips", Within: "5%"}, "an accuracy is for one"},
+		{Question{SQL: "SELECT COUNT(*), (SELECT route FROM trips GROUP BY route) FROM trips"}, "several values"},
+		{Question{SQL: "SELECT a.n FROM (SELECT COUNT(*) AS n FROM trips) a JOIN trips t ON t.fare > a.n"}, ""},
+		{Question{SQL: "SELECT COUNT(*) FROM trips UNION ALL SELECT route, COUNT(*) FROM trips GROUP BY route"}, "columns"},
+		{Question{SQL: "SELECT route FROM trips UNION ALL SELECT channel FROM trips"}, ""},
+	} {
+		_, err := c.Answer(t.Context(), q.Question)
+		var known *Error
+		if !errors.As(err, &known) || !strings.Contains(known.Message, q.want) || known.Charged {
+			t.Errorf("%s: %v", q.SQL, err)
+		}
+		if _, again := c.Explain(t.Context(), q.Question); again == nil || err == nil || again.Error() != err.Error() {
+			t.Errorf("%s: explained as %v, answered as %v", q.SQL, again, err)
+		}
+	}
+	if got := spentOf(t, c); got != "ρ = 0" {
+		t.Errorf("spent %s", got)
+	}
+	// a price that one question could pay, and all together cannot
+	remaining, n := "", 0
+	for ; n < 100; n++ {
+		r, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*), (SELECT COUNT(*) FROM passengers) FROM trips", Epsilon: "5", Fresh: true})
+		if err != nil {
+			if !strings.Contains(err.Error(), "together") {
+				t.Error(err)
+			}
+			break
+		}
+		remaining = r.Remaining.Rho
+	}
+	if state, err := c.ledger.State(); err != nil || n == 0 || n == 100 {
+		t.Error(n, err)
+	} else if rho, _ := state.Remaining.ZCDP(); rho.String() != remaining {
+		t.Errorf("%s remained, and %s remains", remaining, rho)
+	}
+}

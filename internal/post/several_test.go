@@ -1,0 +1,190 @@
+package post
+
+import (
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"dither/internal/query"
+	"dither/internal/stattest"
+	"dither/internal/value"
+	"dither/noise"
+)
+
+// severalForms are questions about one answer of five groups k with a count n, and about another of the same groups or of
+// all rows. Each column has intervals, except for the keys.
+var severalForms = []string{
+	"SELECT n / (SELECT COUNT(*) FROM u) FROM (SELECT k, COUNT(*) AS n FROM t GROUP BY k) a",
+	"SELECT k, COUNT(*) - (SELECT COUNT(*) FROM u) / 5 FROM t GROUP BY k",
+	"SELECT a.n - b.n, 2 * a.n + b.n FROM (SELECT k, COUNT(*) AS n FROM t GROUP BY k) a JOIN (SELECT k, COUNT(*) AS n FROM u GROUP BY k) b ON a.k = b.k",
+	"SELECT a.n / b.n FROM (SELECT k, COUNT(*) AS n FROM t GROUP BY k) a JOIN (SELECT k, COUNT(*) AS n FROM u GROUP BY k) b USING (k)",
+	"SELECT SUM(a.n + b.n) FROM (SELECT k, COUNT(*) AS n FROM t GROUP BY k) a FULL JOIN (SELECT k, COUNT(*) AS n FROM u GROUP BY k) b USING (k)",
+	"WITH a AS (SELECT k, COUNT(*) AS n FROM t GROUP BY k) SELECT x.k, x.n - COALESCE(y.n, 0) FROM a x LEFT JOIN a y ON y.k = x.k - 1",
+	"SELECT SUM(n) FROM (SELECT 'all' AS k, COUNT(*) AS n FROM u UNION ALL SELECT 'part', COUNT(*) FROM t) q",
+	"SELECT 'all' AS k, COUNT(*) AS n FROM u UNION ALL SELECT 'none', 0 * COUNT(*) + 7 FROM t",
+	"SELECT x.n - y.n FROM (SELECT COUNT(*) AS n FROM t) x CROSS JOIN (SELECT COUNT(*) AS n FROM u) y",
+}
+
+// answersOf binds a question. Its measured questions have the columns k and n, or n alone.
+func answersOf(t testing.TB, sql string) (*Bound, []bool) {
+	t.Helper()
+	tree, err := query.Parse(sql)
+	if err != nil {
+		t.Fatal(sql, err)
+	}
+	var texts []string
+	var grouped []bool
+	bound, err := Several(tree, func(*query.Select, string) bool { return false }, func(p *Program) (Answer, error) {
+		q := p.Measured
+		if q.From.Relation != nil {
+			return Answer{}, os.ErrInvalid
+		}
+		text, rows := q.String(), 1
+		if len(q.GroupBy) > 0 {
+			rows = 5
+		}
+		for i, known := range texts {
+			if known == text {
+				return Answer{Index: i, From: 100 * i, Columns: columnsFor(q), Rows: rows}, nil
+			}
+		}
+		texts, grouped = append(texts, text), append(grouped, len(q.GroupBy) > 0)
+		return Answer{Index: len(texts) - 1, From: 100 * (len(texts) - 1), Columns: columnsFor(q), Rows: rows}, nil
+	})
+	if err != nil {
+		t.Fatal(sql, err)
+	}
+	return bound, grouped
+}
+
+func columnsFor(q *query.Select) (out []Column) {
+	for _, item := range q.Items {
+		_, key := item.Expr.(*query.Column)
+		out = append(out, Column{Type: value.Integer, Noisy: !key})
+	}
+	return out
+}
+
+// drawnAnswers returns the rows of the answers, with noise from draw.
+func drawnAnswers(grouped []bool, noises [2]*Noise, draw func(*Noise) int64) (out [][][]Cell) {
+	for i, g := range grouped {
+		n, rows := noises[i%2], [][]Cell{}
+		for j, c := range exactCounts {
+			cells := []Cell{Released(value.OfInt(c[i%2]+300+draw(n)), i<<40+j, n)}
+			if g {
+				cells = append([]Cell{Exact(value.OfInt(int64(j + 1)))}, cells...)
+			}
+			rows = append(rows, cells)
+		}
+		if !g {
+			rows = rows[:1]
+		}
+		out = append(out, rows)
+	}
+	return out
+}
+
+// Intervals of numbers from several answers hold the value without noise. Each of these at most 60 sequential tests fails
+// by chance with probability at most 1e-7 if every interval covers with probability 95 % or more. A coverage of 85 % or
+// less is found with probability 99 %.
+func TestCoverageOverSeveralAnswers(t *testing.T) {
+	laplace, err := noise.NewDiscreteLaplace(big.NewRat(8, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gaussian, err := noise.NewDiscreteGaussian(big.NewRat(90, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	noises := [2]*Noise{{Law: laplace, Unit: 1}, {Law: gaussian, Unit: 1}}
+	for _, form := range severalForms {
+		bound, grouped := answersOf(t, form)
+		truth := bound.Run(0.05, drawnAnswers(grouped, noises, func(*Noise) int64 { return 0 })...)
+		rows := len(truth.Rows)
+		if strings.Contains(form, "/") { // quotients take longer
+			rows = 1
+		}
+		tests := make([]*stattest.Sequential, rows)
+		for i := range tests {
+			tests[i] = &stattest.Sequential{Promised: 0.95, Wrong: 0.85, FalseAlarm: 1e-7, Miss: 1e-2}
+		}
+		for draws := 0; draws < 4000 && stattest.AnyOpen(tests); draws++ {
+			got := bound.Run(0.05, drawnAnswers(grouped, noises, func(n *Noise) int64 { return n.Law.Draw().Int64() })...)
+			for i, test := range tests {
+				for c, column := range got.Columns {
+					if !column.Noisy {
+						continue
+					}
+					if column.Why != "" {
+						t.Fatalf("%s: %s", form, column.Why)
+					}
+					want, in := number(truth.Rows[i][c].Value), got.Rows[i][c].Interval
+					test.Observe(in.Low <= want && want <= in.High)
+				}
+			}
+		}
+		for i, test := range tests {
+			if err := test.Check(); err != nil {
+				t.Errorf("%s, row %d: %v", form, i, err)
+			}
+		}
+	}
+}
+
+// A number minus itself is 0 without error, wherever its question stands. Numbers of different questions are independent.
+func TestSameQuestionIsOneAnswer(t *testing.T) {
+	gaussian, err := noise.NewDiscreteGaussian(big.NewRat(100, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	noises := [2]*Noise{{Law: gaussian, Unit: 1}, {Law: gaussian, Unit: 1}}
+	for sql, want := range map[string]float64{
+		"SELECT COUNT(*) - (SELECT COUNT(*) FROM t) FROM t":                                                0,
+		"SELECT a.n - b.n FROM (SELECT COUNT(*) AS n FROM t) a CROSS JOIN (SELECT COUNT(*) AS n FROM t) b": 0,
+		"SELECT COUNT(*) - (SELECT COUNT(*) FROM u) FROM t":                                                14.142135,
+		"SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM t) a, (SELECT COUNT(*) AS n FROM t) b":           20,
+	} {
+		bound, grouped := answersOf(t, sql)
+		got := bound.Run(0.05, drawnAnswers(grouped, noises, func(n *Noise) int64 { return n.Law.Draw().Int64() })...)
+		if sd := got.Rows[0][0].StdDev; sd < want-1e-3 || sd > want+1e-3 {
+			t.Errorf("%s: standard deviation %g, and not %g", sql, sd, want)
+		}
+	}
+}
+
+// TestJoins compares the rows of joins with those of PostgreSQL, which were copied by hand.
+func TestJoins(t *testing.T) {
+	a, b := "(SELECT k, COUNT(*) AS n FROM t GROUP BY k HAVING k < 4) a", "(SELECT k, COUNT(*) AS m FROM u GROUP BY k HAVING k > 2) b"
+	for sql, want := range map[string]string{
+		"SELECT a.k, b.k FROM " + a + " JOIN " + b + " ON a.k = b.k":                      "3|3",
+		"SELECT a.k, b.k FROM " + a + " LEFT JOIN " + b + " ON a.k = b.k":                 "1|NULL 2|NULL 3|3",
+		"SELECT a.k, b.k FROM " + a + " RIGHT JOIN " + b + " ON a.k = b.k":                "3|3 NULL|4 NULL|5",
+		"SELECT a.k, b.k FROM " + a + " FULL JOIN " + b + " ON a.k = b.k":                 "1|NULL 2|NULL 3|3 NULL|4 NULL|5",
+		"SELECT k, a.k, b.k FROM " + a + " FULL JOIN " + b + " USING (k)":                 "1|1|NULL 2|2|NULL 3|3|3 4|NULL|4 5|NULL|5",
+		"SELECT k FROM " + a + " NATURAL JOIN " + b:                                       "3",
+		"SELECT a.k, b.k FROM " + a + " LEFT JOIN " + b + " ON a.k = b.k - 2 AND b.k < 5": "1|3 2|4 3|NULL",
+		"SELECT a.k, b.k FROM " + a + ", " + b + " WHERE a.k + 2 = b.k":                   "1|3 2|4 3|5",
+		"SELECT a.k, b.k FROM " + a + " JOIN " + b + " ON a.k > b.k OR a.k + b.k = 8":     "3|5",
+		"SELECT k FROM " + a + " WHERE k IN (SELECT k FROM " + b + ")":                    "3",
+		"SELECT k FROM " + a + " WHERE k NOT IN (SELECT k FROM " + b + ")":                "1 2",
+		"SELECT COUNT(*) FROM " + a + " WHERE EXISTS (SELECT k FROM " + b + ")":           "3",
+		"SELECT b.k, COUNT(*) FROM " + a + " JOIN " + b + " ON a.k < b.k GROUP BY b.k":    "3|2 4|3 5|3",
+	} {
+		bound, grouped := answersOf(t, sql)
+		noises := [2]*Noise{{Unit: 1}, {Unit: 1}}
+		got := ""
+		for _, row := range bound.of.rows(&env{
+			answers: drawnAnswers(grouped, noises, func(*Noise) int64 { return 0 }), pairs: mostPairs, inner: map[*inner][][]Cell{},
+		}) {
+			var values []string
+			for _, c := range row {
+				values = append(values, c.Value.String())
+			}
+			got += " " + strings.Join(values, "|")
+		}
+		if got = strings.TrimSpace(got); got != want {
+			t.Errorf("%s\ngives %s\nwant  %s", sql, got, want)
+		}
+	}
+}
