@@ -199,7 +199,10 @@ func (s *combination) part(p *post.Program) (post.Answer, error) {
 			}
 		}
 	}
-	out.answer.Index, out.answer.From = len(s.parts), s.width
+	out.answer.Index, out.answer.Same, out.answer.From = len(s.parts), len(s.parts), s.width
+	if out.alias != nil {
+		out.answer.Same = out.alias.answer.Index
+	}
 	s.width += len(out.answer.Columns)
 	s.parts = append(s.parts, out)
 	return out.answer, nil

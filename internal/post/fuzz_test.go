@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"testing"
 
+	"dither/internal/bind"
 	"dither/internal/query"
 	"dither/internal/value"
 	"dither/noise"
@@ -24,6 +25,9 @@ func FuzzProgram(f *testing.F) {
 	} {
 		f.Add(sql)
 	}
+	for _, form := range severalForms {
+		f.Add(form)
+	}
 	law, err := noise.NewDiscreteLaplace(big.NewRat(8, 1))
 	if err != nil {
 		f.Fatal(err)
@@ -33,6 +37,23 @@ func FuzzProgram(f *testing.F) {
 		tree, err := query.Parse(sql)
 		if err != nil {
 			return
+		}
+		width, answers := 0, [][][]Cell{}
+		if bound, err := Several(tree, func(*query.Select, string) bool { return false }, func(p *Program) (Answer, error) {
+			columns, rows := make([]Column, len(p.Names())), make([][]Cell, 4)
+			if p.Measured.From.Relation != nil || len(answers) > 16 {
+				return Answer{}, bind.Refuse(p.Measured.At, "", "not measured")
+			}
+			for i := range columns {
+				columns[i] = Column{Type: value.Type(1 + (i+len(answers))%6), Noisy: i%2 == 1}
+				for j := range rows {
+					rows[j] = append(rows[j], fuzzed(columns[i], j, len(answers)<<40+len(columns)*j+i, n))
+				}
+			}
+			answers, width = append(answers, rows), width+len(columns)
+			return Answer{Index: len(answers) - 1, Same: len(answers) - 1, From: width - len(columns), Columns: columns, Rows: 4}, nil
+		}); err == nil {
+			bound.Run(0.05, answers...)
 		}
 		for _, p := range Split(tree, func(*query.Select, string) bool { return false }) {
 			_ = p.Measured.String()

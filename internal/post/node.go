@@ -19,10 +19,10 @@ type node struct {
 // env is the state of one evaluation.
 type env struct {
 	laws    *laws
-	terms   int                 // how many more terms the forms of the question may have
-	pairs   int                 // how many more rows its joins may pair
-	answers [][][]Cell          // the rows of each measured question
-	inner   map[*inner][][]Cell // the rows of subqueries in expressions
+	terms   int               // how many more terms the forms of the question may have
+	pairs   int               // how many more rows its joins may pair
+	answers [][][]Cell        // the rows of each measured question
+	inner   map[*inner]*found // the rows of subqueries in expressions
 }
 
 // mostTerms bounds the work and the memory for forms. Running sums over 2,000 rows have two million terms.

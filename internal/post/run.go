@@ -99,11 +99,11 @@ type Shown struct {
 const whyUnknown = "some of its numbers combine errors that are not known together"
 
 // mostPairs bounds the rows that the joins of a question pair.
-const mostPairs = 2_000_000
+const mostPairs = 500_000
 
 // Run computes the program over the rows of its answers. Intervals fail to cover with probability at most alpha each.
 func (o *Bound) Run(alpha float64, answers ...[][]Cell) *Result {
-	e := &env{laws: newLaws(alpha), terms: mostTerms, answers: answers, pairs: mostPairs, inner: map[*inner][][]Cell{}}
+	e := &env{laws: newLaws(alpha), terms: mostTerms, answers: answers, pairs: mostPairs, inner: map[*inner]*found{}}
 	out := &Result{Columns: append([]Column{}, o.columns...)}
 	rows := o.of.rows(e)
 	if e.pairs < 0 {

@@ -2,6 +2,7 @@ package post
 
 import (
 	"math"
+	"slices"
 
 	"dither/internal/bind"
 	"dither/internal/query"
@@ -14,6 +15,7 @@ import (
 // Answer is the answer of a measured question, before it has rows.
 type Answer struct {
 	Index   int // among the answers that Run gets
+	Same    int // the index of the first answer that has the same release; Index if there is none
 	From    int // the number of columns of the answers before it
 	Columns []Column
 	Rows    int // the largest number of rows
@@ -23,13 +25,18 @@ type Answer struct {
 // returns its answer, or a refusal. It is asked again for a question that the text has twice. has is that of Split. The
 // error is the refusal of the first part that is neither measured nor computed from answers.
 func Several(tree *query.Select, has func(*query.Select, string) bool, measure func(*Program) (Answer, error)) (*Bound, error) {
-	s := &several{binder: &binder{}, tree: tree, has: has, measure: measure}
-	s.nested = s.inner
-	t, err := s.selects(tree)
-	if err != nil {
-		return nil, err
+	for _, apart := range []bool{true, false} {
+		s := &several{binder: &binder{}, tree: tree, has: has, measure: measure, apart: apart}
+		s.nested = s.inner
+		t, err := s.selects(tree)
+		if err != nil {
+			return nil, err
+		}
+		if s.independent() {
+			return &Bound{t.of, t.frame}, nil
+		}
 	}
-	return &Bound{t.of, t.frame}, nil
+	return nil, bind.Refuse(tree.At, "", "this is not supported over several answers")
 }
 
 type several struct {
@@ -37,6 +44,23 @@ type several struct {
 	tree    *query.Select
 	has     func(*query.Select, string) bool
 	measure func(*Program) (Answer, error)
+	used    []int // the releases that the question names, in order
+	// A choice of rows by an answer that nothing else uses leaves the intervals of the rows as they are, because its noise
+	// is independent of theirs. apart assumes this of each x IN (SELECT …), and choices lists their places in used.
+	apart   bool
+	choices [][2]int
+}
+
+// independent reports whether no answer that chooses rows is used for anything else.
+func (s *several) independent() bool {
+	for _, c := range s.choices {
+		for i, release := range s.used {
+			if (i < c[0] || i >= c[1]) && slices.Contains(s.used[c[0]:c[1]], release) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // table is bound rows.
@@ -50,14 +74,22 @@ type table struct {
 func (s *several) selects(q *query.Select) (*table, error) {
 	var refused error
 	if measured(q) && s.tree.Options == nil {
-		p := divide(q, func(name string) bool { return s.has(q, name) })
-		p.Measured.Catalogs = s.tree.Catalogs
-		a, err := s.measure(p)
-		if err == nil {
-			in := frame{columns: positions(a.Columns, a.From)}
-			return s.over(p.split, &table{in, answered(a.Index), float64(a.Rows)})
+		for i, q := range []*query.Select{q, limited(q, s.has)} {
+			if q == nil {
+				break
+			}
+			p := divide(q, func(name string) bool { return s.has(q, name) })
+			p.Measured.Catalogs = s.tree.Catalogs
+			a, err := s.measure(p)
+			if err == nil {
+				s.used = append(s.used, a.Same)
+				in := frame{columns: positions(a.Columns, a.From)}
+				return s.over(p.split, &table{in, answered(a.Index), float64(a.Rows)})
+			}
+			if i == 0 {
+				refused = err
+			}
 		}
-		refused = err
 	}
 	in, err := s.from(q)
 	if err != nil {
@@ -220,6 +252,7 @@ func as(n, of *node) *node {
 
 // inner binds a subquery in an expression.
 func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
+	first := len(s.used)
 	t, err := s.subquery(x.Sub)
 	if err != nil {
 		return nil, err
@@ -228,14 +261,20 @@ func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
 	switch {
 	case x.Kind == query.ExistsNested:
 		return n.exists(t.frame), nil
-	case len(t.columns) != 1 || x.Kind == query.InNested && len(x.X) != 1:
-		return nil, bind.Refuse(x.At, "select one column", "this subquery over an answer must have one column")
+	case len(t.columns) != max(len(x.X), 1):
+		return nil, bind.Refuse(x.At, "select as many columns as it is compared with",
+			"this subquery over an answer has %d columns", len(t.columns))
 	case x.Kind == query.InNested:
-		left, err := of.bind(x.X[0])
+		left, err := of.bindAll(x.X)
 		if err != nil {
 			return nil, err
 		}
-		return n.in(left, t.frame, x.At)
+		out, err := n.in(left, t.frame, x.At)
+		if err == nil && s.apart && !slices.ContainsFunc(left, func(x *node) bool { return x.noisy }) {
+			s.choices = append(s.choices, [2]int{first, len(s.used)})
+			out.noisy, out.why = false, ""
+		}
+		return out, err
 	case t.most > 1:
 		return nil, severalValues(x)
 	}

@@ -108,25 +108,25 @@ func (j *matched) absent(side int) []Cell {
 
 // keyOf returns a text that is the same for equal keys alone; ok is false if a key is NULL.
 func keyOf(e *env, keys []*node, cells []Cell) (out string, ok bool) {
-	r := &row{cells: cells}
-	for _, k := range keys {
-		v := k.eval(e, r).Value
-		if v.Null {
-			return "", false
-		}
-		out += keyText(v) + "\x00"
-	}
-	return out, true
+	vs, null := valuesOf(e, keys, &row{cells: cells})
+	return textOf(vs), !null
 }
 
 // inner is a subquery in an expression.
 type inner struct{ of source }
 
-// rows returns the subquery's rows, which it computes once.
-func (n *inner) rows(e *env) [][]Cell {
+// found has the rows of a subquery in an expression, which are computed once.
+type found struct {
+	cells [][]Cell
+	// for IN: the rows without NULL, and the others
+	whole map[string]bool
+	nulls [][]value.Value
+}
+
+func (n *inner) rows(e *env) *found {
 	out, ok := e.inner[n]
 	if !ok {
-		out = n.of.rows(e)
+		out = &found{cells: n.of.rows(e)}
 		e.inner[n] = out
 	}
 	return out
@@ -140,8 +140,8 @@ func (n *inner) value(in frame) *node {
 		out.noisy, out.why = true, in.chosen
 	}
 	out.eval = func(e *env, _ *row) Cell {
-		if found := n.rows(e); len(found) == 1 {
-			return found[0][0]
+		if rows := n.rows(e).cells; len(rows) == 1 {
+			return rows[0][0]
 		}
 		return Exact(value.NullOf(c.Type))
 	}
@@ -150,38 +150,90 @@ func (n *inner) value(in frame) *node {
 
 // exists binds EXISTS.
 func (n *inner) exists(in frame) *node {
-	out := &node{typ: value.Boolean, eval: func(e *env, _ *row) Cell { return Exact(value.OfBool(len(n.rows(e)) > 0)) }}
+	out := &node{typ: value.Boolean, eval: func(e *env, _ *row) Cell { return Exact(value.OfBool(len(n.rows(e).cells) > 0)) }}
 	if in.chosen != "" {
 		out.noisy, out.why = true, in.chosen
 	}
 	return out
 }
 
-// in binds x IN (subquery): true if a row equals x, and otherwise NULL if x or a row is NULL.
-func (n *inner) in(x *node, in frame, at query.Pos) (*node, error) {
-	c := in.columns[0]
-	both := []*node{x, {typ: c.Type, eval: func(_ *env, r *row) Cell { return r.cells[0] }}}
-	if _, err := alike(at, both...); err != nil {
-		return nil, err
+// in binds (x, …) IN (subquery): true if a row equals x, and otherwise NULL if the comparison with a row is NULL.
+func (n *inner) in(xs []*node, in frame, at query.Pos) (*node, error) {
+	out, rows := &node{typ: value.Boolean}, make([]*node, len(xs))
+	for i, x := range xs {
+		c := in.columns[i]
+		pair := []*node{x, {typ: c.Type, eval: func(_ *env, r *row) Cell { return r.cells[i] }}}
+		if _, err := alike(at, pair...); err != nil {
+			return nil, err
+		}
+		xs[i], rows[i] = pair[0], pair[1]
+		out.noisy = out.noisy || x.noisy || c.Noisy || in.chosen != ""
 	}
-	out := &node{typ: value.Boolean, noisy: x.noisy || c.Noisy || in.chosen != "", why: x.why}
-	if out.noisy && out.why == "" {
+	if out.noisy {
 		out.why = whyCondition
 	}
 	out.eval = func(e *env, r *row) Cell {
-		v, found := both[0].eval(e, r).Value, n.rows(e)
-		unknown := v.Null && len(found) > 0
-		for _, cells := range found {
-			w := both[1].eval(e, &row{cells: cells}).Value
-			if !v.Null && !w.Null && value.Compare(v, w) == 0 {
-				return Exact(value.OfBool(true))
-			}
-			unknown = unknown || w.Null
+		all := n.rows(e)
+		if all.whole == nil {
+			all.index(e, rows)
 		}
-		if unknown {
-			return Exact(value.NullOf(value.Boolean))
+		vs, null := valuesOf(e, xs, r)
+		if !null && all.whole[textOf(vs)] {
+			return Exact(value.OfBool(true))
+		}
+		for _, ws := range all.nulls {
+			if mayEqual(vs, ws) {
+				return Exact(value.NullOf(value.Boolean))
+			}
+		}
+		for _, cells := range all.cells {
+			if !null {
+				break
+			}
+			if ws, _ := valuesOf(e, rows, &row{cells: cells}); mayEqual(vs, ws) {
+				return Exact(value.NullOf(value.Boolean))
+			}
 		}
 		return Exact(value.OfBool(false))
 	}
 	return out, nil
+}
+
+// index sorts the rows for IN.
+func (f *found) index(e *env, columns []*node) {
+	f.whole = map[string]bool{}
+	for _, cells := range f.cells {
+		vs, null := valuesOf(e, columns, &row{cells: cells})
+		if null {
+			f.nulls = append(f.nulls, vs)
+		} else {
+			f.whole[textOf(vs)] = true
+		}
+	}
+}
+
+// valuesOf returns the values of expressions, and whether one is NULL.
+func valuesOf(e *env, xs []*node, r *row) (out []value.Value, null bool) {
+	for _, x := range xs {
+		v := x.eval(e, r).Value
+		out, null = append(out, v), null || v.Null
+	}
+	return out, null
+}
+
+func textOf(vs []value.Value) (out string) {
+	for _, v := range vs {
+		out += keyText(v) + "\x00"
+	}
+	return out
+}
+
+// mayEqual reports whether two rows are equal wherever neither is NULL.
+func mayEqual(vs, ws []value.Value) bool {
+	for i, v := range vs {
+		if !v.Null && !ws[i].Null && value.Compare(v, ws[i]) != 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -204,7 +204,15 @@ func (d *divider) over(x query.Expr) query.Expr {
 		case column, isMeasure(e), call && c.Name == "grouping", d.keys[plain(e)]:
 			return d.column(e), true
 		}
-		_, nested := e.(*query.Nested)
+		n, nested := e.(*query.Nested)
+		if nested && len(n.X) > 0 { // the subquery has names of its own
+			out := *n
+			out.X = nil
+			for _, x := range n.X {
+				out.X = append(out.X, d.over(x))
+			}
+			return &out, true
+		}
 		return e, nested
 	})
 }

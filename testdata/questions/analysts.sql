@@ -440,3 +440,9 @@ SELECT 'All' AS route, COUNT(*) FROM trips UNION ALL SELECT route, COUNT(*) FROM
 SELECT 'passengers' AS what, COUNT(*) AS n FROM passengers UNION ALL SELECT 'trips', COUNT(*) FROM trips UNION ALL SELECT 'cancelled trips', COUNT(*) FROM trips WHERE cancelled ORDER BY what
 --= answered
 SELECT 'web' AS channel, COUNT(*) FROM trips WHERE channel = 'web' UNION SELECT 'desk', COUNT(*) FROM trips WHERE channel = 'desk'
+--= answered
+SELECT route, COUNT(*) FROM trips WHERE route IN (SELECT route FROM trips GROUP BY route ORDER BY COUNT(*) DESC LIMIT 2) GROUP BY route
+--= answered
+WITH top AS (SELECT route FROM trips GROUP BY route ORDER BY SUM(fare) DESC LIMIT 2) SELECT top.route, date_trunc('year', sailed) AS y, SUM(fare) FROM trips t JOIN top ON top.route = t.route GROUP BY 1, 2
+--= answered
+SELECT route, COUNT(*) FROM trips WHERE route NOT IN (SELECT route FROM trips WHERE cancelled GROUP BY route HAVING COUNT(*) > 100) GROUP BY route

@@ -136,7 +136,7 @@ SELECT route AS route, deck AS deck, COUNT(*) AS count FROM public.trips GROUP B
 SELECT CAST(sailed AS DATE) AS day, COUNT(*) AS count FROM public.trips WHERE CAST(sailed AS DATE) >= DATE '2025-05-01' AND CAST(sailed AS DATE) <= DATE '2025-05-31' GROUP BY CAST(sailed AS DATE) LIMIT 10000
 --= refused: each group would hold one unit only, and none would ever be
 SELECT passenger, COUNT(*) AS trips FROM public.trips GROUP BY passenger HAVING COUNT(*) > 10 ORDER BY trips DESC LIMIT 100
---= refused: LIMIT inside a subquery is not supported: whether a row
+--= answered
 SELECT route AS route, DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips JOIN (SELECT route AS route__, sum(fare) AS mme_inner__ FROM public.trips GROUP BY route ORDER BY mme_inner__ DESC LIMIT 2) AS series_limit ON route = route__ GROUP BY route, DATE_TRUNC('month', sailed) ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT 1
@@ -220,7 +220,7 @@ SELECT coalesce(deck, '<NULL>') AS deck, cancelled AS cancelled, COUNT(*) AS cou
 SELECT agent AS agent, sum(fare) AS "SUM(fare)" FROM public.trips WHERE agent IS NOT NULL GROUP BY agent ORDER BY "SUM(fare)" DESC LIMIT 100
 --= answered
 SELECT DATE_TRUNC('month', sailed) AS sailed, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips WHERE route = 'Cove Line' OR route = 'Birch Point' GROUP BY DATE_TRUNC('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
---= refused: LIMIT inside a subquery is not supported: whether a row
+--= answered
 SELECT DATE_TRUNC('month', sailed) AS sailed, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips JOIN (SELECT route AS route__, sum(fare) AS mme_inner__ FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY route ORDER BY mme_inner__ DESC LIMIT 5) AS anon_1 ON route = route__ WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY DATE_TRUNC('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= refused: MIN is not supported: it is one person's value
 SELECT min(fare) AS min, max(fare) AS max FROM public.trips LIMIT 1000
@@ -232,3 +232,7 @@ FROM trips
 WHERE NOT cancelled
 GROUP BY 1, 2
 ORDER BY 1) AS virtual_table WHERE month >= TO_TIMESTAMP('2025-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY month ORDER BY "SUM(revenue)" DESC LIMIT 10000
+--= answered
+SELECT date_trunc('month', sailed) AS __timestamp, route AS route, SUM(fare) AS "SUM(fare)" FROM trips JOIN (SELECT route AS route__, SUM(fare) AS mme_inner__ FROM trips WHERE sailed >= '2025-01-01' GROUP BY route ORDER BY mme_inner__ DESC LIMIT 2) AS series_limit ON route = route__ WHERE sailed >= '2025-01-01' GROUP BY date_trunc('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
+--= answered
+SELECT date_trunc('month', sailed) AS __timestamp, route AS route, channel AS channel, count(*) AS count FROM trips JOIN (SELECT route AS route__, channel AS channel__, count(*) AS mme_inner__ FROM trips GROUP BY route, channel ORDER BY mme_inner__ DESC LIMIT 3) AS series_limit ON route = route__ AND channel = channel__ GROUP BY date_trunc('month', sailed), route, channel ORDER BY count DESC LIMIT 10000
