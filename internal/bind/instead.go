@@ -48,8 +48,6 @@ var otherFunctions = map[string]instead{
 	"random":  {-1, "0.5", changes},
 	"rand":    {-1, "0.5", changes},
 
-	"countif":         {1, "COUNT(CASE WHEN $1 THEN 1 END)", ""},
-	"count_if":        {1, "COUNT(CASE WHEN $1 THEN 1 END)", ""},
 	"sumif":           {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
 	"sum_if":          {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
 	"avgif":           {2, "AVG(CASE WHEN $2 THEN $1 END)", ""},
@@ -72,8 +70,6 @@ var otherFunctions = map[string]instead{
 	"approx_quantile":   {2, "PERCENTILE_CONT($1, $2)", ""},
 	"approx_percentile": {2, "PERCENTILE_CONT($1, $2)", ""},
 
-	"if":         {3, "CASE WHEN $1 THEN $2 ELSE $3 END", ""},
-	"iif":        {3, "CASE WHEN $1 THEN $2 ELSE $3 END", ""},
 	"ifnull":     {2, "COALESCE($1, $2)", ""},
 	"nvl":        {2, "COALESCE($1, $2)", ""},
 	"isnull":     {2, "COALESCE($1, $2)", ""},

@@ -31,8 +31,6 @@ tables:
 var calls = map[string]string{
 	"regr_sxx": "SELECT «regr_sxx(income, age)» FROM people", "regr_syy": "SELECT «regr_syy(income, age)» FROM people",
 	"regr_sxy": "SELECT «regr_sxy(income, age)» FROM people", "mean": "SELECT «mean(age)» FROM people",
-	"if":     "SELECT SUM(«if(smoker OR age > 3, age, 0)») FROM people",
-	"iif":    "SELECT SUM(«iif(smoker, age, 0)») FROM people",
 	"ifnull": "SELECT SUM(«ifnull(age, 0)») FROM people", "nvl": "SELECT SUM(«nvl(age, 0)») FROM people",
 	"isnull": "SELECT SUM(«isnull(age, 0)») FROM people", "zeroifnull": "SELECT SUM(«zeroifnull(age)») FROM people",
 	"nullifzero": "SELECT SUM(«nullifzero(age)») FROM people", "log2": "SELECT SUM(«log2(age)») FROM people",
@@ -46,7 +44,7 @@ var calls = map[string]string{
 // samples are calls for groups of functions that take the same arguments.
 var samples = []struct{ names, sql string }{
 	{
-		"bool_or bool_and every countif count_if",
+		"bool_or bool_and every",
 		"SELECT «%(smoker OR age > 65)» FROM people",
 	},
 	{

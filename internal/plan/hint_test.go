@@ -54,7 +54,7 @@ func TestHints(t *testing.T) {
 		`SELECT COUNT(*) FROM t WHERE smoker = 1`:                           `compare a boolean with TRUE or FALSE`,
 		`SELECT COUNT(*) FROM t WHERE smoker = 'maybe'`:                     `write TRUE or FALSE without quotes`,
 		`SELECT COUNT(*) FROM t WHERE day > 2026`:                           `write a date as DATE '2026-01-31'`,
-		`SELECT COUNT(*) AS n FROM t HAVING n > 3`:                          `write what it stands for: count(*)`,
+		`SELECT COUNT(*) AS n FROM t GROUP BY kind HAVING m > 3`:            `there is no column "m"`,
 		`SELECT COUNT(*) AS n, n / 2 FROM t`:                                `write what it stands for: count(*)`,
 		`SELECT "Station", COUNT(*) FROM t GROUP BY 1 HAVING "Station" = 3`: `write a text in single quotes: '3'`,
 		`SELECT STDEV(age) FROM t`:                                          `did you mean "stddev"?`,

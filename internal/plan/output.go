@@ -115,11 +115,12 @@ func (b *measuring) outputName(item query.Item) string {
 	return unique
 }
 
+// lowerHaving binds HAVING. Its names may be aliases, as in GoogleSQL, MySQL and DuckDB.
 func (b *measuring) lowerHaving() (err error) {
 	if b.tree.Having == nil {
 		return nil
 	}
-	b.having, err = b.postCondition(b.tree.Having)
+	b.having, err = b.postCondition(query.Unaliased(b.tree, b.tree.Having, b.Has))
 	return err
 }
 

@@ -150,7 +150,7 @@ func (b *measuring) unlessAlias(x *query.Column, err error) error {
 	for _, item := range b.tree.Items {
 		if x.Table == "" && item.Alias == x.Name {
 			return bind.Refuse(x.At, "write what it stands for: "+query.Print(item.Expr),
-				"%q is an alias: GROUP BY and ORDER BY take it, other expressions don't", x.Name)
+				"%q is an alias: GROUP BY, HAVING and ORDER BY take it, other expressions don't", x.Name)
 		}
 	}
 	return err

@@ -108,7 +108,7 @@ func divide(s *query.Select, has func(string) bool) *Program {
 		}
 		outer.Items = append(outer.Items, named)
 	}
-	outer.Where, outer.Having = d.optional(s.Having), nil
+	outer.Where, outer.Having = d.optional(query.Unaliased(s, s.Having, has)), nil
 	outer.OrderBy = slices.Clone(s.OrderBy)
 	for i, o := range s.OrderBy {
 		if c, ok := o.Expr.(*query.Column); ok && c.Table == "" && slices.ContainsFunc(outer.Items,

@@ -116,7 +116,11 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if err := l.refuseCall(f, name, at); err != nil {
 		return nil, err
 	}
-	args, named, star, err := l.arguments(f.GetArgs(), at, depth)
+	deep := depth
+	if countsIf(name) {
+		deep++ // the arguments of what conditional makes of it are one level deeper
+	}
+	args, named, star, err := l.arguments(f.GetArgs(), at, deep)
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +150,11 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 		Within: within, Named: named,
 	}
 	if f.GetOver() != nil {
-		out.Over, err = l.over(f.GetOver(), at, depth+1)
+		if out.Over, err = l.over(f.GetOver(), at, depth+1); err != nil {
+			return nil, err
+		}
 	}
-	return out, err
+	return conditional(out), nil
 }
 
 // refuseCall refuses calls that the tree cannot represent.

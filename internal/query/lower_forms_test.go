@@ -33,6 +33,13 @@ func TestForms(t *testing.T) {
 		"position('x' in a)":                "strpos(a, 'x')",
 		"trim(both 'x' from a)":             "btrim(a, 'x')",
 		"substring(a from 2 for 3)":         `"substring"(a, 2, 3)`,
+		"if(a, 1, 2)":                       "CASE WHEN a THEN 1 ELSE 2 END",
+		"IIF(a = 1, 'x', NULL)":             "CASE WHEN a = 1 THEN 'x' ELSE NULL END",
+		"COUNTIF(a)":                        "count(CASE WHEN a THEN 1 END)",
+		"count_if(a) FILTER (WHERE b)":      "count(CASE WHEN a THEN 1 END) FILTER (WHERE b)",
+		"COUNTIF(a, epsilon => 1)":          "count(CASE WHEN a THEN 1 END, epsilon => 1)",
+		"if(a, 1)":                          "if(a, 1)",
+		"countif(DISTINCT a)":               "countif(DISTINCT a)",
 		"a::varchar":                        "CAST(a AS text)",
 		"a::varchar(3)":                     `"left"(CAST(a AS text), 3)`,
 		"a::char(1)":                        `"left"(CAST(a AS text), 1)`,
@@ -53,6 +60,7 @@ func TestForms(t *testing.T) {
 		"a < ANY (ARRAY[1])", "a = ANY ('1,2')", `a = ANY ('{"x}')`, "a = ANY ('{{1}}')", "a = ANY ('{}')",
 		"a = ANY ('{x}'::int[])", "a = ANY (ARRAY[]::int[])", "a LIKE 'x' ESCAPE 'ab'", "a LIKE 'x!' ESCAPE '!'",
 		"a::numeric(40,20)", "a::timestamp(3)",
+		strings.Repeat("COUNTIF(", 110) + "a" + strings.Repeat(")", 110), // as deep as what it means
 		strings.Repeat("(", 100) + "a" + strings.Repeat(" IS DISTINCT FROM b)", 100), // would double each time
 	} {
 		if s, err := Parse("SELECT " + sql + " FROM t"); err == nil {

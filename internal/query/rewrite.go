@@ -18,6 +18,23 @@ func Replace(x Expr, f func(Expr) (Expr, bool)) Expr {
 	return w.expr(x)
 }
 
+// Unaliased returns x with each name of an output column of s replaced by what the name stands for. A column of the rows
+// takes precedence over an alias: the function has reports whether there is one of a name.
+func Unaliased(s *Select, x Expr, has func(name string) bool) Expr {
+	return Replace(x, func(e Expr) (Expr, bool) {
+		c, ok := e.(*Column)
+		if !ok || c.Table != "" {
+			return e, false
+		}
+		for _, item := range s.Items {
+			if item.Alias == c.Name && !has(c.Name) {
+				return item.Expr, true
+			}
+		}
+		return e, false
+	})
+}
+
 type rewriter struct {
 	f         func(Expr) (Expr, error)
 	outermost func(Expr) (Expr, bool) // for Replace; nil for Rewrite

@@ -1,6 +1,6 @@
 -- Questions with GoogleSQL's differential-privacy clause, in the forms of its reference and of its libraries' examples.
 -- policy: ferry
--- floor: 70
+-- floor: 80
 
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM trips
@@ -44,7 +44,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) APPROX_QUANTILES(fare, 4, co
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*, epsilon => 0.25), SUM(fare, contribution_bounds_per_group => (0, 100), epsilon => 0.75) FROM trips
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) APPROX_COUNT_DISTINCT(route) FROM trips
---= open: "n" is an alias: GROUP BY and ORDER BY take it, other
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) home, COUNT(*) AS n FROM passengers WHERE member GROUP BY home HAVING n > 10
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) p.home, SUM(t.fare) FROM trips t JOIN passengers p ON t.passenger = p.passenger GROUP BY p.home
@@ -54,9 +54,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) AVG(n) FROM (SELECT passen
 SELECT route, n FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNT(*) AS n FROM trips GROUP BY route) WHERE n > 100
 --= answered
 WITH noisy AS (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNT(*) AS n FROM trips GROUP BY route) SELECT SUM(n) FROM noisy
---= open: there is no function "countif"
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNTIF(cancelled) FROM trips
---= open: there is no function "if"
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) SUM(IF(cancelled, 1, 0), contribution_bounds_per_group => (0, 5)) FROM trips
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.3) EXTRACT(YEAR FROM sailed) AS year, COUNT(*) FROM trips GROUP BY year
@@ -68,3 +68,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*, report_format => "J
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, privacy_unit_column=route) COUNT(*) FROM trips
 --= refused: an epsilon above 1000 is not supported: the answer would
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1e20) COUNT(*) FROM trips
+--= answered
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) route, COUNTIF(delay_minutes > 30, contribution_bounds_per_group => (0, 3)) AS late, COUNT(*) AS n FROM trips GROUP BY route HAVING late > 20 ORDER BY late DESC
+--= answered
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, max_groups_contributed=2) IF(fare > 100, 'dear', 'cheap') AS price, COUNT(*) AS n FROM trips GROUP BY price
+--= answered
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNTIF(cancelled) / COUNT(*) AS share FROM trips GROUP BY 1 HAVING share > 0.01
