@@ -152,6 +152,19 @@ func (l *Scope) UnitStands(e *bounded.Expr) bool {
 	)
 }
 
+// UnitColumn returns a reference to the unit's column, or a refusal at a position if the rows have none.
+func (l *Scope) UnitColumn(at query.Pos) (query.Expr, error) {
+	if l.Names == nil {
+		return &query.Column{At: at, Name: l.Table.Unit.Column}, nil
+	}
+	for _, n := range l.Names {
+		if n.unit && n.name != "" {
+			return &query.Column{At: at, Table: n.table, Name: n.name}, nil
+		}
+	}
+	return nil, Refuse(at, "join the table that has the unit's column", "these rows have no column of the unit")
+}
+
 // IsUnit reports whether a reference means the unit's column.
 func (l *Scope) IsUnit(c *query.Column) bool {
 	if l.Names == nil {

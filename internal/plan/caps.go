@@ -55,7 +55,10 @@ func (b *bounding) chooseCaps() error {
 		}
 	}
 	b.caps = byRows
-	if averages && b.tree.Options != nil {
+	switch {
+	case b.unitsFirst:
+		b.notes.add("AVG averages the rows of each %s in a group, and then these averages.", unit.Column)
+	case averages && b.tree.Options != nil:
 		b.notes.add("AVG is the average over all rows. GoogleSQL averages the rows of each %s first.", unit.Column)
 	}
 	if b.cellsClamped() {
@@ -84,8 +87,15 @@ func (b *bounding) cellCaps(byGroups bounded.Caps, averages, distinct bool) erro
 			"ask for the distinct values in a question of their own",
 			"COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows",
 		)
-	case b.maxRows > 0:
-		return bind.Refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
+	case b.maxRows > 0 && slices.ContainsFunc(b.measures, func(m *unpricedMeasure) bool {
+		return !m.OfUnits() && (m.Cells == nil || !b.countsRowsOnce(m))
+	}):
+		return bind.Refuse(
+			at,
+			"leave one out; or write contribution_bounds_per_row => (low, high), which max_rows_contributed allows",
+			"max_rows_contributed and bounds per group exclude each other, except for COUNT(*) without groups: "+
+				"a unit is bounded by its rows or by its groups, not by both",
+		)
 	}
 	b.caps = byGroups
 	return nil

@@ -247,7 +247,6 @@ func TestArgumentsAreRefused(t *testing.T) {
 		"SELECT SUM(serial, bounds => auto) FROM people":                                               "1:8: bounds => auto searches within outer bounds",
 		"SELECT SUM(weight, bounds => auto) FROM people":                                               "1:8: bounds => auto searches within outer bounds",
 		"SELECT COUNT(*, contribution_bounds_per_group => (2, 3)) FROM people":                         "1:17: each row is a unit here",
-		"SELECT AVG(cost, contribution_bounds_per_group => (0, 5)) FROM visits":                        "1:18: avg takes no bounds per group",
 		"SELECT COUNT(DISTINCT days, contribution_bounds_per_group => (0, 1)) FROM visits":             "1:29: COUNT(DISTINCT …) takes no bounds per group",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5)), AVG(days) FROM visits":             "1:8: an average and bounds per group exclude each other",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5)), COUNT(DISTINCT cost) FROM visits":  "1:8: COUNT(DISTINCT …) of values and bounds per group exclude each other",

@@ -41,7 +41,9 @@ type question struct {
 	within  *bounded.Expr // the conditions of subqueries on the rows; nil for all rows
 	// for a join that makes groups public, what GROUP BY must have; nil if there is no such join
 	public *bind.PublicJoin
-	price  privacy.Loss
+	// whether the rows are those of a subquery that byUnitGroups wrote
+	unitsFirst bool
+	price      privacy.Loss
 }
 
 // read parses a request, binds the relation of its FROM clause, and reads its options and its price.
@@ -51,6 +53,10 @@ func read(j job) (*question, error) {
 	if err == nil {
 		err = bind.Catalogs(p, tree)
 	}
+	if err != nil {
+		return nil, err
+	}
+	tree, unitsFirst, err := byUnitGroups(p, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -71,24 +77,32 @@ func read(j job) (*question, error) {
 	if r.MaxRows < 0 || r.MaxRows > policy.MaxRowsPerUnit {
 		return nil, &Error{Message: fmt.Sprintf("max_rows is between 1 and %d, or auto", policy.MaxRowsPerUnit)}
 	}
-	if err := rows.UnitQualified(tree); err != nil {
-		return nil, err
+	if !unitsFirst { // byUnitGroups has checked it, with the names that the question has
+		if err := rows.UnitQualified(tree); err != nil {
+			return nil, err
+		}
 	}
 	if r, err = optioned(p, rows.Table, tree, r); err != nil {
 		return nil, err
+	}
+	if unitsFirst {
+		if err := r.groupsAsRows(rows.Table, tree); err != nil {
+			return nil, err
+		}
 	}
 	price, err := priceOf(p, r.Price)
 	if err != nil {
 		return nil, err
 	}
 	return &question{
-		job:     j,
-		request: r,
-		parsed:  tree,
-		scope:   rows.Scope,
-		within:  rows.Where,
-		public:  rows.Keyed,
-		price:   price,
+		job:        j,
+		request:    r,
+		parsed:     tree,
+		scope:      rows.Scope,
+		within:     rows.Where,
+		public:     rows.Keyed,
+		unitsFirst: unitsFirst,
+		price:      price,
 	}, nil
 }
 

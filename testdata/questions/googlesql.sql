@@ -1,6 +1,6 @@
 -- Questions with GoogleSQL's differential-privacy clause, in the forms of its reference and of its libraries' examples.
 -- policy: ferry
--- floor: 80
+-- floor: 85
 
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM trips
@@ -8,7 +8,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM trips
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1.0, delta=1e-8, max_groups_contributed=2, privacy_unit_column=passenger) route, SUM(fare, contribution_bounds_per_group => (0, 200)) FROM trips GROUP BY route
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=1) route, AVG(fare) FROM trips GROUP BY route
---= open: avg takes no bounds per group: what one passenger adds to a
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=2) route, AVG(fare, contribution_bounds_per_group => (0, 200)) FROM trips GROUP BY route
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=NULL) route, COUNT(*) FROM trips GROUP BY route
@@ -18,7 +18,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1/2) COUNT(*) FROM trips
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, max_groups_contributed=1+1) route, COUNT(*) FROM trips GROUP BY route
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1, max_rows_contributed=5) COUNT(*) AS n FROM trips
---= open: max_rows_contributed and bounds per group exclude each other
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.2, max_rows_contributed=5) COUNT(*, contribution_bounds_per_group => (0, 3)) AS n FROM trips
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.2, max_groups_contributed=3) channel, COUNT(*, contribution_bounds_per_group => (0, 3)) AS n FROM trips GROUP BY channel
