@@ -15,24 +15,35 @@ import (
 // noise. The replay key includes the number of its version.
 func (c *Session) filled() *policy.Policy {
 	p := c.undivided()
+	if !slices.ContainsFunc(p.Tables, func(t *policy.Table) bool { return t.Public }) {
+		return p // no column takes values from a public table
+	}
+	p = p.WithPublic(func(o policy.Origin) ([]value.Value, string) {
+		values, _, trouble := c.publicValues(o)
+		return values, trouble
+	})
 	takes := func(c *policy.Column) bool { return c.ValuesFrom != nil }
 	if !slices.ContainsFunc(p.Tables, func(t *policy.Table) bool { return slices.ContainsFunc(t.Columns, takes) }) {
 		return p
 	}
-	return p.Filled(func(o policy.Origin) ([]value.Value, int, string) {
-		values, version, err := c.kernel.Values(o)
-		switch {
-		case errors.Is(err, release.ErrUnread), errors.Is(err, release.ErrNotNoted):
-			return nil, 0, err.Error()
-		case err != nil:
-			return nil, 0, "that table cannot be read: " + c.public(err).Message
-		case len(values) == 0:
-			return nil, 0, "there are none"
-		case len(values) > policy.MaxKeys:
-			return nil, 0, fmt.Sprintf("there are more than %d", policy.MaxKeys)
-		}
-		return values, version, ""
-	})
+	return p.Filled(c.publicValues)
+}
+
+// publicValues returns the distinct values of a public table's column in its newest sealed version, and the number of that
+// version, or the reason why there are none.
+func (c *Session) publicValues(o policy.Origin) (values []value.Value, version int, trouble string) {
+	values, version, err := c.kernel.Values(o)
+	switch {
+	case errors.Is(err, release.ErrUnread), errors.Is(err, release.ErrNotNoted):
+		return nil, 0, err.Error()
+	case err != nil:
+		return nil, 0, "that table cannot be read: " + c.public(err).Message
+	case len(values) == 0:
+		return nil, 0, "there are none"
+	case len(values) > policy.MaxKeys:
+		return nil, 0, fmt.Sprintf("there are more than %d", policy.MaxKeys)
+	}
+	return values, version, ""
 }
 
 // undivided returns the policy without the parts and ranks of live tables that are read in place. A part is a subset of

@@ -8,6 +8,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/value"
 )
 
 // In GoogleSQL, an outer join that keeps the rows of SELECT DISTINCT from a public table says which groups are
@@ -30,6 +31,8 @@ import (
 type PublicJoin struct {
 	At   query.Pos
 	Hint string // a hint on how to group by the column
+	// the groups, in order, if the policy does not declare them; nil if they are the known values of the column
+	Values []value.Value
 }
 
 // keepsPublic returns the two sides of an outer join: the side whose rows all stay, if that side is a SELECT DISTINCT,
@@ -94,10 +97,10 @@ func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := persons.keyedBy(key, public, j.At); err != nil {
+	persons.Keyed = &PublicJoin{At: j.At, Hint: "write GROUP BY " + public.String()}
+	if err := f.keyedBy(persons, key, public, tree); err != nil {
 		return nil, err
 	}
-	persons.Keyed = &PublicJoin{At: j.At, Hint: "write GROUP BY " + public.String()}
 	if j.Using != nil {
 		persons.Keyed.Hint = "write GROUP BY " + query.QuoteName(public.name)
 		merge(persons.Names, j.Using, nil) // a name without a table means the public column, whose rows all stay
@@ -201,9 +204,11 @@ func (r *Relation) joinedBy(public *Relation, j *query.Join) (*Name, error) {
 	return found, nil
 }
 
-// keyedBy makes the values of the public column the known values of the private column key. If it cannot, the
-// refusal says what the owner can declare.
-func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
+// keyedBy makes the values of the public column the groups of the private column key. They become the known values of key
+// if the policy declares that. Otherwise they are constants of the question, and a condition in tree.Where drops rows with
+// other values. If the values are not known, the refusal says what the owner can declare.
+func (f from) keyedBy(r *Relation, key *Name, public Name, tree *query.Select) error {
+	at := r.Keyed.At
 	from := public.of.table.Column(public.of.column)
 	origin := public.of.table.Name + "." + public.of.column
 	if key.of.table == nil || key.e.Op != bounded.OpColumn {
@@ -229,6 +234,9 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	case is(from.ValuesFrom) && own.ValuesFrom == nil && own.Values == nil && own.Lower == nil && own.Type == from.Type && r.Source == nil:
 		of = from
 	default:
+		if ok, err := f.keyedByValues(r, key, public, tree); ok || err != nil {
+			return err
+		}
 		instead := ""
 		if own.ValuesFrom != nil || own.Values != nil || own.Lower != nil {
 			instead = ", in place of what it declares now"
@@ -260,6 +268,64 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	r.Columns = slices.Clone(r.Columns)
 	r.Columns[key.e.Column] = c
 	return nil
+}
+
+// mostGroups is the largest number of public values that a question takes as constants.
+const mostGroups = 1000
+
+// keyedByValues makes the values of the public column constants of the question: it keeps the rows of which key is one of
+// them, and they are the groups. It returns false if they are not known here.
+//
+// Claim: the question is one that could have these constants written in it, so everything that holds of such a question
+// holds here. Proof: the table is public, so its values depend on no row of a person. The condition reads key alone, and
+// is TRUE only for the groups' values. ∎
+func (f from) keyedByValues(r *Relation, key *Name, public Name, tree *query.Select) (bool, error) {
+	at, own := r.Keyed.At, key.of.table.Column(key.of.column)
+	from := policy.Origin{Table: public.of.table.Name, Column: public.of.column}
+	values, trouble := f.policy.PublicValues(from)
+	values = slices.Clone(values)
+	slices.SortFunc(values, value.Compare)
+	switch {
+	case own.Type != public.of.table.Column(public.of.column).Type || own.Type == value.Real:
+		return false, nil
+	case trouble != "":
+		return false, Refuse(at, "the owner can seal it: dither seal "+from.Table,
+			"the groups are the values of %s.%s, and %s", from.Table, from.Column, trouble)
+	case len(values) == 0:
+		return false, nil
+	case len(values) > mostGroups:
+		return false, Refuse(at, fmt.Sprintf("the owner can declare, for column %s of table %s: values_from: %s.%s",
+			key.of.column, key.of.table.Name, from.Table, from.Column),
+			"%s.%s has more than %d values, and the policy does not declare that they are groups", from.Table, from.Column, mostGroups)
+	}
+	in := &query.In{At: at, X: &query.Column{At: at, Table: key.table, Name: key.name}}
+	for _, v := range values {
+		if own.Values != nil && !slices.ContainsFunc(own.Values, func(o value.Value) bool { return same(o, v) }) ||
+			v.Type.Whole() && outside(v, r.Columns[key.e.Column].Range) {
+			return false, Refuse(at, "the owner can declare the same values for both columns",
+				"the value %s of %s.%s is none that column %s can have", quoted(v), from.Table, from.Column, query.QuoteName(key.name))
+		}
+		in.List = append(in.List, literal(v, at))
+	}
+	r.Keyed.Values, tree.Where = values, in
+	return true, nil
+}
+
+// literal returns a value as a constant of a question.
+func literal(v value.Value, at query.Pos) *query.Literal {
+	switch v.Type {
+	case value.Text:
+		return &query.Literal{At: at, Kind: query.StringLiteral, Text: v.Text}
+	case value.Boolean:
+		return &query.Literal{At: at, Kind: query.BooleanLiteral, Bool: v.IsTrue()}
+	case value.Date:
+		return &query.Literal{At: at, Kind: query.DateLiteral, Text: v.String()}
+	case value.Timestamp:
+		return &query.Literal{At: at, Kind: query.TimestampLiteral, Text: v.String()}
+	case value.Time:
+		return &query.Literal{At: at, Kind: query.TimeLiteral, Text: v.String()}
+	}
+	return &query.Literal{At: at, Kind: query.IntegerLiteral, Text: v.String()}
 }
 
 // distinct returns a SELECT DISTINCT of the unit's column and other columns as a SELECT with GROUP BY, which has the same

@@ -82,7 +82,7 @@ func (n *noisy) plan() *Plan {
 		TargetError:  n.request.TargetError,
 		OwnEpsilons:  n.ownEpsilons,
 		Priced:       !n.request.Price.IsZero(),
-		Asked:        bounded.Caps{Rows: n.request.MaxRows, Groups: n.request.MaxGroups},
+		Asked:        n.asked,
 		Notes:        n.allNotes(),
 		Grouped:      n.place,
 		groupedBy:    n.groupedBy,

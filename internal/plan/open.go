@@ -37,6 +37,9 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	if why == bind.IsTheUnit || why != "" && (b.job.keys == keysUnknown || b.job.keys == keysPossible && err != nil) {
 		return bounded.Key{}, oneUnit(why, at)
 	}
+	if b.public != nil && b.public.Values != nil {
+		return bounded.Key{Expr: e, Values: b.public.Values}, nil
+	}
 	if b.job.keys == keysPossible && b.public == nil {
 		if k, ok := b.possibleKey(e, at); ok {
 			return k, nil

@@ -43,6 +43,7 @@ type question struct {
 	public *bind.PublicJoin
 	// whether the rows are those of a subquery that byUnitGroups wrote
 	unitsFirst bool
+	asked      bounded.Caps // the caps that the request or its text asks for
 	price      privacy.Loss
 }
 
@@ -85,6 +86,7 @@ func read(j job) (*question, error) {
 	if r, err = optioned(p, rows.Table, tree, r); err != nil {
 		return nil, err
 	}
+	asked := bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups}
 	if unitsFirst {
 		if err := r.groupsAsRows(rows.Table, tree); err != nil {
 			return nil, err
@@ -102,6 +104,7 @@ func read(j job) (*question, error) {
 		within:     rows.Where,
 		public:     rows.Keyed,
 		unitsFirst: unitsFirst,
+		asked:      asked,
 		price:      price,
 	}, nil
 }

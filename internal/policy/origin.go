@@ -60,6 +60,22 @@ func (r *reader) origins(p *Policy) {
 	}
 }
 
+// WithPublic returns a copy of the policy whose PublicValues calls the function values. The digest stays that of p.
+func (p *Policy) WithPublic(values func(Origin) (known []value.Value, trouble string)) *Policy {
+	out := *p
+	out.public = values
+	return &out
+}
+
+// PublicValues returns the distinct values of a public table's column other than NULL, or the reason why they are missing.
+// A question that uses them has them in its plan, so no version of the table is needed to decode its release.
+func (p *Policy) PublicValues(o Origin) (values []value.Value, trouble string) {
+	if p.public == nil {
+		return nil, ""
+	}
+	return p.public(o)
+}
+
 // Filled returns a copy of the policy in which columns with ValuesFrom have their values. The function values
 // returns the values of an Origin and the version of its table, or the reason why they are missing. The digest
 // stays that of p, because the policy does not name these values.

@@ -30,7 +30,8 @@ type Policy struct {
 	Tables   []*Table // in the file's order
 	Clock    Clock    // how questions and sources understand time
 
-	digest string // kept by Fix; "" before
+	digest string                                              // kept by Fix; "" before
+	public func(Origin) (values []value.Value, trouble string) // see WithPublic
 }
 
 // Population is the people (or rows) who share one budget.

@@ -60,7 +60,7 @@ func TestForms(t *testing.T) {
 		"a < ANY (ARRAY[1])", "a = ANY ('1,2')", `a = ANY ('{"x}')`, "a = ANY ('{{1}}')", "a = ANY ('{}')",
 		"a = ANY ('{x}'::int[])", "a = ANY (ARRAY[]::int[])", "a LIKE 'x' ESCAPE 'ab'", "a LIKE 'x!' ESCAPE '!'",
 		"a::numeric(40,20)", "a::timestamp(3)",
-		strings.Repeat("COUNTIF(", 110) + "a" + strings.Repeat(")", 110), // as deep as what it means
+		strings.Repeat("COUNTIF(", 110) + "a" + strings.Repeat(")", 110),             // as deep as what it means
 		strings.Repeat("(", 100) + "a" + strings.Repeat(" IS DISTINCT FROM b)", 100), // would double each time
 	} {
 		if s, err := Parse("SELECT " + sql + " FROM t"); err == nil {

@@ -1,6 +1,6 @@
 -- Questions with GoogleSQL's differential-privacy clause, in the forms of its reference and of its libraries' examples.
 -- policy: ferry
--- floor: 85
+-- floor: 90
 
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM trips
@@ -30,7 +30,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-8, max_groups_contr
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-8, min_privacy_units_per_group=20) agent, COUNT(*) AS n FROM trips GROUP BY agent
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-8, group_selection_strategy=LAPLACE_THRESHOLD) agent, COUNT(*) AS n FROM trips GROUP BY agent
---= open: the policy does not declare that the groups of route are
+--= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, group_selection_strategy=PUBLIC_GROUPS) routes.route, COUNT(trips.passenger) AS n FROM trips RIGHT OUTER JOIN (SELECT DISTINCT route FROM routes) AS routes ON trips.route = routes.route GROUP BY routes.route
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) VAR_POP(fare, contribution_bounds_per_row => (0, 200)) FROM trips
