@@ -15,8 +15,19 @@ type Error struct {
 	Price   bool // the refusal is of a price outside the policy's limits for one question
 	Many    bool // the refusal is of more groups than an answer may have
 	// the form is refused over rows of persons, and supported over the rows of an answer, which package post computes
-	Outer bool
+	Outer   bool
+	Instead Instead // the form that the planner may suggest in this question's own names
 }
+
+// Instead is a form to write instead of a refused one.
+type Instead string
+
+// The forms that the planner tries and suggests.
+const (
+	UnitsFirst   Instead = "units first"   // a subquery that aggregates the rows of each unit
+	NearExtremum Instead = "near extremum" // a quantile near the least or the greatest value
+	OverAnswer   Instead = "over answer"   // a window function over the rows of an answer
+)
 
 func (e *Error) Error() string {
 	if e.Pos.Line == 0 {

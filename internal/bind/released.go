@@ -6,19 +6,18 @@ import (
 	"dither/internal/query"
 )
 
-// WindowHint says where window functions are allowed.
-const WindowHint = "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x"
-
 // unwindowed refuses a window function over rows of persons.
 func unwindowed(x *query.Call) error {
 	if x.Over == nil {
 		return nil
 	}
-	return RefuseHere(
+	e := RefuseHere(
 		x.Over.At,
-		WindowHint,
+		"use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x",
 		"window functions (OVER) are not supported over single rows: they would pair different persons' rows",
 	)
+	e.Instead = OverAnswer
+	return e
 }
 
 // Extremum returns the refusal of MIN or MAX over rows of several persons.
@@ -27,7 +26,7 @@ func Extremum(x *query.Call) error {
 	if x.Name == "max" {
 		at, order = "0.99", "x DESC"
 	}
-	return Refuse(
+	e := Refuse(
 		x.At,
 		"for numbers and dates, ask for a quantile near it: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); "+
 			"for texts, ask for the first group: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 "+
@@ -35,6 +34,8 @@ func Extremum(x *query.Call) error {
 		"%s is not supported: it is one person's value",
 		strings.ToUpper(x.Name),
 	)
+	e.Instead = NearExtremum
+	return e
 }
 
 // unordered refuses LIMIT and OFFSET in a subquery whose rows belong to persons. ORDER BY alone has no effect there.

@@ -1,6 +1,8 @@
 package free
 
 import (
+	"slices"
+
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
@@ -126,6 +128,21 @@ func (q *question) known(keys []*bounded.Expr, leaves bool) bool {
 	return true
 }
 
+// counted returns the question that counts the rows of each value, and shows those with many rows.
+func (q *question) counted() string {
+	out := *q.tree
+	out.Distinct, out.Items = false, slices.Clone(q.tree.Items)
+	if len(out.GroupBy) == 0 {
+		for _, item := range q.tree.Items {
+			out.GroupBy = append(out.GroupBy, item.Expr)
+		}
+	}
+	rows := &query.Call{Name: "count", Star: true}
+	out.Items = append(out.Items, query.Item{Expr: rows})
+	out.Having = &query.Binary{Op: query.Gt, L: rows, R: &query.Literal{Kind: query.IntegerLiteral, Text: "100"}}
+	return out.String()
+}
+
 // onlyKeys refuses a condition that reads a column which no key reads.
 func (q *question) onlyKeys() (err error) {
 	if q.where == nil {
@@ -144,7 +161,7 @@ func (q *question) onlyKeys() (err error) {
 		}
 		err = bind.Refuse(
 			q.tree.From.At,
-			"leave the condition out; or write SELECT …, COUNT(*) … GROUP BY … HAVING COUNT(*) > 100, which has a price",
+			"leave the condition out; or, at a price, write "+q.counted(),
 			"a list of known values reads no rows, so its conditions can only concern the listed columns, and %q is not one",
 			x.Name,
 		)

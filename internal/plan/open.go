@@ -67,18 +67,22 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 // oneUnit refuses a key each of whose groups belongs to one unit.
 func oneUnit(why string, at query.Pos) error {
 	if why == bind.IsTheUnit {
-		return bind.Refuse(
+		e := bind.Refuse(
 			at,
 			"GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
 			"each group would hold one unit only, and none would ever be released",
 		)
+		e.Instead = bind.UnitsFirst
+		return e
 	}
-	return bind.Refuse(
+	e := bind.Refuse(
 		at,
 		"group by something that many units share; to aggregate each unit first, GROUP BY the unit in a subquery in FROM: "+
 			"SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
 		"each group would hold one unit only, and its numbers would be noise: %s", why,
 	)
+	e.Instead = bind.UnitsFirst
+	return e
 }
 
 // admits refuses unknown groups under a budget that has no δ for their selection.

@@ -104,7 +104,7 @@ func Build(p *policy.Policy, r Request) (*Plan, error) {
 	if r.Unknown.Allow && refusal.Many {
 		return build(job{policy: p, original: r, unknownKeys: true, keys: keysUnknown})
 	}
-	return nil, err
+	return nil, concrete(p, r, refusal)
 }
 
 // Ahead parses several questions at once and keeps the results, so that calls of Build soon after it take less time.

@@ -95,12 +95,14 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 		if _, err := b.Column(x); err != nil {
 			return nil, b.unlessAlias(x, err)
 		}
-		return nil, bind.Refuse(
+		e := bind.Refuse(
 			x.At,
 			"add it to GROUP BY, or use COUNT, SUM or AVG of it",
 			"column %q stands outside any aggregate",
 			x.Name,
 		)
+		e.Instead = bind.OverAnswer // if a window function is meant
+		return nil, e
 	case *query.Star:
 		return nil, bind.Starred(x)
 	case *query.Call:
@@ -171,7 +173,9 @@ func (b *measuring) posts(xs ...query.Expr) ([]*Post, error) {
 func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	x = bind.Renamed(x)
 	if x.Over != nil {
-		return nil, bind.RefuseHere(x.Over.At, "use GROUP BY", "window functions (OVER) are not supported here")
+		e := bind.RefuseHere(x.Over.At, "use GROUP BY", "window functions (OVER) are not supported here")
+		e.Instead = bind.OverAnswer
+		return nil, e
 	}
 	if bind.IsAggregate(x.Name) {
 		return b.aggregate(x)
