@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,7 +81,7 @@ func TestQuestions(t *testing.T) {
 
 // check explains each question of the family, and compares the outcome with its note.
 func (f *family) check(t *testing.T, session *Session, file string) {
-	answered := 0
+	answered, named := 0, documentedReasons(t)
 	for i := range f.questions {
 		q := &f.questions[i]
 		_, err := session.Explain(t.Context(), Question{SQL: q.sql})
@@ -89,6 +90,9 @@ func (f *family) check(t *testing.T, session *Session, file string) {
 			answered++
 		} else if *listQuestions {
 			fmt.Printf("%s:%d: %s%s\nhint: %s\n\n", file, q.line, q.sql, message, hint)
+		}
+		if err != nil && !named(message) {
+			t.Errorf("%s:%d: docs/reference/sql.md has no row for the reason %q, below Reasons", file, q.line, message)
 		}
 		switch {
 		case err == nil && q.verdict == "answered":
@@ -114,6 +118,36 @@ func (f *family) check(t *testing.T, session *Session, file string) {
 	if *updateQuestions && !t.Failed() {
 		f.floor = max(f.floor, rate/5*5) // in steps of 5, so that branches seldom change the same line
 		f.write(t, file)
+	}
+}
+
+// documentedReasons returns a function that reports whether the table of reasons in docs/reference/sql.md has the reason of
+// a refusal.
+func documentedReasons(t *testing.T) func(message string) bool {
+	t.Helper()
+	page, err := os.ReadFile("../docs/reference/sql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n### Reasons\n")
+	table, _, _ = strings.Cut(table, "\n#")
+	var reasons []*regexp.Regexp
+	for line := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		for _, quoted := range regexp.MustCompile("`[^`]+`").FindAllString(cell, -1) {
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.Trim(quoted, "`")), "…", ".+")
+			reasons = append(reasons, regexp.MustCompile("^"+pattern+"$"))
+		}
+	}
+	if len(reasons) < 20 {
+		t.Fatalf("%d reasons are documented", len(reasons))
+	}
+	return func(message string) bool {
+		message = placeOfError.ReplaceAllString(message, "")
+		return slices.ContainsFunc(reasons, func(r *regexp.Regexp) bool { return r.MatchString(message) })
 	}
 }
 
