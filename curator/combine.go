@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -11,7 +10,6 @@ import (
 	"dither/internal/plan"
 	"dither/internal/post"
 	"dither/internal/query"
-	"dither/internal/release"
 	"dither/privacy"
 )
 
@@ -171,8 +169,7 @@ func (s *combination) part(p *post.Program) (post.Answer, error) {
 	if err == nil && a.plan.OneUnit != nil {
 		err = a.plan.OneUnit
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		out.asked = a
 		out.answer.Columns, out.answer.Rows = columnsOf(a, false), mostRows(a)
 		for _, other := range s.parts {
@@ -186,7 +183,7 @@ func (s *combination) part(p *post.Program) (post.Answer, error) {
 				return post.Answer{}, err
 			}
 		}
-	default:
+	} else {
 		if out.free, err = s.c.freeTable(q, p, err); err != nil {
 			return post.Answer{}, err
 		}
@@ -236,262 +233,4 @@ func (s *combination) priced() (out []*combined) {
 		}
 	}
 	return out
-}
-
-// total returns the price of all parts, and of those that are not replayed.
-func (s *combination) total() (all, due privacy.Loss, err error) {
-	for i, p := range s.priced() {
-		price := p.asked.plan.Price
-		replayed, err := s.c.kernel.ReleasedBefore(p.asked.look)
-		switch {
-		case err != nil:
-			return all, due, err
-		case i == 0:
-			all, due = price, price.Minus(price)
-		default:
-			all = all.Plus(price)
-		}
-		if !replayed {
-			due = due.Plus(price)
-		}
-	}
-	return all, due, nil
-}
-
-// ready refuses the question, before anything is charged, unless every part can be measured and paid for.
-func (s *combination) ready(ctx context.Context) error {
-	parts := s.priced()
-	if len(parts) < 2 {
-		return nil
-	}
-	all, due, err := s.total()
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		replayed, err := s.c.kernel.ReleasedBefore(p.asked.look)
-		if replayed || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		room, err := s.c.kernel.Room(p.asked.look)
-		if err != nil {
-			return err
-		}
-		if !due.Within(room) {
-			return &Error{
-				Code: CodeExhausted,
-				Message: fmt.Sprintf("the price of the %d measured questions together, %v, is more than what remains, %v",
-					len(parts), s.c.loss(all), left(room)),
-				Hint: "ask with --epsilon " + s.c.largest(room) + " or less; " + againFree,
-			}
-		}
-	}
-	for _, p := range parts {
-		if err := s.c.kernel.Ready(ctx, p.asked.query); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// combine answers a refused question if it computes with the answers of measured questions.
-func (c *Session) combine(ctx context.Context, q Question, refused error) (*Release, error) {
-	s, err := c.combination(q, refused)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.ready(ctx); err != nil {
-		return nil, c.public(err)
-	}
-	answers, paid, alpha := make([][][]post.Cell, len(s.parts)), false, 0.05
-	for i, p := range s.parts {
-		if p.free != nil {
-			p.release, answers[i] = p.free.release, p.free.rows
-			continue
-		}
-		var found *release.Released
-		if found, err = c.reused(p.asked); err != nil {
-			return nil, c.public(err)
-		}
-		if p.reused = found != nil; !p.reused {
-			if found, err = c.measured(ctx, p.asked); err != nil {
-				return nil, already(err, paid)
-			}
-		}
-		if !found.Replayed {
-			ctx, paid = c.kernel.Departs(ctx), true
-		}
-		if p.release, err = c.release(p.asked, found); err != nil {
-			return nil, err
-		}
-		alpha = p.asked.alpha
-		answers[i] = rowsOf(p.asked, found, i)
-	}
-	if slices.ContainsFunc(s.parts, func(p *combined) bool { return p.reused }) {
-		if err := s.rebind(); err != nil {
-			return nil, c.public(err)
-		}
-	}
-	return s.answer(answers, alpha)
-}
-
-// rebind binds the question to answers that are computed from earlier releases.
-func (s *combination) rebind() error {
-	for _, p := range s.parts {
-		if p.reused {
-			p.answer.Columns = columnsOf(p.asked, true)
-		}
-	}
-	return s.bind()
-}
-
-// already marks an error that came after an earlier part was charged.
-func already(err error, paid bool) error {
-	var known *Error
-	if !paid || !errors.As(err, &known) {
-		return err
-	}
-	out := *known
-	out.Charged = true
-	out.Hint = "the answers of the other measured questions are recorded, and are replayed free; " + out.Hint
-	return &out
-}
-
-// answer computes the rows of the question from those of its parts.
-func (s *combination) answer(answers [][][]post.Cell, alpha float64) (*Release, error) {
-	var out *Release
-	var columns []Column
-	for _, p := range s.parts {
-		columns = append(columns, p.release.Columns...)
-		if out == nil || out.Free && !p.release.Free {
-			one := *p.release
-			out = &one
-		}
-	}
-	if parts := s.priced(); len(parts) == 1 {
-		out.Measured = &Measured{SQL: parts[0].inner.SQL, Columns: parts[0].release.Columns}
-	} else if len(parts) > 1 {
-		if err := s.several(out, parts); err != nil {
-			return nil, s.c.public(err)
-		}
-	}
-	found := s.bound.Run(alpha, answers...)
-	if found.Excess {
-		return nil, &Error{
-			Code: CodeSQL, Charged: !out.Replayed, Message: "the joins of this question pair too many rows of its answers",
-			Hint: "join by an equality of keys: ON a.x = b.x; the measured answers are recorded, and are replayed free",
-		}
-	}
-	out.SQL, out.Groupings, out.Columns = s.q.SQL, nil, columns
-	out.show(found)
-	return out, nil
-}
-
-// several describes what several measured questions have in common.
-func (s *combination) several(out *Release, parts []*combined) error {
-	all, _, err := s.total()
-	if err != nil {
-		return err
-	}
-	out.Price, out.Replayed, out.Notes, out.Truncation, out.RowsBound = s.c.loss(all), true, nil, nil, nil
-	limits := *parts[0].release.Limits
-	for i, p := range parts {
-		r := p.release
-		out.Questions = append(out.Questions, &Measured{
-			SQL: p.inner.SQL, Columns: r.Columns, ID: r.ID, Price: r.Price, Replayed: r.Replayed, Limits: r.Limits,
-		})
-		out.Replayed, out.Remaining = out.Replayed && r.Replayed, r.Remaining
-		for _, note := range r.Notes {
-			if !slices.Contains(out.Notes, note) {
-				out.Notes = append(out.Notes, note)
-			}
-		}
-		if i > 0 && r.Limits.Text != limits.Text {
-			limits = Limits{Text: limits.Text + "; and in " + r.ID + ", " + r.Limits.Text, Unit: limits.Unit}
-		}
-	}
-	out.Limits = &limits
-	return nil
-}
-
-// explainCombined explains a refused question if it computes with the answers of measured questions.
-func (c *Session) explainCombined(q Question, refused error) (*Explanation, error) {
-	s, err := c.combination(q, refused)
-	if err != nil {
-		return nil, err
-	}
-	parts := s.priced()
-	if len(parts) == 0 {
-		out, err := c.explainFreely(s.parts[0].inner, refused)
-		if err != nil {
-			return nil, err
-		}
-		out.SQL, out.Columns = q.SQL, computedFrom(s.bound.Columns(), s.columns(nil))
-		return out, nil
-	}
-	var all []*Explanation
-	for _, p := range parts {
-		e, err := c.explained(p.asked)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	one := *all[0]
-	out := &one
-	if len(parts) == 1 {
-		out.Measured = &Measured{SQL: parts[0].inner.SQL, Columns: out.Columns}
-		out.Notes = append(slices.Clone(out.Notes), computedNote)
-	} else if err := s.explainSeveral(out, all); err != nil {
-		return nil, c.public(err)
-	}
-	out.SQL, out.Groupings, out.Columns = q.SQL, nil, computedFrom(s.bound.Columns(), s.columns(all))
-	return out, nil
-}
-
-// columns returns the columns of all parts, as their explanations describe them.
-func (s *combination) columns(all []*Explanation) (out []Column) {
-	for _, p := range s.parts {
-		switch {
-		case p.free != nil:
-			out = append(out, p.free.release.Columns...)
-		case p.alias != nil:
-			out = append(out, s.c.columns(p.asked, nil)...)
-		default:
-			out, all = append(out, all[0].Columns...), all[1:]
-		}
-	}
-	return out
-}
-
-// explainSeveral describes what several measured questions have in common.
-func (s *combination) explainSeveral(out *Explanation, all []*Explanation) error {
-	total, due, err := s.total()
-	if err != nil {
-		return err
-	}
-	out.Questions, out.Price = all, s.c.loss(total)
-	out.Cells, out.Selection, out.Sensitivity, out.L2, out.RowsBound, out.Truncation = 0, nil, 0, 0, nil, nil
-	out.Replayed, out.Affordable, out.Notes = true, true, []string{severalNote(len(all))}
-	for i, p := range s.priced() {
-		e := all[i]
-		out.Replayed = out.Replayed && e.Replayed
-		room, err := s.c.kernel.Room(p.asked.look)
-		if err != nil {
-			return err
-		}
-		if !e.Replayed && !due.Within(room) {
-			out.Affordable = false
-		}
-	}
-	return nil
-}
-
-func severalNote(n int) string {
-	return fmt.Sprintf("The question measures %d questions, one after the other. They divide the price that it names "+
-		"equally; without one, each has the policy's default price. Each has a release of its own. The columns are computed from their answers, at no cost; an interval "+
-		"takes into account that the noise of different releases is independent.", n)
 }

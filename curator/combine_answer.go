@@ -1,0 +1,191 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"dither/internal/post"
+	"dither/internal/release"
+	"dither/privacy"
+)
+
+// total returns the price of all parts, and of those that are not replayed.
+func (s *combination) total() (all, due privacy.Loss, err error) {
+	for i, p := range s.priced() {
+		price := p.asked.plan.Price
+		replayed, err := s.c.kernel.ReleasedBefore(p.asked.look)
+		switch {
+		case err != nil:
+			return all, due, err
+		case i == 0:
+			all, due = price, price.Minus(price)
+		default:
+			all = all.Plus(price)
+		}
+		if !replayed {
+			due = due.Plus(price)
+		}
+	}
+	return all, due, nil
+}
+
+// ready refuses the question, before anything is charged, unless every part can be measured and paid for.
+func (s *combination) ready(ctx context.Context) error {
+	parts := s.priced()
+	if len(parts) < 2 {
+		return nil
+	}
+	all, due, err := s.total()
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		replayed, err := s.c.kernel.ReleasedBefore(p.asked.look)
+		if replayed || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		room, err := s.c.kernel.Room(p.asked.look)
+		if err != nil {
+			return err
+		}
+		if !due.Within(room) {
+			return &Error{
+				Code: CodeExhausted,
+				Message: fmt.Sprintf("the price of the %d measured questions together, %v, is more than what remains, %v",
+					len(parts), s.c.loss(all), left(room)),
+				Hint: "ask with --epsilon " + s.c.largest(room) + " or less; " + againFree,
+			}
+		}
+	}
+	for _, p := range parts {
+		if err := s.c.kernel.Ready(ctx, p.asked.query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// combine answers a refused question if it computes with the answers of measured questions.
+func (c *Session) combine(ctx context.Context, q Question, refused error) (*Release, error) {
+	s, err := c.combination(q, refused)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ready(ctx); err != nil {
+		return nil, c.public(err)
+	}
+	answers, paid, alpha := make([][][]post.Cell, len(s.parts)), false, 0.05
+	for i, p := range s.parts {
+		if p.free != nil {
+			p.release, answers[i] = p.free.release, p.free.rows
+			continue
+		}
+		var found *release.Released
+		if found, err = c.reused(p.asked); err != nil {
+			return nil, c.public(err)
+		}
+		if p.reused = found != nil; !p.reused {
+			if found, err = c.measured(ctx, p.asked); err != nil {
+				return nil, already(err, paid)
+			}
+		}
+		if !found.Replayed {
+			ctx, paid = c.kernel.Departs(ctx), true
+		}
+		if p.release, err = c.release(p.asked, found); err != nil {
+			return nil, err
+		}
+		alpha = p.asked.alpha
+		answers[i] = rowsOf(p.asked, found, i)
+	}
+	if slices.ContainsFunc(s.parts, func(p *combined) bool { return p.reused }) {
+		if err := s.rebind(); err != nil {
+			return nil, c.public(err)
+		}
+	}
+	return s.answer(answers, alpha)
+}
+
+// rebind binds the question to answers that are computed from earlier releases.
+func (s *combination) rebind() error {
+	for _, p := range s.parts {
+		if p.reused {
+			p.answer.Columns = columnsOf(p.asked, true)
+		}
+	}
+	return s.bind()
+}
+
+// already marks an error that came after an earlier part was charged.
+func already(err error, paid bool) error {
+	var known *Error
+	if !paid || !errors.As(err, &known) {
+		return err
+	}
+	out := *known
+	out.Charged = true
+	out.Hint = "the answers of the other measured questions are recorded, and are replayed free; " + out.Hint
+	return &out
+}
+
+// answer computes the rows of the question from those of its parts.
+func (s *combination) answer(answers [][][]post.Cell, alpha float64) (*Release, error) {
+	var out *Release
+	var columns []Column
+	for _, p := range s.parts {
+		columns = append(columns, p.release.Columns...)
+		if out == nil || out.Free && !p.release.Free {
+			one := *p.release
+			out = &one
+		}
+	}
+	if parts := s.priced(); len(parts) == 1 {
+		out.Measured = &Measured{SQL: parts[0].inner.SQL, Columns: parts[0].release.Columns}
+	} else if len(parts) > 1 {
+		if err := s.several(out, parts); err != nil {
+			return nil, s.c.public(err)
+		}
+	}
+	found := s.bound.Run(alpha, answers...)
+	if found.Excess {
+		return nil, &Error{
+			Code: CodeSQL, Charged: !out.Replayed, Message: "the joins of this question pair too many rows of its answers",
+			Hint: "join by an equality of keys: ON a.x = b.x; the measured answers are recorded, and are replayed free",
+		}
+	}
+	out.SQL, out.Groupings, out.Columns = s.q.SQL, nil, columns
+	out.show(found)
+	return out, nil
+}
+
+// several describes what several measured questions have in common.
+func (s *combination) several(out *Release, parts []*combined) error {
+	all, _, err := s.total()
+	if err != nil {
+		return err
+	}
+	out.Price, out.Replayed, out.Notes, out.Truncation, out.RowsBound = s.c.loss(all), true, nil, nil, nil
+	limits := *parts[0].release.Limits
+	for i, p := range parts {
+		r := p.release
+		out.Questions = append(out.Questions, &Measured{
+			SQL: p.inner.SQL, Columns: r.Columns, ID: r.ID, Price: r.Price, Replayed: r.Replayed, Limits: r.Limits,
+		})
+		out.Replayed, out.Remaining = out.Replayed && r.Replayed, r.Remaining
+		for _, note := range r.Notes {
+			if !slices.Contains(out.Notes, note) {
+				out.Notes = append(out.Notes, note)
+			}
+		}
+		if i > 0 && r.Limits.Text != limits.Text {
+			limits = Limits{Text: limits.Text + "; and in " + r.ID + ", " + r.Limits.Text, Unit: limits.Unit}
+		}
+	}
+	out.Limits = &limits
+	return nil
+}
