@@ -46,8 +46,9 @@ type origin struct {
 
 // from binds FROM clauses under a policy.
 type from struct {
-	policy *policy.Policy
-	hidden *int // the number of hidden names that the question has so far
+	policy   *policy.Policy
+	hidden   *int // the number of hidden names that the question has so far
+	computed *int // see Scope
 }
 
 // RelationOf binds the FROM clause of a question. It moves conditions that join a comma-separated list of tables
@@ -60,12 +61,12 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 		}
 		if table.Unit.Through == "" {
 			return &Relation{
-				Scope: Scope{Table: table, alias: aliasOf(tree), Resolved: map[*policy.Column]bool{}},
+				Scope: Scope{Table: table, alias: aliasOf(tree), Resolved: map[*policy.Column]bool{}, computed: new(int)},
 				unit:  table.Unit,
 			}, nil
 		}
 	}
-	f := from{p, new(int)}
+	f := from{p, new(int), new(int)}
 	r, err := f.publicJoin(tree)
 	if r == nil && err == nil {
 		all := tree
@@ -159,7 +160,7 @@ func (f from) table(r *query.Table) (*Relation, error) {
 // whole returns the relation that FROM table AS alias selects from: all rows of the table.
 func (f from) whole(t *policy.Table, alias string) (*Relation, error) {
 	out := &Relation{
-		Scope:  Scope{Table: t, alias: alias, Resolved: map[*policy.Column]bool{}},
+		Scope:  Scope{Table: t, alias: alias, Resolved: map[*policy.Column]bool{}, computed: f.computed},
 		unit:   t.Unit,
 		public: t.Public,
 		main:   t.Name,
@@ -224,7 +225,7 @@ func (r *Relation) scan() *bounded.Source {
 // over makes s the relation's source, from which its rows come. The columns of s are the relation's names, in order.
 // There is no condition left.
 func (r *Relation) over(s *bounded.Source) {
-	r.Scope = Scope{Names: r.Names, Source: s, Columns: s.Columns}
+	r.Scope = Scope{Names: r.Names, Source: s, Columns: s.Columns, computed: r.computed}
 	r.Where = nil
 	for i := range r.Names {
 		r.Names[i].e = s.Column(i)
@@ -238,7 +239,7 @@ func (r *Relation) materialize() *bounded.Source {
 	if r.Where != nil || slices.ContainsFunc(r.Names, func(n Name) bool { return n.e.Op != bounded.OpColumn }) {
 		return r.project()
 	}
-	r.Scope = Scope{Names: r.Names, Source: base, Columns: base.Columns}
+	r.Scope = Scope{Names: r.Names, Source: base, Columns: base.Columns, computed: r.computed}
 	return base
 }
 

@@ -237,5 +237,5 @@ func (r *Relation) keep(e *bounded.Expr) {
 	for i := range names {
 		names[i].e = out.Column(names[i].e.Column)
 	}
-	r.Scope = Scope{Names: names, Source: out, Columns: out.Columns}
+	r.Scope = Scope{Names: names, Source: out, Columns: out.Columns, computed: r.computed}
 }

@@ -47,7 +47,7 @@ func (s *joining) joined() (*Relation, error) {
 		}
 		n.unit = n.unit && (i < len(s.l.Names) || !s.left && s.units)
 	}
-	out.Scope = Scope{Names: out.Names, Source: join, Columns: join.Columns}
+	out.Scope = Scope{Names: out.Names, Source: join, Columns: join.Columns, computed: s.l.computed}
 	if s.residual != nil { // columns keep their indices, so the condition over both sides is a condition over the join
 		err = out.restrict(s.residual, s.at)
 	}

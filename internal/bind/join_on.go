@@ -15,7 +15,10 @@ func (s *joining) conditions(j *query.Join) error {
 	s.pairs, s.residual, s.onlyR, s.forward, s.backward, s.together = nil, nil, nil, nil, nil, false
 	n := len(s.l.Columns)
 	s.both = Relation{
-		Scope: Scope{Columns: append(slices.Clone(s.l.Columns), s.r.Columns...), Source: &bounded.Source{Op: bounded.Join}},
+		Scope: Scope{
+			Columns: append(slices.Clone(s.l.Columns), s.r.Columns...), Source: &bounded.Source{Op: bounded.Join},
+			computed: s.l.computed,
+		},
 	}
 	s.both.Source.Columns = s.both.Columns
 	s.both.Names = s.beside(s.both.Source)

@@ -125,7 +125,7 @@ func (in *inner) perUnit(keys []*bounded.Expr, calls []*query.Call) (*perUnitSou
 	}
 	per.Loose = !slices.ContainsFunc(per.Exprs, in.rows.standsForUnit)
 	out := &perUnitSource{source: per}
-	list := &Scope{Source: per, inside: scope}
+	list := &Scope{Source: per, inside: scope, computed: in.rows.computed}
 	for _, c := range calls {
 		e, err := list.innerCall(c)
 		if err != nil {
@@ -169,7 +169,7 @@ func (n *nesting) attach(s *bounded.Source, outers []*bounded.Expr, values int) 
 	for i := range names { // the columns of the first input keep their indices
 		names[i].e = shifted(names[i].e, 0, join)
 	}
-	l.Scope = Scope{Names: names, Source: join, Columns: join.Columns}
+	l.Scope = Scope{Names: names, Source: join, Columns: join.Columns, computed: l.computed}
 	out := &nestedJoin{n: n, key: join.Column(first)}
 	for i := range values {
 		out.aggregates = append(out.aggregates, n.hide(join.Column(first+keys+i), query.Pos{}))

@@ -139,7 +139,7 @@ func (r *Relation) distinctOf(columns []outerColumn, table string) (*Relation, e
 	}
 	input := r.materialize()
 	per := &bounded.Source{Op: bounded.PerUnit, Inputs: []*bounded.Source{input}, Units: true}
-	out := &Relation{unit: r.unit, unitType: r.unitType, main: r.main}
+	out := &Relation{Scope: Scope{computed: r.computed}, unit: r.unit, unitType: r.unitType, main: r.main}
 	for i, c := range columns {
 		c := c.of
 		n, err := r.Find(c)

@@ -91,7 +91,9 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 		)
 	}
 	in.per.Single = len(in.keys) == 1
-	out := &Relation{Scope: Scope{Source: in.per, inside: in}, unit: r.unit, unitType: r.unitType, main: r.main}
+	out := &Relation{
+		Scope: Scope{Source: in.per, inside: in, computed: r.computed}, unit: r.unit, unitType: r.unitType, main: r.main,
+	}
 	out.unit.RowsPerUnit = min(out.unit.RowsPerUnit, groups)
 	out.unit.MaxGroups, out.unit.RowsPerGroup = min(out.unit.MaxGroups, groups), min(out.unit.RowsPerGroup, groups)
 	out.Columns = in.per.Columns

@@ -31,8 +31,13 @@ type pointwise struct {
 	none func([]value.Value) error
 	// the refusal of an argument without known values
 	unknown func(*bounded.Expr) error
-	size    int // the number of constants written
+	work    func([]value.Value) int // how much computing a value takes, in units of text.Work; nil stands for 1
+	size    int                     // the number of constants written; a long text counts as several
 }
+
+// maxComputed bounds the work of computing functions of known values for one question, in units of text.Work. It takes
+// less than a second.
+const maxComputed = 100_000
 
 // build returns the expression of the function over these arguments.
 func (p *pointwise) build(args []*bounded.Expr) (*bounded.Expr, error) {
@@ -68,11 +73,29 @@ func (p *pointwise) constant(args []*bounded.Expr) (*bounded.Expr, error) {
 		return nil, Refuse(p.at, "group by the columns themselves, or narrow them with CASE",
 			"this function of columns has too many possible values")
 	}
+	if !p.affords(values) {
+		return nil, Refuse(p.at, "use fewer functions of texts, or shorter texts and patterns",
+			"the functions of texts in this question take too long to compute")
+	}
 	v, ok := p.of(values)
 	if !ok {
 		return nil, p.none(values)
 	}
+	p.size += len(v.Text) / 64
 	return Constant(v), nil
+}
+
+// affords adds the work of one value to the question's, and reports whether the sum is within maxComputed.
+func (p *pointwise) affords(values []value.Value) bool {
+	if p.computed == nil {
+		p.computed = new(int)
+	}
+	work := 1
+	if p.work != nil {
+		work = p.work(values)
+	}
+	*p.computed += work
+	return *p.computed <= maxComputed
 }
 
 // choice builds the function of a CASE: the CASE of the function of its results.
@@ -127,14 +150,27 @@ func (p *pointwise) mapped(
 	}
 	var results []*bounded.Expr
 	var lists [][]*bounded.Expr
+	places := map[string]int{} // of the results that are texts, which may be long and many
 	for _, v := range values {
 		r, err := with(Constant(v))
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(results, r.Same)
-		if i < 0 || e.Type == value.Boolean {
-			results, lists, i = append(results, r), append(lists, nil), len(results)
+		isText := r.Op == bounded.OpConst && r.Type == value.Text && !r.Const.Null && r.Text == ""
+		var i int
+		var seen bool
+		if isText {
+			i, seen = places[r.Const.Text]
+		} else {
+			i = slices.IndexFunc(results, r.Same)
+			seen = i >= 0
+		}
+		if !seen || e.Type == value.Boolean {
+			i = len(results)
+			results, lists = append(results, r), append(lists, nil)
+			if isText {
+				places[r.Const.Text] = i
+			}
 		}
 		lists[i] = append(lists[i], Constant(v))
 	}

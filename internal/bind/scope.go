@@ -31,6 +31,7 @@ type Scope struct {
 	inside *inside         // for a subquery that is grouped by the unit: its keys and aggregates
 
 	anyValue bool // whether constants beside a column need not be among its declared values
+	computed *int // the work of computing functions of known values so far, for the whole question
 }
 
 // none reports whether the scope has no table. A zero Scope has none, and is for constant expressions.

@@ -63,6 +63,7 @@ func (l *Scope) texts(name string, args []*bounded.Expr, at query.Pos) (*bounded
 		}
 	}
 	p := &pointwise{Scope: l, result: f.Type, of: func(v []value.Value) (value.Value, bool) { return f.Of(v...) }, at: at}
+	p.work = func(v []value.Value) int { return text.Work(name, v) }
 	p.none = func(v []value.Value) error { return noText(name, v, at) }
 	p.unknown = func(e *bounded.Expr) error { return unknownText(name, e, at) }
 	return p.build(args)

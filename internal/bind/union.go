@@ -30,7 +30,7 @@ func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 			len(b.Names),
 		)
 	}
-	out := &Relation{unit: a.unit, unitType: a.unitType, public: a.public, main: a.main}
+	out := &Relation{Scope: Scope{computed: a.computed}, unit: a.unit, unitType: a.unitType, public: a.public, main: a.main}
 	var err error
 	if !a.public {
 		if out.unit, err = plus(a.unit, b.unit, at); err != nil {

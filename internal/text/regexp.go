@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync/atomic"
 
 	"dither/internal/value"
 )
@@ -32,34 +33,49 @@ func size(re *syntax.Regexp) int {
 	return min(n, maxSteps+1)
 }
 
+// compiled is a pattern that Go's matcher has compiled.
+type compiled struct {
+	pattern string
+	anyCase bool
+	re      *regexp.Regexp
+	size    int  // about the number of instructions
+	ascii   bool // whether the texts must be printable ASCII
+}
+
+// lastCompiled is the pattern that was compiled last. A function applies one pattern to many texts in a row.
+var lastCompiled atomic.Pointer[compiled]
+
 // compile translates a pattern. The boolean is false if the pattern has any other form, if a match would take too many
-// steps, or if Go and PostgreSQL may disagree on the texts. They agree on all characters if the pattern has no classes and its case counts. Otherwise
-// both the pattern and the texts must be printable ASCII.
+// steps, or if Go and PostgreSQL may disagree on the texts. They agree on all characters if the pattern has no classes
+// and its case counts. Otherwise both the pattern and the texts must be printable ASCII.
 func compile(pattern string, anyCase bool, texts ...string) (*regexp.Regexp, bool) {
-	classes, ok := supported(pattern)
-	if !ok || len(pattern) > maxPattern {
+	p, ok := compiledOf(pattern, anyCase)
+	if !ok {
 		return nil, false
 	}
-	if classes || anyCase {
-		for _, s := range append(texts, pattern) {
-			if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
-				return nil, false
-			}
+	for _, s := range texts {
+		if p.ascii && !printable(s) || p.size > maxSteps/max(len(s), 1) {
+			return nil, false
 		}
+	}
+	return p.re, true
+}
+
+func compiledOf(pattern string, anyCase bool) (*compiled, bool) {
+	if p := lastCompiled.Load(); p != nil && p.pattern == pattern && p.anyCase == anyCase {
+		return p, true
+	}
+	classes, ok := supported(pattern)
+	ascii := classes || anyCase
+	if !ok || len(pattern) > maxPattern || ascii && !printable(pattern) {
+		return nil, false
 	}
 	flags := "(?s)"
 	if anyCase {
 		flags = "(?si)"
 	}
 	parsed, err := syntax.Parse(flags+pattern, syntax.Perl)
-	if err != nil {
-		return nil, false
-	}
-	longest := 1
-	for _, s := range texts {
-		longest = max(longest, len(s))
-	}
-	if size(parsed) > maxSteps/longest {
+	if err != nil || size(parsed) > maxSteps {
 		return nil, false
 	}
 	re, err := regexp.Compile(flags + pattern)
@@ -67,7 +83,14 @@ func compile(pattern string, anyCase bool, texts ...string) (*regexp.Regexp, boo
 		return nil, false
 	}
 	re.Longest()
-	return re, true
+	out := &compiled{pattern, anyCase, re, size(parsed), ascii}
+	lastCompiled.Store(out)
+	return out, true
+}
+
+// printable reports whether a text is printable ASCII.
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // supported reports whether a pattern has only the listed forms, and whether it has classes of characters.
@@ -201,17 +224,27 @@ func regexpLike(args []value.Value) (value.Value, bool) {
 	return matches(anyCase)(args[:2])
 }
 
-// similar is SIMILAR TO: a regular expression that matches the whole text, in which % stands for any text, _ for any
-// character, and the characters . ^ and $ for themselves.
+// similar is SIMILAR TO.
 func similar(args []value.Value) (value.Value, bool) {
+	pattern, ok := similarPattern(args[1].Text)
+	if !ok {
+		return value.Value{}, false
+	}
+	return matches(false)([]value.Value{args[0], value.OfText(pattern)})
+}
+
+// similarPattern returns the regular expression that means what a pattern of SIMILAR TO means: it matches the whole
+// text, % stands for any text, _ for any character, and the characters . ^ and $ for themselves. The boolean is false if
+// the pattern ends in a backslash.
+func similarPattern(pattern string) (string, bool) {
 	var re strings.Builder
 	re.WriteString("^(?:")
-	pattern, inside := args[1].Text, false
+	inside := false
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
 		case c == '\\':
 			if i++; i == len(pattern) {
-				return value.Value{}, false
+				return "", false
 			}
 			re.WriteByte('\\')
 			re.WriteByte(pattern[i])
@@ -233,7 +266,7 @@ func similar(args []value.Value) (value.Value, bool) {
 		}
 	}
 	re.WriteString(")$")
-	return matches(false)([]value.Value{args[0], value.OfText(re.String())})
+	return re.String(), true
 }
 
 // regexpReplace replaces the first match, or with the flag g every match. In the replacement, \& stands for the match.

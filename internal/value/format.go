@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -71,8 +72,27 @@ func padded(names []string, f func(string) string) (out []string) {
 const maxFormat = 64
 
 // ParseFormat parses a format. The boolean is false if it has a pattern that dither does not support. Letters outside
-// double quotes are patterns; other characters stand for themselves.
+// double quotes are patterns; other characters stand for themselves. Callers apply one format to many values in a row,
+// so ParseFormat keeps the format that it parsed last. The caller must not change the result.
 func ParseFormat(text string) (Format, bool) {
+	if p := lastFormat.Load(); p != nil && p.text == text {
+		return p.format, true
+	}
+	out, ok := parseFormat(text)
+	if ok {
+		lastFormat.Store(&parsedFormat{text, out})
+	}
+	return out, ok
+}
+
+type parsedFormat struct {
+	text   string
+	format Format
+}
+
+var lastFormat atomic.Pointer[parsedFormat]
+
+func parseFormat(text string) (Format, bool) {
 	if text == "" || len(text) > maxFormat {
 		return nil, false
 	}
