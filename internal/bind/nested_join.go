@@ -21,6 +21,9 @@ func (j *nestedJoin) found(at query.Pos) query.Expr { return j.n.hide(notNull(j.
 // joined joins the subquery's rows to the outer rows, by the subquery's keys. The join gives each outer row the
 // aggregates of the rows that it matches, or, for a public table and for a lookup, the given values.
 func (n *nesting) joined(x *query.Nested, in *inner, calls []*query.Call, values ...*bounded.Expr) (*nestedJoin, error) {
+	if scans(n.out.Source)+scans(in.rows.Source) > maxScans {
+		return nil, Refuse(x.At, "nest fewer of them, or write NOT EXISTS for NOT IN", "these subqueries are nested too deeply")
+	}
 	if n.base.public {
 		return nil, Refuse(
 			x.At,
@@ -91,6 +94,23 @@ func (n *nesting) joined(x *query.Nested, in *inner, calls []*query.Call, values
 		j.aggregates = append(j.aggregates, n.hide(e, x.At))
 	}
 	return j, nil
+}
+
+// maxScans bounds how often a relation with subqueries reads tables, and so the length of the engine's statement. A NOT
+// IN joins its subquery three times, and so does each NOT IN inside it.
+const maxScans = 150
+
+// scans returns how often a source reads tables.
+func scans(s *bounded.Source) (n int) {
+	if s == nil {
+		return 1
+	}
+	s.Walk(func(s *bounded.Source) {
+		if s.Op == bounded.Scan {
+			n++
+		}
+	})
+	return n
 }
 
 // keyed returns a source of the keys and values of a relation's rows.

@@ -24,15 +24,16 @@ type linked struct {
 	at           query.Pos
 }
 
-// maxHidden bounds the hidden names of a question, and so the time to bind it. A NOT IN binds its subquery several
-// times, and so does each NOT IN inside it.
-const maxHidden = 200
+// copied returns a copy that can be joined or restricted without a change of in.
+func (in *inner) copied() *inner {
+	out := *in
+	out.rows = in.rows.copied()
+	out.equal, out.compared, out.rest = slices.Clone(in.equal), slices.Clone(in.compared), slices.Clone(in.rest)
+	return &out
+}
 
 // bind binds the SELECT of a subquery.
 func (n *nesting) bind(x *query.Nested) (*inner, error) {
-	if *n.hidden > maxHidden {
-		return nil, Refuse(x.At, "nest fewer of them, or write NOT EXISTS for NOT IN", "these subqueries are nested too deeply")
-	}
 	if len(x.Sub.Branches) > 1 {
 		sub := *x.Sub
 		sub.Alias = n.hiddenTable()

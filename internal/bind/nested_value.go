@@ -16,7 +16,11 @@ func (n *nesting) in(x *query.Nested) (query.Expr, error) {
 			"(a, b) IN (SELECT …) is supported as a condition of WHERE only, outside NOT",
 		)
 	}
-	found, err := n.found(x, x.X)
+	in, err := n.bind(x)
+	if err != nil {
+		return nil, err
+	}
+	found, err := n.match(x, in.copied(), x.X)
 	if err != nil {
 		return nil, err
 	}
@@ -26,19 +30,23 @@ func (n *nesting) in(x *query.Nested) (query.Expr, error) {
 	}
 	when(found, query.BooleanLiteral)
 	is := func(e query.Expr) query.Expr { return &query.Is{At: x.At, X: e, What: query.IsNull} }
-	never, err := n.neverNull(x)
+	never, err := neverNull(x, in)
 	if err != nil {
 		return nil, err
 	}
 	if !never {
-		null, err := n.found(nullItem(x), nil)
+		nulls := in.copied()
+		if err := n.link(nulls, is(in.items[0])); err != nil {
+			return nil, err
+		}
+		null, err := n.match(x, nulls, nil)
 		if err != nil {
 			return nil, err
 		}
 		when(null, query.NullLiteral)
 	}
 	if c, ok := x.X[0].(*query.Column); !ok || !n.base.IsUnit(c) {
-		some, err := n.found(x, nil)
+		some, err := n.match(x, in, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -50,28 +58,8 @@ func (n *nesting) in(x *query.Nested) (query.Expr, error) {
 	return out, nil
 }
 
-// nullItem returns the subquery of x restricted to the rows whose first item is NULL.
-func nullItem(x *query.Nested) *query.Nested {
-	out := *x
-	sub := *x.Sub
-	s := *sub.Branches[0]
-	null := &query.Is{At: x.At, X: s.Items[0].Expr, What: query.IsNull}
-	if grouped(&s) {
-		s.Having = both(s.Having, null)
-	} else {
-		s.Where = both(s.Where, null)
-	}
-	sub.Branches = []*query.Select{&s}
-	out.Sub = &sub
-	return &out
-}
-
 // neverNull reports whether the subquery's first item is never NULL: it is the unit's column, or WHERE says so.
-func (n *nesting) neverNull(x *query.Nested) (bool, error) {
-	in, err := n.bind(x)
-	if err != nil {
-		return false, err
-	}
+func neverNull(x *query.Nested, in *inner) (bool, error) {
 	if c, ok := in.items[0].(*query.Column); ok {
 		if name, err := in.rows.Find(c); err == nil && name.unit {
 			return true, nil
@@ -99,6 +87,11 @@ func (n *nesting) found(x *query.Nested, row []query.Expr) (query.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	return n.match(x, in, row)
+}
+
+// match is found for a subquery that is bound. It changes in.
+func (n *nesting) match(x *query.Nested, in *inner, row []query.Expr) (query.Expr, error) {
 	if len(row) > 0 && len(row) != len(in.items) {
 		return nil, Refuse(
 			x.At,
@@ -116,11 +109,8 @@ func (n *nesting) found(x *query.Nested, row []query.Expr) (query.Expr, error) {
 		c := in.compared[0]
 		least = &query.Call{At: c.at, Name: "min", Args: []query.Expr{c.inner}}
 		most = &query.Call{At: c.at, Name: "max", Args: []query.Expr{c.inner}}
-		if joined, err := n.extremes(x, in, c, least, most); err == nil {
+		if joined, err := n.extremes(x, in.copied(), c, least, most); err == nil {
 			return joined, nil
-		}
-		if in, err = n.bindAgain(x, row); err != nil {
-			return nil, err
 		}
 	}
 	j, err := n.joined(x, in, nil)
@@ -128,14 +118,6 @@ func (n *nesting) found(x *query.Nested, row []query.Expr) (query.Expr, error) {
 		return nil, err
 	}
 	return j.found(x.At), nil
-}
-
-func (n *nesting) bindAgain(x *query.Nested, row []query.Expr) (*inner, error) {
-	in, err := n.bind(x)
-	for i, e := range row {
-		in.equal = append(in.equal, linked{op: query.Eq, inner: in.items[i], outer: e, at: x.At})
-	}
-	return in, err
 }
 
 // extremes returns whether some inner value compares with the outer one: if the least or the greatest one does. That

@@ -367,9 +367,14 @@ func IsUnbounded(x *bounded.Expr) bool {
 	return x.Type == value.Real && !soundRange(x.Range)
 }
 
-// Clone returns a copy of the scope. Names that the copy resolves do not change the original.
+// Clone returns a copy of the scope. Names that the copy resolves, and functions that it computes, do not change the
+// original.
 func (l *Scope) Clone() Scope {
 	out := *l
+	if l.computed != nil {
+		n := *l.computed
+		out.computed = &n
+	}
 	out.Columns, out.Resolved = slices.Clone(l.Columns), maps.Clone(l.Resolved)
 	return out
 }

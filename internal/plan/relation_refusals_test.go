@@ -121,8 +121,8 @@ func TestRelationRefusals(t *testing.T) {
 	}
 }
 
-// A subquery is bound several times where it stands in a NOT IN, and so is each subquery inside it. The number of
-// hidden names bounds that work, so that deep nesting is refused before it takes long.
+// A NOT IN joins its subquery several times, and so does each subquery inside it. The number of tables that the joins
+// read is bounded, so that deep nesting is refused before it takes long.
 func TestDeepSubqueriesAreRefused(t *testing.T) {
 	p, err := policy.Decode([]byte(relationsPolicy), ".")
 	if err != nil {
@@ -141,6 +141,30 @@ func TestDeepSubqueriesAreRefused(t *testing.T) {
 	}
 	_, err = plan.Build(p, plan.Request{SQL: nested(7)})
 	if err == nil || !strings.Contains(err.Error(), "these subqueries are nested too deeply") {
+		t.Error(err)
+	}
+}
+
+// A question cannot take long by functions of long texts over many known values: the work of all of them is bounded,
+// before a function is computed.
+func TestFunctionsOfTextsAreBounded(t *testing.T) {
+	p, err := policy.Decode([]byte(relationsPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeated := func(f string, n int) string { // each call has its own pattern
+		var items []string
+		for i := range n {
+			items = append(items, "COUNT(*) FILTER (WHERE "+strings.ReplaceAll(f, "$", strconv.Itoa(i))+")")
+		}
+		return "SELECT " + strings.Join(items, ", ") + " FROM visits"
+	}
+	const f = "REGEXP_COUNT(LPAD(CAST(cost > 5 AS text), 500, 'a'), 'b|a*z$') = 3"
+	if _, err := plan.Build(p, plan.Request{SQL: repeated(f, 1)}); err != nil {
+		t.Error(err)
+	}
+	const want = "the functions of texts in this question take too long to compute"
+	if _, err := plan.Build(p, plan.Request{SQL: repeated(f, 60)}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 }
