@@ -86,6 +86,8 @@ func keyValue(v value.Value) any {
 		return v.Real
 	case v.Type == value.Boolean:
 		return v.Bool
+	case v.Type == value.Interval:
+		return value.IntervalText(v.Int)
 	}
 	return v.String()
 }

@@ -142,6 +142,9 @@ func (l *Scope) bucket(x *query.Call, of, from query.Expr) (*bounded.Expr, error
 		return nil, err
 	}
 	for i, a := range args {
+		if IsUntypedNull(a) {
+			return nil, Refuse(x.At, "write a constant, such as TIMESTAMP '2000-01-01'", "%s of NULL is always NULL", x.Name)
+		}
 		if a.Type != value.Date && a.Type != value.Timestamp && (i != 1 || a.Type != value.Text) {
 			return nil, Refuse(x.At, "", "%s needs a timestamp, and this is of type %s", x.Name, a.Type)
 		}

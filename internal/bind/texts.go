@@ -100,8 +100,48 @@ func foldedOf(name string, args []*bounded.Expr) *bounded.Expr {
 			prefix := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(args[1].Const.Text)
 			return matching(args[0], prefix+"%")
 		}
+	case "regexp_like", "similar_to":
+		return likesOf(name, args)
 	}
 	return nil
+}
+
+// likesOf returns the LIKEs that mean the same as a regular expression, or nil if there are none. If case does not
+// count, the letters A to Z match in either case, as for ILIKE.
+func likesOf(name string, args []*bounded.Expr) *bounded.Expr {
+	for _, a := range args[1:] {
+		if a.Op != bounded.OpConst || a.Const.Null {
+			return nil
+		}
+	}
+	of, e, anyCase := text.Likes, args[0], false
+	if name == "similar_to" {
+		of = text.SimilarLikes
+	}
+	if len(args) == 3 {
+		if anyCase = args[2].Const.Text == "i"; !anyCase && args[2].Const.Text != "c" && args[2].Const.Text != "" {
+			return nil
+		}
+	}
+	patterns, ok := of(args[1].Const.Text)
+	if !ok {
+		return nil
+	}
+	if anyCase {
+		e = inCase("lower", e)
+	}
+	var out *bounded.Expr
+	for _, p := range patterns {
+		if anyCase {
+			p = text.Fold(p, false)
+		}
+		if out == nil {
+			out = matching(e, p)
+		} else {
+			out = Logical(bounded.OpOr, out, matching(e, p))
+		}
+	}
+	return out
 }
 
 // inCase builds LOWER or UPPER of the letters A to Z.
@@ -145,6 +185,9 @@ func unknownText(name string, e *bounded.Expr, at query.Pos) error {
 		what = "column " + query.QuoteName(e.Name)
 	}
 	hint := "the owner can declare its values; or write CASE WHEN … LIKE 'a%' THEN … END"
+	if name == "regexp_like" || name == "similar_to" {
+		hint = "write LIKE 'a%', or several of them with OR; or the owner can declare its values"
+	}
 	if e.Type != value.Text {
 		hint = "the owner can declare bounds of at most 10,000 values; or use the value itself"
 	}

@@ -32,16 +32,17 @@ func Of(p *policy.Policy, sql string) (*Answer, error) {
 // OfTree is Of for a parsed question.
 func OfTree(p *policy.Policy, tree *query.Select) (*Answer, error) {
 	if tree.From.None() {
-		return constants(tree)
+		return constants(p, tree)
 	}
 	return list(p, tree)
 }
 
 // constants answers a SELECT without FROM, which has one row. WHERE, LIMIT and OFFSET may leave it out.
-func constants(tree *query.Select) (*Answer, error) {
+func constants(p *policy.Policy, tree *query.Select) (*Answer, error) {
 	if err := plain(tree); err != nil {
 		return nil, err
 	}
+	constant := func(x query.Expr) (value.Value, error) { return constant(serverNamed(p, x)) }
 	out, row := &Answer{}, []value.Value{}
 	taken := map[string]bool{}
 	for _, item := range tree.Items {
@@ -66,6 +67,30 @@ func constants(tree *query.Select) (*Answer, error) {
 		out.Rows = [][]value.Value{row}
 	}
 	return out, nil
+}
+
+// serverNamed returns an expression in which the server's names, for which clients ask when they connect, are constants. The
+// catalog has the population's name, and every caller is called analyst.
+func serverNamed(p *policy.Policy, x query.Expr) query.Expr {
+	names := map[string]string{
+		"version": "dither, with a part of the SQL of PostgreSQL 16", "current_schema": "public",
+		"current_database": p.Population.Name, "current_catalog": p.Population.Name,
+		"current_user": "analyst", "session_user": "analyst", "current_role": "analyst", "user": "analyst",
+	}
+	out, err := query.Rewrite(x, func(x query.Expr) (query.Expr, error) {
+		c, ok := x.(*query.Call)
+		if !ok || len(c.Args) > 0 || c.Star || c.Over != nil || c.Filter != nil {
+			return x, nil
+		}
+		if name, ok := names[c.Name]; ok {
+			return &query.Literal{At: c.At, Kind: query.StringLiteral, Text: name}, nil
+		}
+		return x, nil
+	})
+	if err != nil {
+		return x
+	}
+	return out
 }
 
 // plain refuses clauses that a SELECT without FROM has no use for.

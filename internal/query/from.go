@@ -19,6 +19,7 @@ type sources struct {
 	tables int              // the number of tables that are read, counting each mention
 	nested int
 	over   bool // whether the outermost SELECT reads one subquery alone
+	none   bool // whether the outermost SELECT has no FROM
 
 	catalogs   []Catalog
 	tableNames []tableName // those with a schema that are not settled yet

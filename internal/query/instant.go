@@ -128,7 +128,7 @@ func (l *lowering) instantAt(i int) (length int, day bool) {
 // ageAt reports whether the i-th token begins a call of AGE with one argument.
 func (l *lowering) ageAt(i int) bool {
 	if !strings.EqualFold(l.tokenText(l.tokens[i]), "age") || !l.isToken(i+1, pg.Token_ASCII_40) || l.isToken(i+2, pg.Token_ASCII_41) ||
-		i > 0 && l.tokens[i-1].GetToken() == pg.Token_ASCII_46 {
+		i > 0 && l.names(i-1) {
 		return false
 	}
 	nested := 1
@@ -137,8 +137,9 @@ func (l *lowering) ageAt(i int) bool {
 		case pg.Token_ASCII_40:
 			nested++
 		case pg.Token_ASCII_41:
-			if nested--; nested == 0 {
-				return true
+			if nested--; nested == 0 { // WITH age(x) AS (…) names columns
+				return !l.isToken(i+1, pg.Token_AS) || !l.isToken(i+2, pg.Token_ASCII_40) && !l.isToken(i+2, pg.Token_MATERIALIZED) &&
+					!l.isToken(i+2, pg.Token_NOT)
 			}
 		case pg.Token_ASCII_44:
 			if nested == 1 {
@@ -148,6 +149,17 @@ func (l *lowering) ageAt(i int) bool {
 		}
 	}
 	return false
+}
+
+// names reports whether the i-th token makes the next one a name: of a qualified name, or of an alias such as t AS age(x),
+// t age(x) or (SELECT …) age(x).
+func (l *lowering) names(i int) bool {
+	switch l.tokens[i].GetToken() {
+	case pg.Token_ASCII_46, pg.Token_AS, pg.Token_IDENT, pg.Token_ASCII_41:
+		return true
+	default:
+		return false
+	}
 }
 
 // isToken reports whether the i-th token exists and is of a kind.

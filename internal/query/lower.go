@@ -40,6 +40,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 		return nil, err
 	}
 	l.sources.after = max(l.sources.after, l.find(pg.Token_SELECT)+1)
+	l.sources.none = len(s.GetFromClause()) == 0
 	items := l.items
 	if l.sources.over = l.readsSubquery(s); l.sources.over {
 		items = l.subItems

@@ -50,10 +50,21 @@ func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 		return l.form(name, x.MinMaxExpr.GetArgs(), l.pos(x.MinMaxExpr.GetLocation(), at), depth)
 	case *pg.Node_SubLink:
 		return l.nested(x.SubLink, l.pos(x.SubLink.GetLocation(), at), depth)
+	case *pg.Node_SqlvalueFunction:
+		if name, ok := serverWords[x.SqlvalueFunction.GetOp()]; ok && l.sources.none {
+			return &Call{At: l.pos(x.SqlvalueFunction.GetLocation(), at), Name: name}, nil
+		}
 	case *pg.Node_GroupingFunc:
 		return l.form("grouping", x.GroupingFunc.GetArgs(), l.pos(x.GroupingFunc.GetLocation(), at), depth)
 	}
 	return nil, l.refuseNode(n, at)
+}
+
+// serverWords has the words for a server's names, which a SELECT without FROM may contain, and their functions' names.
+var serverWords = map[pg.SQLValueFunctionOp]string{
+	pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG: "current_catalog", pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA: "current_schema",
+	pg.SQLValueFunctionOp_SVFOP_CURRENT_USER: "current_user", pg.SQLValueFunctionOp_SVFOP_SESSION_USER: "session_user",
+	pg.SQLValueFunctionOp_SVFOP_USER: "user", pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE: "current_role",
 }
 
 func (l *lowering) tooDeep(at Pos) error {
@@ -180,6 +191,9 @@ func (l *lowering) operator(x *pg.A_Expr, name string, at Pos, depth int) (Expr,
 	if !ok {
 		return nil, refuseOperator(name, at)
 	}
+	if rowOf(x.GetLexpr()) != nil && rowOf(x.GetRexpr()) != nil {
+		return l.compareRows(x, op, at, depth)
+	}
 	both, err := l.exprs([]*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth+1)
 	if err != nil {
 		return nil, err
@@ -188,6 +202,9 @@ func (l *lowering) operator(x *pg.A_Expr, name string, at Pos, depth int) (Expr,
 }
 
 func (l *lowering) in(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {
+	if rowOf(x.GetLexpr()) != nil {
+		return l.inRows(x, negated, at, depth)
+	}
 	left, err := l.expr(x.GetLexpr(), at, depth+1)
 	if err != nil {
 		return nil, err

@@ -63,6 +63,26 @@ func (s Span) String() string {
 	return strings.Join(out, " ")
 }
 
+// IntervalText returns the text of an interval of microseconds as PostgreSQL shows it: days, and a time of day.
+func IntervalText(micros int64) string {
+	days, rest := micros/DayMicros, micros%DayMicros
+	var out []string
+	if days != 0 || rest == 0 {
+		unit := " days"
+		if days == 1 {
+			unit = " day"
+		}
+		out = append(out, strconv.FormatInt(days, 10)+unit)
+	}
+	switch {
+	case rest < 0:
+		out = append(out, "-"+timeText(-rest))
+	case rest > 0:
+		out = append(out, timeText(rest))
+	}
+	return strings.Join(out, " ")
+}
+
 // spanUnits has the length of each unit of an interval. Units of months have no microseconds.
 var spanUnits = map[string]struct{ months, days, micros int64 }{
 	"microsecond": {0, 0, 1}, "millisecond": {0, 0, 1000}, "second": {0, 0, 1_000_000}, "minute": {0, 0, 60_000_000},
