@@ -119,6 +119,9 @@ func leastUnits(p *policy.Policy, s *bounded.Source) (least int64) {
 
 // selects returns the relation of a SELECT, and the part of its WHERE that is still to be applied.
 func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
+	if s.From.None() {
+		return nil, nil, Refuse(s.At, "add FROM and a table's name", "the subquery has no table")
+	}
 	if list, ok := s.From.Relation.(*query.List); ok {
 		return f.list(list, s.Where)
 	}
@@ -138,6 +141,10 @@ func (f from) relation(r query.Relation) (*Relation, error) {
 	case *query.Table:
 		return f.table(r)
 	case *query.Subquery:
+		if r.Lateral {
+			return nil, Refuse(r.At, "write it behind the tables whose columns it reads, with LEFT JOIN LATERAL (…) q ON TRUE",
+				"LATERAL is not supported here")
+		}
 		return f.subquery(r)
 	case *query.Join:
 		return f.join(r)

@@ -63,11 +63,19 @@ func (f from) side(r query.Relation, of *query.Join) (*Relation, error) {
 
 // joinWritten joins two relations in the written order.
 func (f from) joinWritten(j *query.Join) (*Relation, error) {
-	if err := unmatched(j); err != nil {
-		return nil, err
+	if j.Kind == query.InnerJoin && query.OneRow(j.L) {
+		turned := *j
+		turned.L, turned.R = j.R, j.L
+		j = &turned
 	}
 	l, err := f.side(j.L, j)
 	if err != nil {
+		return nil, err
+	}
+	if q, ok := j.R.(*query.Subquery); ok && (query.OneRow(q) || q.Lateral) {
+		return f.oneRow(l, q, j)
+	}
+	if err := unmatched(j); err != nil {
 		return nil, err
 	}
 	r, err := f.side(j.R, j)

@@ -27,11 +27,33 @@ func (f from) listWritten(list *query.List, where query.Expr) (*Relation, query.
 	if where != nil {
 		conditions = split(where)
 	}
-	out, err := f.relation(list.Items[0])
+	items := slices.Clone(list.Items) // subqueries of one row follow the others
+	alone := func(r query.Relation) bool {
+		q, ok := r.(*query.Subquery)
+		return ok && (query.OneRow(q) || q.Lateral)
+	}
+	slices.SortStableFunc(items, func(a, b query.Relation) int {
+		switch {
+		case alone(a) == alone(b):
+			return 0
+		case alone(a):
+			return 1
+		}
+		return -1
+	})
+	out, err := f.relation(items[0])
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, item := range list.Items[1:] {
+	for _, item := range items[1:] {
+		if alone(item) {
+			always := &query.Literal{At: item.Pos(), Kind: query.BooleanLiteral, Bool: true}
+			j := &query.Join{At: item.Pos(), Kind: query.InnerJoin, R: item, On: always}
+			if out, err = f.oneRow(out, item.(*query.Subquery), j); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		next, err := f.relation(item)
 		if err != nil {
 			return nil, nil, err

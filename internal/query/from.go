@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -20,6 +21,7 @@ type sources struct {
 	nested int
 	over   bool // whether the outermost SELECT reads one subquery alone
 	none   bool // whether the outermost SELECT has no FROM
+	value  bool // whether this is inside a subquery for one value, which may be a constant
 
 	catalogs   []Catalog
 	tableNames []tableName // those with a schema that are not settled yet
@@ -41,12 +43,10 @@ func (l *lowering) readsSubquery(s *pg.SelectStmt) bool {
 	return n.GetRangeSubselect() != nil || named && n.GetRangeVar().GetSchemaname() == ""
 }
 
-// from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation. Only
-// the outermost SELECT may lack FROM.
+// from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation. The
+// outermost SELECT may lack FROM, and so may a subquery that stands beside other relations (see OneRow).
 func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	switch {
-	case len(nodes) == 0 && l.sources.nested > 0:
-		return From{}, &Error{Pos: start, Message: "the subquery has no table", Hint: "add FROM and a table's name"}
 	case len(nodes) == 0:
 		return From{At: start}, nil
 	}
@@ -61,11 +61,17 @@ func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 			list.Items = append(list.Items, r)
 		}
 		list.At = list.Items[0].Pos()
+		if !slices.ContainsFunc(list.Items, func(r Relation) bool { return !tableless(r) }) {
+			return From{}, noTable(list.At)
+		}
 		return From{At: list.At, Relation: list}, nil
 	}
 	r, err := l.relation(nodes[0], at, 1)
 	if err != nil {
 		return From{}, err
+	}
+	if tableless(r) && !l.sources.value {
+		return From{}, noTable(r.Pos())
 	}
 	if t, ok := r.(*Table); ok {
 		return From{Table: t.Name, Alias: t.Alias, At: t.At}, nil
@@ -82,14 +88,15 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 	case *pg.Node_RangeVar:
 		return l.table(x.RangeVar, l.pos(x.RangeVar.GetLocation(), at))
 	case *pg.Node_RangeSubselect:
-		if x.RangeSubselect.GetLateral() {
-			return nil, l.text.refuse(l.find(pg.Token_LATERAL_P), "write a join", "LATERAL is not supported")
+		s, alias := x.RangeSubselect.GetSubquery().GetSelectStmt(), x.RangeSubselect.GetAlias()
+		if len(s.GetValuesLists()) == 1 && len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil && s.GetLimitOffset() == nil {
+			return l.values(s, alias, at)
 		}
-		q, err := l.subquery(x.RangeSubselect.GetSubquery().GetSelectStmt(),
-			x.RangeSubselect.GetAlias().GetAliasname(), at)
+		q, err := l.subquery(s, alias.GetAliasname(), at)
 		if err != nil {
 			return nil, err
 		}
+		q.Lateral = x.RangeSubselect.GetLateral()
 		return q, renamed(q, x.RangeSubselect.GetAlias().GetColnames(), at)
 	case *pg.Node_JoinExpr:
 		return l.join(x.JoinExpr, at, depth)

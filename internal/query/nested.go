@@ -68,8 +68,19 @@ func (l *lowering) nested(x *pg.SubLink, at Pos, depth int) (Expr, error) {
 			return nil, err
 		}
 	}
+	outer := l.sources.value
+	l.sources.value = out.Kind == ValueNested
+	defer func() { l.sources.value = outer }()
 	if out.Sub, err = l.subquery(x.GetSubselect().GetSelectStmt(), "", at); err != nil {
 		return nil, err
+	}
+	if out.Kind == ValueNested {
+		if c := constantOf(out.Sub); c != nil {
+			return c, nil
+		}
+	}
+	if tableless(out.Sub) {
+		return nil, noTable(out.Sub.At)
 	}
 	if not {
 		return &Unary{At: at, Op: Not, X: out}, nil

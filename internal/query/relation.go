@@ -20,6 +20,7 @@ type Subquery struct {
 	At       Pos
 	Branches []*Select // at least one
 	Alias    string
+	Lateral  bool // whether it may read the columns of the relations before it
 }
 
 // Join is L JOIN R ON On. With USING, On is nil, and Using holds the names of columns of both sides. With Natural, both
@@ -94,6 +95,9 @@ func (p *printer) relation(r Relation) {
 		p.write(quote(r.Name))
 		p.alias(r.Alias)
 	case *Subquery:
+		if r.Lateral {
+			p.write("LATERAL ")
+		}
 		p.selects(r)
 		p.alias(r.Alias)
 	case *Join:

@@ -1,0 +1,84 @@
+package query
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+// OneRow reports whether a relation is a subquery of constants without FROM, such as (SELECT DATE '2025-06-01' AS cut) c.
+// It has one row, so its columns are constants wherever it is joined to other relations.
+func OneRow(r Relation) bool {
+	q, ok := r.(*Subquery)
+	return ok && len(q.Branches) == 1 && q.Branches[0].From.None() && plainSelect(q.Branches[0])
+}
+
+// plainSelect reports whether a SELECT has neither conditions nor other clauses after FROM.
+func plainSelect(s *Select) bool {
+	return s.Where == nil && len(s.GroupBy) == 0 && s.Having == nil && len(s.OrderBy) == 0 && s.Limit == nil && s.Offset == nil &&
+		!s.Distinct
+}
+
+// tableless reports whether a relation is a subquery without FROM.
+func tableless(r Relation) bool {
+	q, ok := r.(*Subquery)
+	if !ok {
+		j, ok := r.(*Join)
+		return ok && tableless(j.L) && tableless(j.R)
+	}
+	for _, s := range q.Branches {
+		if s.From.None() {
+			return true
+		}
+	}
+	return false
+}
+
+func noTable(at Pos) *Error {
+	return &Error{Pos: at, Message: "the subquery has no table", Hint: "add FROM and a table's name"}
+}
+
+// values converts (VALUES (a, b)) q (x, y), which is (SELECT a AS x, b AS y) q.
+func (l *lowering) values(s *pg.SelectStmt, alias *pg.Alias, at Pos) (Relation, error) {
+	row := s.GetValuesLists()[0].GetList().GetItems()
+	names := alias.GetColnames()
+	if len(names) != len(row) {
+		return nil, &Error{Pos: at, Message: "VALUES needs a name for each column", Hint: "write (VALUES (1, 2)) q (a, b)"}
+	}
+	out := &Select{At: at, From: From{At: at}}
+	for i, n := range row {
+		e, err := l.expr(n, at, 1)
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, Item{Expr: e, Alias: names[i].GetString_().GetSval()})
+	}
+	return &Subquery{At: at, Branches: []*Select{out}, Alias: alias.GetAliasname()}, nil
+}
+
+// constantOf returns the constant that (SELECT x FROM q) stands for, where q is a subquery of constants, or nil. The
+// constant is short, because it may be written again in another subquery.
+func constantOf(q *Subquery) Expr {
+	x := itemOf(q)
+	if x == nil || !small(x) {
+		return nil
+	}
+	return x
+}
+
+func itemOf(q *Subquery) Expr {
+	if len(q.Branches) != 1 || !plainSelect(q.Branches[0]) || len(q.Branches[0].Items) != 1 {
+		return nil
+	}
+	s := q.Branches[0]
+	if s.From.None() {
+		return s.Items[0].Expr
+	}
+	of, ok := s.From.Relation.(*Subquery)
+	c, column := s.Items[0].Expr.(*Column)
+	if !ok || !column || !OneRow(of) || c.Table != "" && c.Table != of.Alias {
+		return nil
+	}
+	for _, item := range of.Branches[0].Items {
+		if item.Alias == c.Name {
+			return item.Expr
+		}
+	}
+	return nil
+}
