@@ -126,6 +126,12 @@ func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
 		return f.list(list, s.Where)
 	}
 	r, err := f.relation(relationIn(s.From))
+	if err == nil && s.OfUnits {
+		if n, err := r.item(s.Items[0]); err != nil || !n.unit {
+			return nil, nil, Refuse(s.At, "select the person's column alone on both sides",
+				"INTERSECT and EXCEPT of other columns are not supported: whether a row stays would depend on other persons' rows")
+		}
+	}
 	return r, s.Where, err
 }
 

@@ -2,12 +2,14 @@ package query
 
 // Select is one question: a SELECT over one table or one relation.
 type Select struct {
-	At         Pos    // set for a SELECT in a subquery
-	Distinct   bool   // SELECT DISTINCT
-	DistinctAt Pos    // the position of DISTINCT
-	Items      []Item // at least one
-	From       From
-	Where      Expr // nil if absent
+	At         Pos  // set for a SELECT in a subquery
+	Distinct   bool // SELECT DISTINCT
+	DistinctAt Pos  // the position of DISTINCT
+	// OfUnits is whether the first item must be the unit's column, because the SELECT stands for INTERSECT or EXCEPT
+	OfUnits bool
+	Items   []Item // at least one
+	From    From
+	Where   Expr // nil if absent
 	// expressions or Groupings, as written: the caller decides whether an integer constant is an output column's
 	// number
 	GroupBy       []Expr

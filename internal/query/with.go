@@ -111,23 +111,11 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	if err != nil {
 		return nil, err
 	}
-	no := func(message, hint string) ([]*Select, error) {
-		return nil, &Error{Pos: at, Message: message, Hint: hint}
-	}
 	switch s.GetOp() {
 	case pg.SetOperation_SETOP_NONE, pg.SetOperation_SET_OPERATION_UNDEFINED:
 		out, err := l.branch(s, depth == 1)
 		return []*Select{out}, err
-	case pg.SetOperation_SETOP_UNION:
-		if !s.GetAll() {
-			return no("UNION is not supported: it drops a row if another person has the same row", "write UNION ALL")
-		}
-	case pg.SetOperation_SETOP_INTERSECT:
-		return no("INTERSECT is not supported: whether a row stays would depend on other persons' rows",
-			"join on the person")
 	default:
-		return no("EXCEPT is not supported: whether a row stays would depend on other persons' rows",
-			"join on the person, and count those who have none")
 	}
 	left, err := l.branches(s.GetLarg(), at, depth+1)
 	if err != nil {
@@ -137,7 +125,10 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	if err == nil {
 		err = l.unordered(s, at)
 	}
-	return append(left, right...), err
+	if err != nil || s.GetOp() == pg.SetOperation_SETOP_UNION && s.GetAll() {
+		return append(left, right...), err
+	}
+	return together(s, left, right, at)
 }
 
 // branch converts one SELECT of a subquery. It restricts the tokens to those of this SELECT, so that errors about
