@@ -406,7 +406,7 @@ SELECT deck, COUNT(*) FROM trips GROUP BY deck ORDER BY COUNT(*) DESC NULLS LAST
 WITH a AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2024-01-01' AND sailed < '2025-01-01'), b AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2025-01-01' AND sailed < '2026-01-01') SELECT COUNT(*) AS retained FROM a JOIN b ON a.passenger = b.passenger
 --= open: a number is needed here, and this is of type date
 WITH monthly AS (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) SELECT a.m, a.n, b.n AS year_before, a.n - b.n AS diff FROM monthly a LEFT JOIN monthly b ON b.m = a.m - INTERVAL '1 year' ORDER BY a.m
---= open: each group would hold one unit only, and none would ever be
+--= refused: each group would hold one unit only, and none would ever be
 SELECT ntile, COUNT(*), AVG(total) FROM (SELECT passenger, SUM(fare) AS total, NTILE(4) OVER (ORDER BY SUM(fare)) AS ntile FROM trips GROUP BY passenger) q GROUP BY ntile
 --= answered
 SELECT route, COUNT(*) AS n FROM trips GROUP BY route HAVING COUNT(*) > (SELECT COUNT(*) / 4 FROM trips)
@@ -446,3 +446,35 @@ SELECT route, COUNT(*) FROM trips WHERE route IN (SELECT route FROM trips GROUP 
 WITH top AS (SELECT route FROM trips GROUP BY route ORDER BY SUM(fare) DESC LIMIT 2) SELECT top.route, date_trunc('year', sailed) AS y, SUM(fare) FROM trips t JOIN top ON top.route = t.route GROUP BY 1, 2
 --= answered
 SELECT route, COUNT(*) FROM trips WHERE route NOT IN (SELECT route FROM trips WHERE cancelled GROUP BY route HAVING COUNT(*) > 100) GROUP BY route
+--= ?
+SELECT COUNT(*) FROM (SELECT passenger FROM trips WHERE sailed < '2025-01-01' INTERSECT SELECT passenger FROM trips WHERE sailed >= '2025-01-01') both_years
+--= ?
+SELECT COUNT(*) FROM (SELECT passenger FROM trips WHERE sailed < '2025-01-01' EXCEPT SELECT passenger FROM trips WHERE sailed >= '2025-01-01') lost
+--= ?
+SELECT COUNT(*) FROM (SELECT passenger FROM trips WHERE channel = 'web' UNION SELECT passenger FROM trips WHERE channel = 'phone') q
+--= ?
+SELECT p.home, COUNT(*) FROM passengers p JOIN (SELECT passenger FROM trips WHERE fare > 300 EXCEPT SELECT passenger FROM trips WHERE cancelled) v ON v.passenger = p.passenger GROUP BY p.home
+--= ?
+SELECT p.home, AVG(x.n) AS trips, AVG(x.spent) AS spent FROM passengers p LEFT JOIN LATERAL (SELECT COUNT(*) AS n, SUM(t.fare) AS spent FROM trips t WHERE t.passenger = p.passenger) x ON TRUE GROUP BY p.home
+--= ?
+SELECT AVG(h.half) FROM trips t CROSS JOIN LATERAL (SELECT t.fare / 2 AS half) h
+--= ?
+WITH params AS (SELECT DATE '2025-01-01' AS since, 50 AS least) SELECT COUNT(*) FROM trips t CROSS JOIN params p WHERE t.sailed >= p.since AND t.fare > p.least
+--= ?
+WITH params AS (SELECT DATE '2025-01-01' AS since) SELECT route, COUNT(*) FROM trips WHERE sailed >= (SELECT since FROM params) GROUP BY route
+--= ?
+SELECT COUNT(*) FROM trips t JOIN (VALUES (DATE '2025-06-01')) AS c(cut) ON t.sailed >= c.cut
+--= ?
+SELECT COUNT(*) FROM trips WHERE (route, channel) IN (('Cove Line', 'web'), ('Birch Point', 'desk'))
+--= ?
+SELECT COUNT(*) FROM trips WHERE (route, channel) NOT IN (('Cove Line', 'web'))
+--= ?
+SELECT COUNT(*) FROM trips WHERE agent ~ '^(Sun|Moon)'
+--= ?
+SELECT COUNT(*) FROM trips WHERE agent ~* 'travel$'
+--= ?
+SELECT COUNT(*) FROM trips WHERE agent SIMILAR TO '(Sun|Moon)%'
+--= ?
+SELECT COUNT(*) FROM trips WHERE agent !~ 'Tours'
+--= ?
+SELECT REGEXP_LIKE(agent, '^Sun') AS sun, COUNT(*) FROM trips GROUP BY 1

@@ -286,3 +286,11 @@ SELECT t.route, t.fare FROM public.trips t ORDER BY t.fare DESC LIMIT 200
 select version()
 --= open: there is no function "current_database"
 select current_database(), current_schema()
+--= ?
+SELECT current_schema(), session_user
+--= ?
+select current_database() as db, current_user as "user"
+--= ?
+SELECT pg_catalog.version()
+--= ?
+SELECT version(), 1 AS ok
