@@ -410,9 +410,9 @@ WITH monthly AS (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM tri
 SELECT ntile, COUNT(*), AVG(total) FROM (SELECT passenger, SUM(fare) AS total, NTILE(4) OVER (ORDER BY SUM(fare)) AS ntile FROM trips GROUP BY passenger) q GROUP BY ntile
 --= answered
 SELECT route, COUNT(*) AS n FROM trips GROUP BY route HAVING COUNT(*) > (SELECT COUNT(*) / 4 FROM trips)
---= open: rows of values are not supported
+--= answered
 SELECT SUM(fare) FROM trips WHERE (sailed, route) IN ((DATE '2025-01-01', 'Cove Line'))
---= open: the subquery has no table
+--= answered
 SELECT COUNT(*) FROM trips t CROSS JOIN (SELECT DATE '2025-06-01' AS cut) c WHERE t.sailed >= c.cut
 --= answered
 SELECT route, COUNT(*), COUNT(*)::float / (SELECT COUNT(*) FROM trips) FROM trips GROUP BY route
@@ -446,35 +446,35 @@ SELECT route, COUNT(*) FROM trips WHERE route IN (SELECT route FROM trips GROUP 
 WITH top AS (SELECT route FROM trips GROUP BY route ORDER BY SUM(fare) DESC LIMIT 2) SELECT top.route, date_trunc('year', sailed) AS y, SUM(fare) FROM trips t JOIN top ON top.route = t.route GROUP BY 1, 2
 --= answered
 SELECT route, COUNT(*) FROM trips WHERE route NOT IN (SELECT route FROM trips WHERE cancelled GROUP BY route HAVING COUNT(*) > 100) GROUP BY route
---= ?
+--= answered
 SELECT COUNT(*) FROM (SELECT passenger FROM trips WHERE sailed < '2025-01-01' INTERSECT SELECT passenger FROM trips WHERE sailed >= '2025-01-01') both_years
---= ?
+--= answered
 SELECT COUNT(*) FROM (SELECT passenger FROM trips WHERE sailed < '2025-01-01' EXCEPT SELECT passenger FROM trips WHERE sailed >= '2025-01-01') lost
---= ?
+--= answered
 SELECT COUNT(*) FROM (SELECT passenger FROM trips WHERE channel = 'web' UNION SELECT passenger FROM trips WHERE channel = 'phone') q
---= ?
+--= answered
 SELECT p.home, COUNT(*) FROM passengers p JOIN (SELECT passenger FROM trips WHERE fare > 300 EXCEPT SELECT passenger FROM trips WHERE cancelled) v ON v.passenger = p.passenger GROUP BY p.home
---= ?
+--= answered
 SELECT p.home, AVG(x.n) AS trips, AVG(x.spent) AS spent FROM passengers p LEFT JOIN LATERAL (SELECT COUNT(*) AS n, SUM(t.fare) AS spent FROM trips t WHERE t.passenger = p.passenger) x ON TRUE GROUP BY p.home
---= ?
+--= answered
 SELECT AVG(h.half) FROM trips t CROSS JOIN LATERAL (SELECT t.fare / 2 AS half) h
---= ?
+--= answered
 WITH params AS (SELECT DATE '2025-01-01' AS since, 50 AS least) SELECT COUNT(*) FROM trips t CROSS JOIN params p WHERE t.sailed >= p.since AND t.fare > p.least
---= ?
+--= answered
 WITH params AS (SELECT DATE '2025-01-01' AS since) SELECT route, COUNT(*) FROM trips WHERE sailed >= (SELECT since FROM params) GROUP BY route
---= ?
+--= answered
 SELECT COUNT(*) FROM trips t JOIN (VALUES (DATE '2025-06-01')) AS c(cut) ON t.sailed >= c.cut
---= ?
+--= answered
 SELECT COUNT(*) FROM trips WHERE (route, channel) IN (('Cove Line', 'web'), ('Birch Point', 'desk'))
---= ?
+--= answered
 SELECT COUNT(*) FROM trips WHERE (route, channel) NOT IN (('Cove Line', 'web'))
---= ?
+--= answered
 SELECT COUNT(*) FROM trips WHERE agent ~ '^(Sun|Moon)'
---= ?
+--= answered
 SELECT COUNT(*) FROM trips WHERE agent ~* 'travel$'
---= ?
+--= answered
 SELECT COUNT(*) FROM trips WHERE agent SIMILAR TO '(Sun|Moon)%'
---= ?
+--= answered
 SELECT COUNT(*) FROM trips WHERE agent !~ 'Tours'
---= ?
+--= answered
 SELECT REGEXP_LIKE(agent, '^Sun') AS sun, COUNT(*) FROM trips GROUP BY 1
