@@ -138,8 +138,8 @@ func (l *lowering) ageAt(i int) bool {
 			nested++
 		case pg.Token_ASCII_41:
 			if nested--; nested == 0 { // WITH age(x) AS (…) names columns
-				return !l.isToken(i+1, pg.Token_AS) || !l.isToken(i+2, pg.Token_ASCII_40) && !l.isToken(i+2, pg.Token_MATERIALIZED) &&
-					!l.isToken(i+2, pg.Token_NOT)
+				defines := l.isToken(i+2, pg.Token_ASCII_40) || l.isToken(i+2, pg.Token_MATERIALIZED) || l.isToken(i+2, pg.Token_NOT)
+				return !l.isToken(i+1, pg.Token_AS) || !defines
 			}
 		case pg.Token_ASCII_44:
 			if nested == 1 {
