@@ -68,15 +68,18 @@ func (f from) joinWritten(j *query.Join) (*Relation, error) {
 		turned.L, turned.R = j.R, j.L
 		j = &turned
 	}
+	one, ok := j.R.(*query.Subquery)
+	if ok = ok && (query.OneRow(one) || one.Lateral); !ok {
+		if err := unmatched(j); err != nil {
+			return nil, err
+		}
+	}
 	l, err := f.side(j.L, j)
 	if err != nil {
 		return nil, err
 	}
-	if q, ok := j.R.(*query.Subquery); ok && (query.OneRow(q) || q.Lateral) {
-		return f.oneRow(l, q, j)
-	}
-	if err := unmatched(j); err != nil {
-		return nil, err
+	if ok {
+		return f.oneRow(l, one, j)
 	}
 	r, err := f.side(j.R, j)
 	if err != nil {

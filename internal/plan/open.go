@@ -35,7 +35,7 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	k, err := b.Key(e, at)
 	why := b.OneUnit(b.policy, e)
 	if why == bind.IsTheUnit || why != "" && (b.job.keys == keysUnknown || b.job.keys == keysPossible && err != nil) {
-		return bounded.Key{}, b.oneUnitKey(why, at)
+		return bounded.Key{}, oneUnit(why, at)
 	}
 	if b.public != nil && b.public.Values != nil {
 		return bounded.Key{Expr: e, Values: b.public.Values}, nil
@@ -56,7 +56,7 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 		return k, err
 	}
 	if why != "" {
-		b.oneUnit = b.oneUnitKey(why, at)
+		b.oneUnit = oneUnit(why, at)
 	}
 	if err := b.admits(b.UnknownKeyHint(e), at); err != nil {
 		return bounded.Key{}, cmp.Or(b.oneUnit, err)
@@ -64,18 +64,12 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
 }
 
-// oneUnitKey refuses a key each of whose groups belongs to one unit. The hint has a question that may be pasted.
-func (b *keying) oneUnitKey(why string, at query.Pos) error {
+// oneUnit refuses a key each of whose groups belongs to one unit.
+func oneUnit(why string, at query.Pos) error {
 	if why == bind.IsTheUnit {
-		inside := "SELECT …, COUNT(*) AS n … GROUP BY …"
-		if t := b.scope.Table; t != nil && b.policy.Table(t.Name).Unit.Column != "" {
-			unit, name := query.QuoteName(b.policy.Table(t.Name).Unit.Column), query.QuoteName(t.Name)
-			inside = "SELECT " + unit + ", COUNT(*) AS n FROM " + name + " GROUP BY " + unit
-		}
 		e := bind.Refuse(
 			at,
-			"GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM ("+inside+") q; "+
-				"for parts of equal size, ask for quantiles first, and GROUP BY a CASE on them",
+			"GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
 			"each group would hold one unit only, and none would ever be released",
 		)
 		e.Instead = bind.UnitsFirst
