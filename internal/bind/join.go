@@ -44,7 +44,7 @@ func (f from) join(j *query.Join) (*Relation, error) {
 func unmatched(j *query.Join) error {
 	switch {
 	case j.Kind == query.FullJoin:
-		return Refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons",
+		return Refuse(j.At, "use JOIN, or LEFT JOIN from the table of persons",
 			"FULL JOIN is not supported: it would create rows that belong to nobody")
 	case j.Cross():
 		return Refuse(j.At, "write JOIN … ON a.x = b.x",

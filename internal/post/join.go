@@ -102,7 +102,7 @@ func (b *joining) using(names []string, at query.Pos) (frame, error) {
 		}
 		m := [2]int{index(l, x), index(r, x)}
 		if left.typ != right.typ {
-			return out, bind.Refuse(at, "write ON, with a CAST", "the columns %q are of the types %s and %s", name, left.typ, right.typ)
+			return out, bind.Refuse(at, "cast one of them in its subquery", "the columns %q are of the types %s and %s", name, left.typ, right.typ)
 		}
 		c := b.l.columns[m[0]]
 		other := b.r.columns[m[1]]
