@@ -58,6 +58,9 @@ func (c *Session) combination(q Question, refused error) (*combination, error) {
 		}
 		return nil, c.public(err)
 	}
+	if len(out.parts) == 0 { // constants alone, such as SELECT 1 + SUM(1)
+		return nil, c.public(refused)
+	}
 	priced := out.priced()
 	if len(priced) < 2 {
 		return out, nil
