@@ -154,7 +154,18 @@ func (s *combination) bind() error {
 	s.bound, err = post.Several(s.tree, func(of *query.Select, name string) bool {
 		return plan.HasColumn(filled, of, name)
 	}, s.part)
-	return err
+	if err != nil {
+		return err
+	}
+	rows := make([]int, len(s.parts))
+	for i, p := range s.parts {
+		if p.asked != nil {
+			rows[i] = knownCells(p.asked) // with unknown keys, Run decides
+		} else {
+			rows[i] = len(p.free.rows)
+		}
+	}
+	return s.bound.Fits(rows...)
 }
 
 // part plans a measured question, unless the question has it already.

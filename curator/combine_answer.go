@@ -108,7 +108,7 @@ func (c *Session) combine(ctx context.Context, q Question, refused error) (*Rele
 			return nil, c.public(err)
 		}
 	}
-	return s.answer(answers, alpha)
+	return s.answer(ctx, answers, alpha)
 }
 
 // rebind binds the question to answers that are computed from earlier releases.
@@ -134,7 +134,7 @@ func already(err error, paid bool) error {
 }
 
 // answer computes the rows of the question from those of its parts.
-func (s *combination) answer(answers [][][]post.Cell, alpha float64) (*Release, error) {
+func (s *combination) answer(ctx context.Context, answers [][][]post.Cell, alpha float64) (*Release, error) {
 	var out *Release
 	var columns []Column
 	for _, p := range s.parts {
@@ -151,7 +151,10 @@ func (s *combination) answer(answers [][][]post.Cell, alpha float64) (*Release, 
 			return nil, s.c.public(err)
 		}
 	}
-	found := s.bound.Run(alpha, answers...)
+	found, err := s.bound.Run(ctx, alpha, answers...)
+	if err != nil {
+		return nil, unshown(s.c.public(err), !out.Replayed)
+	}
 	if found.Excess {
 		return nil, &Error{
 			Code: CodeSQL, Charged: !out.Replayed, Message: "the joins of this question pair too many rows of its answers",

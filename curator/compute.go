@@ -73,7 +73,9 @@ func (c *Session) read(q Question, over []*post.Program, refused error) (*readin
 		a, err := c.answerable(inner)
 		if err == nil {
 			out.asked = a
-			out.bound, err = p.Bind(columnsOf(a, false), "")
+			if out.bound, err = p.Bind(columnsOf(a, false), ""); err == nil {
+				err = out.bound.Fits(knownCells(a))
+			}
 			return out, err
 		}
 		if out.free, err = c.freeTable(inner, p, err); err == nil {
@@ -137,7 +139,9 @@ func (c *Session) compute(ctx context.Context, q Question, over []*post.Program,
 	}
 	if r.free != nil {
 		out := *r.free.release
-		out.present(q, r, r.free.rows, 0.05)
+		if err := out.present(ctx, q, r, r.free.rows, 0.05); err != nil {
+			return nil, c.public(err)
+		}
 		return &out, nil
 	}
 	a := r.asked
@@ -158,8 +162,24 @@ func (c *Session) compute(ctx context.Context, q Question, over []*post.Program,
 		return nil, err
 	}
 	out.Measured = &Measured{SQL: r.inner.SQL, Columns: out.Columns}
-	out.present(q, r, rowsOf(a, s, 0), a.alpha)
+	if err := out.present(ctx, q, r, rowsOf(a, s, 0), a.alpha); err != nil {
+		return nil, unshown(c.public(err), !s.Replayed)
+	}
 	return out, nil
+}
+
+// unshown returns the *Error for an answer that could not be computed from its releases. They are recorded, so the same
+// question, or a smaller one about the same numbers, is free.
+func unshown(e *Error, charged bool) *Error {
+	out := *e
+	if out.Charged = charged; out.Code == CodeCancelled {
+		out.Message, out.Hint = "the question was cancelled after its release", ""
+	}
+	if out.Hint != "" {
+		out.Hint += "; "
+	}
+	out.Hint += "what was measured is recorded, and is returned free"
+	return &out
 }
 
 // columnsOf returns the columns of a measured question's answer. Numbers of several releases, or of several grouping sets,
@@ -172,6 +192,9 @@ func columnsOf(a *asked, reused bool) []post.Column {
 		switch {
 		case o.Post == nil:
 			out[i].Type, out[i].Noisy = o.Grid.Type(a.plan.Keys[o.Key].Expr.Type), false
+			for _, v := range a.plan.Keys[o.Key].Values {
+				out[i].Width = max(out[i].Width, len(v.Text))
+			}
 		case o.Post.Op == plan.PostGrouping:
 			out[i].Type, out[i].Noisy = value.Integer, false
 		case m != nil:
@@ -250,9 +273,17 @@ func valueOf(t value.Type, e derive.Estimate) value.Value {
 }
 
 // present replaces the rows and columns of a release by those that its question computes from them.
-func (r *Release) present(q Question, from *reading, rows [][]post.Cell, alpha float64) {
+//
+// Errors depend on the question and on released numbers. They come after the release, which is recorded by then, so a
+// repeated question is free.
+func (r *Release) present(ctx context.Context, q Question, from *reading, rows [][]post.Cell, alpha float64) error {
+	found, err := from.bound.Run(ctx, alpha, rows)
+	if err != nil {
+		return err
+	}
 	r.SQL, r.Groupings = q.SQL, nil
-	r.show(from.bound.Run(alpha, rows))
+	r.show(found)
+	return nil
 }
 
 // show replaces the rows and columns of a release by computed ones.

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,30 @@ func TestComputedAnswersAreOneRelease(t *testing.T) {
 	r, err := session.Answer(t.Context(), Question{SQL: "SELECT SUM(n) AS s FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) q"})
 	if err != nil || len(r.Rows) != 1 || r.Rows[0][0].Estimate.Value.Real != total || r.Rows[0][0].Estimate.Low == nil {
 		t.Errorf("the sum of the numbers is %v, and the answer is %+v, %v", total, r, err)
+	}
+}
+
+// A question that would compute too much over its answer is refused before anything is charged.
+func TestTooLargeComputationsAreFree(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	session := sealedHome(t, "ferry")
+	days := " FROM (SELECT sailed, COUNT(*) AS n FROM trips WHERE sailed >= '2024-01-01' AND sailed < '2026-01-01' GROUP BY sailed) q"
+	large := "SELECT " + strings.Repeat("rpad(sailed::text, 4000), ", 200) + "n" + days
+	before, err := session.Budget()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func() error{
+		"answer":  func() error { _, err := session.Answer(t.Context(), Question{SQL: large}); return err },
+		"explain": func() error { _, err := session.Explain(t.Context(), Question{SQL: large}); return err },
+	} {
+		e := (*Error)(nil)
+		if err := ask(); !errors.As(err, &e) || e.Code != CodePolicy || e.Charged || !strings.Contains(e.Message, "too large together") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after, err := session.Budget(); err != nil || after.Remaining != before.Remaining {
+		t.Errorf("%v remains, and %v did before: %v", after.Remaining, before.Remaining, err)
 	}
 }
 

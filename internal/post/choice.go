@@ -10,10 +10,12 @@ import (
 func (s *scope) cases(x *query.Case) (*node, error) {
 	var operand *node
 	var err error
+	whole := &node{}
 	if x.Operand != nil {
 		if operand, err = s.bind(x.Operand); err != nil {
 			return nil, err
 		}
+		whole.costs(operand)
 		operand = once(operand)
 	}
 	var conditions, results []*node
@@ -42,7 +44,11 @@ func (s *scope) cases(x *query.Case) (*node, error) {
 			return nil, err
 		}
 	}
-	return chosen(conditions, append(results, last), s.guards(x), x.At)
+	out, err := chosen(conditions, append(results, last), s.guards(x), x.At)
+	if err != nil {
+		return nil, err
+	}
+	return out.costs(whole), nil
 }
 
 // guards reports whether each condition of a CASE compares with 0 or NULL alone. Such conditions guard a division: where
@@ -76,7 +82,7 @@ func chosen(conditions, results []*node, guards bool, at query.Pos) (*node, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &node{typ: typ}
+	out := (&node{typ: typ, work: 1}).costs(conditions...).costs(results...).wide(results...)
 	out.depends("", results...)
 	noisyResults, noisyChoice := 0, false
 	for _, r := range results {
@@ -125,7 +131,7 @@ func coalesce(args []*node, at query.Pos) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &node{typ: typ}
+	out := (&node{typ: typ, work: 1}).costs(args...).wide(args...)
 	out.depends("", args...)
 	out.eval = func(e *env, r *row) Cell {
 		noise := false
@@ -151,7 +157,7 @@ func nullIf(a, b *node, at query.Pos) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &node{typ: typ}
+	out := (&node{typ: typ, work: 1}).costs(both...).wide(both[0])
 	out.depends("", a)
 	if b.noisy {
 		out.noisy, out.why = true, whyCondition
@@ -187,6 +193,8 @@ func extreme(greatest bool, args []*node, at query.Pos) (*node, error) {
 		return out
 	}
 	out := general(typ, whyExtreme, pick, args...)
+	out.width = 0
+	out.wide(args...)
 	noisy := -1
 	for i, a := range args {
 		if a.noisy && noisy >= 0 {

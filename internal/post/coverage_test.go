@@ -1,6 +1,7 @@
 package post
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"os"
@@ -62,6 +63,21 @@ func boundForm(t testing.TB, sql string) *Bound {
 	return out
 }
 
+// computed returns what a program computes with a confidence of 95 %.
+func computed(t interface {
+	Helper()
+	Context() context.Context
+	Fatal(args ...any)
+}, b *Bound, answers ...[][]Cell,
+) *Result {
+	t.Helper()
+	out, err := b.Run(t.Context(), 0.05, answers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // drawn returns the rows of the measured question with noise from draw.
 func drawn(n, s *Noise, draw func(*Noise) int64) (rows [][]Cell) {
 	for i, c := range exactCounts {
@@ -92,7 +108,7 @@ func TestCoverage(t *testing.T) {
 		n, s := &Noise{Law: laws[0], Unit: 1}, &Noise{Law: laws[1], Unit: 0.5}
 		for _, form := range forms {
 			bound := boundForm(t, form+measuredForm)
-			truth := bound.Run(0.05, drawn(n, s, func(*Noise) int64 { return 0 }))
+			truth := computed(t, bound, drawn(n, s, func(*Noise) int64 { return 0 }))
 			tests := make([]*stattest.Sequential, len(exactCounts))
 			if strings.Contains(form, "/") && os.Getenv("DITHER_LONG") == "" { // quotients take longer
 				if name != "laplace" {
@@ -104,7 +120,7 @@ func TestCoverage(t *testing.T) {
 				tests[i] = &stattest.Sequential{Promised: 0.95, Wrong: 0.85, FalseAlarm: 1e-7, Miss: 1e-2}
 			}
 			for draws := 0; draws < 4000 && stattest.AnyOpen(tests); draws++ {
-				got := bound.Run(0.05, drawn(n, s, func(n *Noise) int64 { return n.Law.Draw().Int64() }))
+				got := computed(t, bound, drawn(n, s, func(n *Noise) int64 { return n.Law.Draw().Int64() }))
 				if why := got.Columns[0].Why; why != "" {
 					t.Fatalf("%s: %s", form, why)
 				}
@@ -130,7 +146,7 @@ func TestSumsAreSharp(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := &Noise{Law: gaussian, Unit: 1}
-	got := boundForm(t, "SELECT SUM(n) OVER ()"+measuredForm).Run(0.05, drawn(n, n, func(*Noise) int64 { return 0 }))
+	got := computed(t, boundForm(t, "SELECT SUM(n) OVER ()"+measuredForm), drawn(n, n, func(*Noise) int64 { return 0 }))
 	half := (got.Rows[0][0].Interval.High - got.Rows[0][0].Interval.Low) / 2
 	if want := 1.96 * math.Sqrt(5*90); half > 1.05*want+5 || half < want-2 {
 		t.Errorf("the half-width is %g, and 1.96 standard deviations are %g", half, want)
@@ -148,7 +164,7 @@ func TestSharesAreJoint(t *testing.T) {
 	}
 	n := &Noise{Law: gaussian, Unit: 1}
 	rows := drawn(n, n, func(*Noise) int64 { return 0 })
-	got := boundForm(t, "SELECT n / SUM(n) OVER ()"+measuredForm).Run(0.05, rows)
+	got := computed(t, boundForm(t, "SELECT n / SUM(n) OVER ()"+measuredForm), rows)
 	// To first order, the variance of part/total is σ²·((1 − θ)² + 4θ²)/total².
 	theta := 400.0 / 635
 	want := 1.96 * math.Sqrt(90*((1-theta)*(1-theta)+4*theta*theta)) / 635

@@ -114,7 +114,10 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 			return nil, nil, err
 		}
 	}
-	n := &node{}
+	n := &node{work: 1}
+	if x.Name == "min" || x.Name == "max" {
+		n.wide(f.args...)
+	}
 	if n.typ, err = f.check(x.At); err != nil {
 		return nil, nil, err
 	}
@@ -256,7 +259,7 @@ func (a *adder) result(e *env) Cell {
 
 // added returns the error of a sum of linear forms, which have a number of terms together.
 func (e *env) added(forms []*form, terms int) *margin {
-	if e.terms -= terms + len(forms); e.terms < 0 {
+	if !e.afford(terms + len(forms)) {
 		return nil
 	}
 	out := &form{terms: make([]term, 0, terms)}

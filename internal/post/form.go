@@ -91,6 +91,7 @@ func (f *form) slack() float64 {
 // part is a number of independent noises with the same coefficient, in the unit of their law.
 type part struct {
 	of          *Noise
+	number      int     // of the noise, for laws.reach
 	coefficient float64 // a magnitude
 	times       float64
 }
@@ -102,11 +103,20 @@ type laws struct {
 	known   map[string]float64
 	squares map[*Noise]float64 // variances
 	half    *laws              // for alpha/2; nil until it is needed
-	left    int                // how many more times a quantile may be computed for the intervals of quotients
+	steps   *int               // how much more work the intervals may take (see reach)
+
+	reaches, deviations map[*form]float64 // what is known of forms, which several numbers may have
 }
 
+// mostSteps bounds the work for intervals. Fieller's intervals of quotients take at most half of it.
+const mostSteps = 40_000_000
+
 func newLaws(alpha float64) *laws {
-	return &laws{alpha: alpha, numbers: map[*Noise]int{}, known: map[string]float64{}, squares: map[*Noise]float64{}, left: 200_000}
+	steps := mostSteps
+	return &laws{
+		alpha: alpha, numbers: map[*Noise]int{}, known: map[string]float64{}, squares: map[*Noise]float64{},
+		reaches: map[*form]float64{}, deviations: map[*form]float64{}, steps: &steps,
+	}
 }
 
 func (l *laws) number(n *Noise) int {
@@ -130,9 +140,15 @@ func (l *laws) variance(n *Noise) float64 {
 // reach returns a distance that the error of Σ coefficient·X exceeds with probability at most alpha. It includes the
 // rounding of the numbers to their units. The tail of a sum of symmetric unimodal noises grows with the magnitude of each
 // coefficient, so it may round coefficients up.
+//
+// It counts a step for each part, and more steps for a quantile that is not known yet.
 func (l *laws) reach(parts []part) float64 {
+	*l.steps -= 1 + len(parts)
+	for i := range parts {
+		parts[i].number = l.number(parts[i].of)
+	}
 	slices.SortFunc(parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(l.number(a.of), l.number(b.of)), cmp.Compare(a.coefficient, b.coefficient))
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.coefficient, b.coefficient))
 	})
 	merged := parts[:0]
 	for _, p := range parts {
@@ -147,13 +163,14 @@ func (l *laws) reach(parts []part) float64 {
 	}
 	var key []byte
 	for _, p := range merged {
-		key = append(key, byte(l.number(p.of)), byte(l.number(p.of)>>8))
+		key = append(key, byte(p.number), byte(p.number>>8))
 		key = bits(bits(key, p.coefficient), p.times)
 	}
 	out, ok := l.known[string(key)]
 	if ok {
 		return out
 	}
+	*l.steps -= stepsPerPart * len(merged)
 	law, away := noise.Combination{}, 0.0
 	for _, p := range merged {
 		unit := p.coefficient * p.of.Unit * (1 + rounding)
@@ -164,6 +181,9 @@ func (l *laws) reach(parts []part) float64 {
 	l.known[string(key)] = out
 	return out
 }
+
+// stepsPerPart is the number of steps that the quantile of a sum takes for each different coefficient.
+const stepsPerPart = 150
 
 // manyParts is the number of different coefficients from which on reach rounds them up, by at most 5 %, so that the work
 // for a quantile stays small.
@@ -196,18 +216,25 @@ func bits(to []byte, x float64) []byte {
 func (f *form) parts() []part {
 	out := make([]part, len(f.terms))
 	for i, t := range f.terms {
-		out[i] = part{t.of, math.Abs(t.coefficient)*(1+rounding) + f.off, 1}
+		out[i] = part{of: t.of, coefficient: math.Abs(t.coefficient)*(1+rounding) + f.off, times: 1}
 	}
 	return out
 }
 
-// linear returns the interval of a form whose value is x.
-func (l *laws) linear(f *form, x float64) Interval {
+// linear returns the interval of a form whose value is x. ok is false if it would take too long.
+func (l *laws) linear(f *form, x float64) (i Interval, ok bool) {
 	if len(f.terms) == 0 {
-		return Interval{x, x}
+		return Interval{x, x}, true
 	}
-	reach := l.reach(f.parts()) + f.slack()
-	return Interval{down(x - reach), up(x + reach)}
+	reach, ok := l.reaches[f]
+	if !ok {
+		if *l.steps <= 0 {
+			return Interval{}, false
+		}
+		reach = l.reach(f.parts()) + f.slack()
+		l.reaches[f] = reach
+	}
+	return Interval{down(x - reach), up(x + reach)}, true
 }
 
 func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }

@@ -102,7 +102,10 @@ func absolute(a []*node, at query.Pos) (*node, error) {
 		if c.Value.Null || c.error == nil {
 			return Cell{Value: typed(of([]value.Value{c.Value}), x.typ)}
 		}
-		i := e.laws.interval(c.error, number(c.Value))
+		i, ok := e.laws.interval(c.error, number(c.Value))
+		if !ok {
+			return Exact(of([]value.Value{c.Value}))
+		}
 		lo := math.Max(0, math.Max(i.Low, -i.High))
 		m := ends(lo, math.Max(-i.Low, i.High))
 		m.ends.Low = math.Max(m.ends.Low, 0)
@@ -167,7 +170,9 @@ func toPlaces(round func(float64) float64) func([]*node, query.Pos) (*node, erro
 			}
 			return monotone(value.Integer, a[0], false, func(v value.Value) value.Value { return wholeOf(to(number(v))) }, to), nil
 		}
-		return monotone(value.Real, toReal(a[0]), true, func(v value.Value) value.Value { return ofReal(to(v.Real)) }, to), nil
+		out := monotone(value.Real, toReal(a[0]), true, func(v value.Value) value.Value { return ofReal(to(v.Real)) }, to)
+		out.work = capped(out.work + 20) // decimals computes with rationals
+		return out, nil
 	}
 }
 

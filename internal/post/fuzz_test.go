@@ -21,6 +21,9 @@ func FuzzProgram(f *testing.F) {
 		"SELECT m, SUM(n), MEDIAN(s) FILTER (WHERE n > 1)" + measuredForm + " GROUP BY m HAVING COUNT(*) > 0 ORDER BY 2 LIMIT 1",
 		"SELECT DISTINCT n::text, m::date, EXTRACT(year FROM DATE '2025-01-01') + m" + measuredForm,
 		"SELECT power(n, m), exp(n * 1000), ln(-n), 9223372036854775807 * n, -n % 0, n / 0" + measuredForm,
+		"SELECT rpad(m::text, 4000), lpad('x', 4096), repeat(repeat('a', 4096), m), k ~ k, m::text LIKE '%a%b%'" + measuredForm,
+		"SELECT *, *, * FROM (SELECT *, *, * FROM (SELECT *, *, *" + measuredForm + ") a) b",
+		"SELECT SUM(n * m) OVER (ORDER BY m ROWS BETWEEN 1000 PRECEDING AND 1000 FOLLOWING), n / SUM(s) OVER ()" + measuredForm,
 		"SELECT GROUPING(m), COUNT(*) FROM t GROUP BY ROLLUP (m, k) HAVING COUNT(*) > (SELECT 1)",
 	} {
 		f.Add(sql)
@@ -53,7 +56,9 @@ func FuzzProgram(f *testing.F) {
 			answers, width = append(answers, rows), width+len(columns)
 			return Answer{Index: len(answers) - 1, Same: len(answers) - 1, From: width - len(columns), Columns: columns, Rows: 4}, nil
 		}); err == nil {
-			bound.Run(0.05, answers...)
+			if _, err := bound.Run(t.Context(), 0.05, answers...); err != nil {
+				t.Fatal(sql, err)
+			}
 		}
 		for _, p := range Split(tree, func(*query.Select, string) bool { return false }) {
 			_ = p.Measured.String()
@@ -68,7 +73,9 @@ func FuzzProgram(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			bound.Run(0.05, rows)
+			if _, err := bound.Run(t.Context(), 0.05, rows); err != nil {
+				t.Fatal(sql, err)
+			}
 		}
 	})
 }

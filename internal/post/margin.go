@@ -14,16 +14,16 @@ type margin struct {
 	ends        *Interval
 }
 
-// interval returns the interval of a cell at the level of l.
-func (l *laws) interval(m *margin, x float64) Interval {
+// interval returns the interval of a cell at the level of l. ok is false if the intervals of the question take too long.
+func (l *laws) interval(m *margin, x float64) (i Interval, ok bool) {
 	switch {
 	case m.ends != nil:
-		return *m.ends
+		return *m.ends, true
 	case m.under == nil:
 		return l.linear(m.over, x)
 	}
-	i := l.quotient(m.over, m.under, m.x, m.y)
-	return Interval{math.Min(i.Low, down(x)), math.Max(i.High, up(x))}
+	i, ok = l.quotient(m.over, m.under, m.x, m.y)
+	return Interval{math.Min(i.Low, down(x)), math.Max(i.High, up(x))}, ok
 }
 
 // stdDev returns the standard deviation of a linear form's noise, or 0 for another margin.
@@ -31,11 +31,15 @@ func (l *laws) stdDev(m *margin) float64 {
 	if m.over == nil || m.under != nil {
 		return 0
 	}
+	if known, ok := l.deviations[m.over]; ok {
+		return known
+	}
 	square := 0.0
 	for _, t := range m.over.terms {
 		square += t.coefficient * t.coefficient * t.of.Unit * t.of.Unit * l.variance(t.of)
 	}
-	return math.Sqrt(square)
+	l.deviations[m.over] = math.Sqrt(square)
+	return l.deviations[m.over]
 }
 
 // formOf returns a cell as a linear form. ok is false if it is none. An exact number is a constant form.
@@ -59,7 +63,7 @@ func (e *env) sum(a, b Cell, xa, xb bool, s float64) *margin {
 	case xa && xb:
 		return nil
 	case ok1 && ok2:
-		return e.linear(f.plus(g, s))
+		return e.plus(f, g, s)
 	case xb && a.error != nil:
 		return e.shifted(a, s*number(b.Value))
 	case xa && b.error != nil:
@@ -69,7 +73,10 @@ func (e *env) sum(a, b Cell, xa, xb bool, s float64) *margin {
 	if p == nil || q == nil || p.under == nil || q.under == nil || p.y != q.y || !same(p.under, q.under) {
 		return nil
 	}
-	return e.fraction(p.over.plus(q.over, s), p.under, p.x+s*q.x, p.y)
+	if !e.afford(len(p.over.terms) + len(q.over.terms)) {
+		return nil
+	}
+	return fraction(p.over.plus(q.over, s), p.under, p.x+s*q.x, p.y)
 }
 
 // same reports whether two forms are the same combination of the same numbers.
@@ -85,16 +92,16 @@ func same(f, g *form) bool {
 	return true
 }
 
-// linear returns the error of a linear form, unless the forms of the question have become too large.
-func (e *env) linear(f *form) *margin {
-	if e.terms -= len(f.terms); e.terms < 0 {
+// plus returns the error of f + c·g, unless the forms of the question have become too large.
+func (e *env) plus(f, g *form, c float64) *margin {
+	if !e.afford(len(f.terms) + len(g.terms)) {
 		return nil
 	}
-	return &margin{over: f}
+	return &margin{over: f.plus(g, c)}
 }
 
-func (e *env) fraction(over, under *form, x, y float64) *margin {
-	if e.terms -= len(over.terms) + len(under.terms); e.terms < 0 || y == 0 || !finite(x) || !finite(y) {
+func fraction(over, under *form, x, y float64) *margin {
+	if y == 0 || !finite(x) || !finite(y) {
 		return nil
 	}
 	return &margin{over: over, under: under, x: x, y: y}
@@ -109,9 +116,12 @@ func (e *env) shifted(c Cell, by float64) *margin {
 	case m.ends != nil:
 		return ends(m.ends.Low+by, m.ends.High+by)
 	case m.under != nil:
-		return e.fraction(m.over.plus(m.under, by), m.under, m.x+by*m.y, m.y)
+		if !e.afford(len(m.over.terms) + len(m.under.terms)) {
+			return nil
+		}
+		return fraction(m.over.plus(m.under, by), m.under, m.x+by*m.y, m.y)
 	}
-	return e.linear(m.over.plus(constant(by), 1))
+	return e.plus(m.over, constant(by), 1)
 }
 
 // scaled returns by·c, where by is exact.
@@ -123,10 +133,12 @@ func (e *env) scaled(c Cell, by float64) Cell {
 		c.error = ends(m.ends.Low*by, m.ends.High*by)
 	case m.ends != nil:
 		c.error = ends(m.ends.High*by, m.ends.Low*by)
+	case !e.afford(len(m.over.terms)):
+		c.error = nil
 	case m.under != nil:
-		c.error = e.fraction(m.over.times(by), m.under, m.x*by, m.y)
+		c.error = fraction(m.over.times(by), m.under, m.x*by, m.y)
 	default:
-		c.error = e.linear(m.over.times(by))
+		c.error = &margin{over: m.over.times(by)}
 	}
 	return c
 }
@@ -141,12 +153,12 @@ func (e *env) divided(a, b Cell, xa, xb bool) *margin {
 	f, ok := formOf(a, xa)
 	switch {
 	case ok && linear:
-		return e.fraction(f, g, x, y)
+		return fraction(f, g, x, y)
 	case linear || a.error == nil || b.error == nil || a.error.under == nil || b.error.under == nil,
 		a.error.y != b.error.y, !same(a.error.under, b.error.under):
 		return nil
 	}
-	return e.fraction(a.error.over, b.error.over, a.error.x, b.error.x)
+	return fraction(a.error.over, b.error.over, a.error.x, b.error.x)
 }
 
 // mapped returns the error of f(c), where f is monotone: its ends are those of c's interval. down and up widen the
@@ -155,7 +167,10 @@ func (e *env) mapped(c Cell, f func(float64) float64, rounds bool) *margin {
 	if c.error == nil {
 		return nil
 	}
-	i := e.laws.interval(c.error, number(c.Value))
+	i, ok := e.laws.interval(c.error, number(c.Value))
+	if !ok {
+		return nil
+	}
 	lo, hi := f(i.Low), f(i.High)
 	if lo > hi {
 		lo, hi = hi, lo

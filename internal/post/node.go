@@ -1,6 +1,8 @@
 package post
 
 import (
+	"context"
+
 	"dither/internal/bind"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -14,15 +16,29 @@ type node struct {
 	from  int        // as Column.From
 	fixed *value.Value
 	eval  func(*env, *row) Cell
+	work  int // a bound on the work of an evaluation (see mostWork)
+	width int // a bound on the bytes of the value, if it is a text
 }
 
 // env is the state of one evaluation.
 type env struct {
+	ctx     context.Context
 	laws    *laws
 	terms   int               // how many more terms the forms of the question may have
 	pairs   int               // how many more rows its joins may pair
 	answers [][][]Cell        // the rows of each measured question
 	inner   map[*inner]*found // the rows of subqueries in expressions
+	spent   tally
+}
+
+// ended reports whether the caller has given up.
+func (e *env) ended() bool { return e.ctx.Err() != nil }
+
+// afford reports whether the forms of the question may have more terms, and counts them. Forms beyond the bound are not
+// made, so their numbers have no interval.
+func (e *env) afford(terms int) bool {
+	e.terms -= terms
+	return e.terms >= 0
 }
 
 // mostTerms bounds the work and the memory for forms. Running sums over 2,000 rows have two million terms.
@@ -52,7 +68,7 @@ const (
 )
 
 func exactly(v value.Value) *node {
-	return &node{typ: v.Type, fixed: &v, eval: func(*env, *row) Cell { return Exact(v) }}
+	return &node{typ: v.Type, fixed: &v, width: len(v.Text), eval: func(*env, *row) Cell { return Exact(v) }}
 }
 
 // nothing is NULL without a type.
@@ -77,8 +93,11 @@ func function(typ value.Type, why string, f func([]value.Value) value.Value, arg
 
 // general is function for functions that take NULLs.
 func general(typ value.Type, why string, f func([]value.Value) value.Value, args ...*node) *node {
-	out := &node{typ: typ}
+	out := (&node{typ: typ, work: 1}).costs(args...)
 	out.depends(why, args...)
+	if typ == value.Text {
+		out.width = value.MaxTextBytes
+	}
 	fixed := make([]value.Value, 0, len(args))
 	for _, a := range args {
 		if a.fixed != nil {
@@ -99,12 +118,13 @@ func general(typ value.Type, why string, f func([]value.Value) value.Value, args
 }
 
 // once returns a node that computes the value of n once for a row. It is for nodes that occur several times in an
-// expression: otherwise the work would grow exponentially with nesting.
+// expression: otherwise the work would grow exponentially with nesting. The caller adds the work of n itself.
 func once(n *node) *node {
 	if n.fixed != nil {
 		return n
 	}
 	out := *n
+	out.work = 1
 	var of *row // kept, so that no other row has its address
 	var in *env
 	var c Cell

@@ -78,7 +78,7 @@ func TestValues(t *testing.T) {
 			continue
 		}
 		got := ""
-		for i, row := range bound.Run(0.05, rows).Rows {
+		for i, row := range computed(t, bound, rows).Rows {
 			if i > 0 {
 				got += "; "
 			}

@@ -209,7 +209,7 @@ func TestAgreesWithPostgres(t *testing.T) {
 			}
 			want = append(want, text)
 		}
-		for _, row := range bound.Run(0.05, rows).Rows {
+		for _, row := range computed(t, bound, rows).Rows {
 			text := ""
 			for _, s := range row {
 				cell := s.Value.String()

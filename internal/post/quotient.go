@@ -16,36 +16,40 @@ import (
 // A range of θ is excluded if the least |N − θD| in it is above the quantile for the largest coefficients in it, because
 // the tail grows with the coefficients. The coefficients of N − θD are linear in θ, so their magnitude is largest at an
 // end of the range. For large |θ| the same holds of φ = 1/θ and φN − D.
-func (l *laws) quotient(n, d *form, x, y float64) Interval {
-	f := &fieller{laws: l, n: n, d: d, x: x, y: y, left: min(60, l.left)}
-	defer func() { l.left -= min(l.left, 60) - f.left }()
+func (l *laws) quotient(n, d *form, x, y float64) (i Interval, ok bool) {
+	f := &fieller{laws: l, n: n, d: d, x: x, y: y, left: 60}
 	everything := Interval{math.Inf(-1), math.Inf(1)}
-	if l.left <= 0 {
+	if *l.steps < mostSteps/2 {
 		return l.apart(n, d, x, y)
 	}
 	theta := x / y
 	if !finite(theta) || !f.excludedBeyond(0, 0) {
-		return everything
+		return everything, true
 	}
 	width := l.reach(f.parts(theta, theta)) / math.Abs(y)
 	if width == 0 || !finite(width) {
 		width = math.Abs(theta) * 1e-9
 	}
-	return Interval{-f.last(-theta, width, -1), f.last(theta, width, 1)}
+	return Interval{-f.last(-theta, width, -1), f.last(theta, width, 1)}, true
 }
 
 // apart returns an interval of n/d from intervals of n and of d that each miss with probability at most alpha/2
 // (Bonferroni). It takes less time than Fieller's.
-func (l *laws) apart(n, d *form, x, y float64) Interval {
+func (l *laws) apart(n, d *form, x, y float64) (i Interval, ok bool) {
 	if l.half == nil {
 		l.half = newLaws(l.alpha / 2)
+		l.half.steps = l.steps
 	}
-	a, b := l.half.linear(n, x), l.half.linear(d, y)
-	if b.Low <= 0 && b.High >= 0 {
-		return Interval{math.Inf(-1), math.Inf(1)}
+	b, ok := l.half.linear(d, y)
+	if ok && b.Low <= 0 && b.High >= 0 {
+		return Interval{math.Inf(-1), math.Inf(1)}, true
+	}
+	a, also := l.half.linear(n, x)
+	if !ok || !also {
+		return Interval{}, false
 	}
 	of := []float64{a.Low / b.Low, a.Low / b.High, a.High / b.Low, a.High / b.High}
-	return *ends(slices.Min(of), slices.Max(of)).ends
+	return *ends(slices.Min(of), slices.Max(of)).ends, true
 }
 
 type fieller struct {
@@ -135,7 +139,7 @@ func largest(n, d *form, a, b float64) []part {
 	add := func(t term, p, q float64) {
 		c := math.Max(math.Abs(p-a*q), math.Abs(p-b*q))
 		if c += (math.Abs(p)+math.Max(math.Abs(a), math.Abs(b))*math.Abs(q))*rounding + off; c > 0 {
-			out = append(out, part{t.of, c, 1})
+			out = append(out, part{of: t.of, coefficient: c, times: 1})
 		}
 	}
 	i, j := 0, 0

@@ -1,6 +1,8 @@
 package post
 
 import (
+	"context"
+
 	"dither/internal/bind"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -8,8 +10,12 @@ import (
 
 // Bound is a program whose names and types are known to fit its answers.
 type Bound struct {
-	of source
+	program *Program // of one answer; nil for several
+	given   []Column // the columns of that answer
+	picked  string   // as chosen of Bind
+	of      source
 	frame
+	inners []*inner
 }
 
 // Bind binds a program to the columns of its answer. chosen is that of the table that Run will get. Every error is a
@@ -18,7 +24,7 @@ func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
 	b := &binder{}
 	b.nested = func(_ *scope, x *query.Nested) (*node, error) { return b.sameAnswer(p, x, columns, chosen) }
 	of, in, err := b.chain(answered(0), p.over, frame{columns: positions(columns, 0), chosen: chosen})
-	return &Bound{of, in}, err
+	return &Bound{program: p, given: columns, picked: chosen, of: of, frame: in, inners: b.inners}, err
 }
 
 // chain binds SELECTs, each over the rows of the one before.
@@ -70,7 +76,7 @@ func (b *binder) sameAnswer(p *Program, x *query.Nested, columns []Column, chose
 	if len(in.columns) != 1 || !of.(selected).by.whole {
 		return nil, severalValues(x)
 	}
-	return (&inner{of}).value(in), nil
+	return b.subquery(of).value(in), nil
 }
 
 func severalValues(x *query.Nested) error {
@@ -101,15 +107,30 @@ const whyUnknown = "some of its numbers combine errors that are not known togeth
 // mostPairs bounds the rows that the joins of a question pair.
 const mostPairs = 500_000
 
-// Run computes the program over the rows of its answers. Intervals fail to cover with probability at most alpha each.
-func (o *Bound) Run(alpha float64, answers ...[][]Cell) *Result {
-	e := &env{laws: newLaws(alpha), terms: mostTerms, answers: answers, pairs: mostPairs, inner: map[*inner]*found{}}
+// Run computes the program over the rows of its answers. Intervals fail to cover with probability at most alpha each. The
+// error is a *bind.Error if the program would compute too much over so many rows, or that of ctx.
+func (o *Bound) Run(ctx context.Context, alpha float64, answers ...[][]Cell) (*Result, error) {
+	if o.program != nil && o.Fits(len(answers[0])) != nil {
+		var err error
+		if o, err = o.narrow(answers[0]); err != nil {
+			return nil, err
+		}
+	}
+	e := &env{
+		ctx: ctx, laws: newLaws(alpha), terms: mostTerms, answers: answers, pairs: mostPairs, inner: map[*inner]*found{},
+	}
 	out := &Result{Columns: append([]Column{}, o.columns...)}
 	rows := o.of.rows(e)
 	if e.pairs < 0 {
 		out.Excess, rows = true, nil
 	}
+	if err := e.spent.refusal(); err != nil {
+		return nil, err
+	}
 	for _, cells := range rows {
+		if e.ended() {
+			break
+		}
 		shown := make([]Shown, len(cells))
 		for i, c := range cells {
 			shown[i].Value = c.Value
@@ -120,10 +141,15 @@ func (o *Bound) Run(alpha float64, answers ...[][]Cell) *Result {
 				out.Columns[i].Why = whyUnknown
 				continue
 			}
-			within := widen(e.laws.interval(c.error, number(c.Value)), c.Value)
+			around, ok := e.laws.interval(c.error, number(c.Value))
+			if !ok {
+				out.Columns[i].Why = whyUnknown
+				continue
+			}
+			within := widen(around, c.Value)
 			shown[i].Interval, shown[i].StdDev = &within, e.laws.stdDev(c.error)
 		}
 		out.Rows = append(out.Rows, shown)
 	}
-	return out
+	return out, ctx.Err()
 }

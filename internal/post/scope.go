@@ -90,6 +90,14 @@ func (f *frame) text(x query.Expr) string {
 // binder holds what the SELECTs of one question share.
 type binder struct {
 	nested func(*scope, *query.Nested) (*node, error)
+	inners []*inner // the subqueries in expressions
+}
+
+// subquery returns the rows of a subquery in an expression.
+func (b *binder) subquery(of source) *inner {
+	n := &inner{of}
+	b.inners = append(b.inners, n)
+	return n
 }
 
 func (s *scope) bindAll(xs []query.Expr) ([]*node, error) {
@@ -108,7 +116,7 @@ func (s *scope) bind(x query.Expr) (*node, error) {
 	if s.grouped && !s.inside {
 		if i := slices.Index(s.keys, s.text(x)); i >= 0 {
 			n := s.groups[i]
-			return &node{typ: n.typ, noisy: n.noisy, why: n.why, eval: func(_ *env, r *row) Cell { return r.keys[i] }}, nil
+			return &node{typ: n.typ, noisy: n.noisy, why: n.why, width: n.width, eval: func(_ *env, r *row) Cell { return r.keys[i] }}, nil
 		}
 	}
 	if v, ok := constantTime(x); ok {
@@ -184,7 +192,7 @@ func (s *scope) column(x *query.Column) (*node, error) {
 
 func (s *scope) field(i int) *node {
 	c := s.columns[i]
-	return &node{typ: c.Type, noisy: c.Noisy, why: c.Why, from: c.From, eval: func(_ *env, r *row) Cell { return r.cells[i] }}
+	return &node{typ: c.Type, noisy: c.Noisy, why: c.Why, from: c.From, width: widthOf(c), eval: func(_ *env, r *row) Cell { return r.cells[i] }}
 }
 
 // noColumn returns the refusal of a name that the answer does not have.
@@ -260,7 +268,8 @@ func (s *scope) between(x *query.Between) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	all[0] = once(all[0])
+	operand := all[0]
+	all[0] = once(operand)
 	lo, err := compare(query.Ge, all[0], all[1], x.At)
 	if err != nil {
 		return nil, err
@@ -269,7 +278,7 @@ func (s *scope) between(x *query.Between) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return unless(x.Not, logic(query.And, lo, hi)), nil
+	return unless(x.Not, logic(query.And, lo, hi).costs(operand)), nil
 }
 
 func unless(negated bool, n *node) *node {

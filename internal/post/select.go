@@ -138,6 +138,9 @@ func (s *scope) list(q *query.Select, out *stage) error {
 			if star.Table != "" && !s.has(star.Table) {
 				return bind.Refuse(star.At, "write *", "there is no table %q in FROM", star.Table)
 			}
+			if len(out.items)+len(s.columns) > mostColumns {
+				return tooMany(star.At)
+			}
 			for i, c := range s.columns {
 				if !s.shows(i, star.Table) {
 					continue
@@ -146,17 +149,25 @@ func (s *scope) list(q *query.Select, out *stage) error {
 			}
 			continue
 		}
+		if len(out.items) >= mostColumns {
+			return tooMany(item.Expr.Pos())
+		}
 		n, err := s.bind(item.Expr)
 		if err != nil {
 			return err
 		}
-		c := Column{Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from}
+		c := Column{Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from, Width: max(n.width, 1)}
 		if c.Type == 0 {
 			c.Type, c.untyped = value.Text, true
 		}
 		out.items, out.columns = append(out.items, n), append(out.columns, c)
 	}
 	return nil
+}
+
+// tooMany refuses a SELECT list with too many columns. Nested lists with several * would double them at every level.
+func tooMany(at query.Pos) error {
+	return bind.Refuse(at, "name the columns", "a SELECT over an answer has at most %d columns", mostColumns)
 }
 
 // ordered binds ORDER BY. A name or a number means an output column, and any other expression one over the rows.
@@ -202,8 +213,14 @@ func (s *scope) output(q *query.Select, x query.Expr, out *stage) (*node, error)
 
 // run computes the rows of the SELECT.
 func (t *stage) run(e *env, in [][]Cell) [][]Cell {
+	if e.spent.stage(t, len(in)); e.spent.refusal() != nil {
+		return nil
+	}
 	var rows []*row
 	for _, cells := range in {
+		if e.ended() {
+			return nil
+		}
 		r := &row{cells: cells}
 		if t.where == nil || t.where.eval(e, r).Value.IsTrue() {
 			rows = append(rows, r)
@@ -222,6 +239,9 @@ func (t *stage) run(e *env, in [][]Cell) [][]Cell {
 	var out []shown
 	seen := map[string]bool{}
 	for _, r := range rows {
+		if e.ended() {
+			return nil
+		}
 		s := shown{cells: make([]Cell, len(t.items))}
 		key := ""
 		for i, n := range t.items {
@@ -289,6 +309,9 @@ func (t *stage) aggregated(e *env, rows []*row) []*row {
 	}
 	left := out[:0]
 	for i, r := range out {
+		if e.ended() {
+			return nil
+		}
 		for _, f := range t.folds {
 			r.folds = append(r.folds, f.over(e, members[i]))
 		}

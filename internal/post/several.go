@@ -33,7 +33,7 @@ func Several(tree *query.Select, has func(*query.Select, string) bool, measure f
 			return nil, err
 		}
 		if s.independent() {
-			return &Bound{t.of, t.frame}, nil
+			return &Bound{of: t.of, frame: t.frame, inners: s.inners}, nil
 		}
 	}
 	return nil, bind.Refuse(tree.At, "", "this is not supported over several answers")
@@ -257,7 +257,7 @@ func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &inner{t.of}
+	n := s.binder.subquery(t.of)
 	switch {
 	case x.Kind == query.ExistsNested:
 		return n.exists(t.frame), nil

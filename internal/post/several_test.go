@@ -103,7 +103,7 @@ func TestCoverageOverSeveralAnswers(t *testing.T) {
 	noises := [2]*Noise{{Law: laplace, Unit: 1}, {Law: gaussian, Unit: 1}}
 	for _, form := range severalForms {
 		bound, grouped := answersOf(t, form)
-		truth := bound.Run(0.05, drawnAnswers(grouped, noises, func(*Noise) int64 { return 0 })...)
+		truth := computed(t, bound, drawnAnswers(grouped, noises, func(*Noise) int64 { return 0 })...)
 		rows := len(truth.Rows)
 		if strings.Contains(form, "/") { // quotients take longer
 			rows = 1
@@ -113,7 +113,7 @@ func TestCoverageOverSeveralAnswers(t *testing.T) {
 			tests[i] = &stattest.Sequential{Promised: 0.95, Wrong: 0.85, FalseAlarm: 1e-7, Miss: 1e-2}
 		}
 		for draws := 0; draws < 4000 && stattest.AnyOpen(tests); draws++ {
-			got := bound.Run(0.05, drawnAnswers(grouped, noises, func(n *Noise) int64 { return n.Law.Draw().Int64() })...)
+			got := computed(t, bound, drawnAnswers(grouped, noises, func(n *Noise) int64 { return n.Law.Draw().Int64() })...)
 			for i, test := range tests {
 				for c, column := range got.Columns {
 					if !column.Noisy {
@@ -149,7 +149,7 @@ func TestSameQuestionIsOneAnswer(t *testing.T) {
 		"SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM t) a, (SELECT COUNT(*) AS n FROM t) b":           20,
 	} {
 		bound, grouped := answersOf(t, sql)
-		got := bound.Run(0.05, drawnAnswers(grouped, noises, func(n *Noise) int64 { return n.Law.Draw().Int64() })...)
+		got := computed(t, bound, drawnAnswers(grouped, noises, func(n *Noise) int64 { return n.Law.Draw().Int64() })...)
 		if sd := got.Rows[0][0].StdDev; sd < want-1e-3 || sd > want+1e-3 {
 			t.Errorf("%s: standard deviation %g, and not %g", sql, sd, want)
 		}
@@ -168,7 +168,7 @@ func TestLimitedGroups(t *testing.T) {
 		"SELECT k, COUNT(*) - (SELECT SUM(count) FROM (SELECT k, COUNT(*) FROM u GROUP BY k) q) FROM t WHERE k IN (SELECT k FROM u GROUP BY k ORDER BY COUNT(*) DESC LIMIT 2) GROUP BY k": false,
 	} {
 		bound, grouped := answersOf(t, sql)
-		got := bound.Run(0.05, drawnAnswers(grouped, [2]*Noise{{Unit: 1, Law: law(t)}, {Unit: 1, Law: law(t)}},
+		got := computed(t, bound, drawnAnswers(grouped, [2]*Noise{{Unit: 1, Law: law(t)}, {Unit: 1, Law: law(t)}},
 			func(*Noise) int64 { return 0 })...)
 		keys := map[int64]bool{}
 		for _, row := range got.Rows {
@@ -226,7 +226,7 @@ func TestJoins(t *testing.T) {
 		noises := [2]*Noise{{Unit: 1}, {Unit: 1}}
 		got := ""
 		for _, row := range bound.of.rows(&env{
-			answers: drawnAnswers(grouped, noises, func(*Noise) int64 { return 0 }), pairs: mostPairs, inner: map[*inner]*found{},
+			ctx: t.Context(), answers: drawnAnswers(grouped, noises, func(*Noise) int64 { return 0 }), pairs: mostPairs, inner: map[*inner]*found{},
 		}) {
 			var values []string
 			for _, c := range row {

@@ -72,7 +72,8 @@ func (j *matched) rows(e *env) (out [][]Cell) {
 		found := false
 		if key, ok := keyOf(e, j.left, l); ok {
 			for _, i := range by[key] {
-				if e.pairs--; e.pairs < 0 {
+				e.spent.pairs(j, 1)
+				if e.pairs--; e.pairs < 0 || e.ended() || e.spent.refusal() != nil {
 					return nil
 				}
 				if j.on != nil {
@@ -135,7 +136,7 @@ func (n *inner) rows(e *env) *found {
 // value binds a subquery that gives one value.
 func (n *inner) value(in frame) *node {
 	c := in.columns[0]
-	out := &node{typ: c.Type, noisy: c.Noisy, why: c.Why}
+	out := &node{typ: c.Type, noisy: c.Noisy, why: c.Why, work: 1, width: widthOf(c)}
 	if in.chosen != "" {
 		out.noisy, out.why = true, in.chosen
 	}
@@ -181,15 +182,19 @@ func (n *inner) in(xs []*node, in frame, at query.Pos) (*node, error) {
 		if !null && all.whole[textOf(vs)] {
 			return Exact(value.OfBool(true))
 		}
+		if e.spent.work += len(all.nulls); e.spent.refusal() != nil {
+			return Exact(value.NullOf(value.Boolean))
+		}
 		for _, ws := range all.nulls {
 			if mayEqual(vs, ws) {
 				return Exact(value.NullOf(value.Boolean))
 			}
 		}
 		for _, cells := range all.cells {
-			if !null {
+			if !null || e.spent.refusal() != nil {
 				break
 			}
+			e.spent.work++
 			if ws, _ := valuesOf(e, rows, &row{cells: cells}); mayEqual(vs, ws) {
 				return Exact(value.NullOf(value.Boolean))
 			}

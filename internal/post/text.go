@@ -30,7 +30,7 @@ func textCall(name string, args []*node, at query.Pos) (*node, error) {
 				strings.ToUpper(name), t, i+1, a.typ)
 		}
 	}
-	return general(f.Type, whyText, func(vs []value.Value) value.Value {
+	out := general(f.Type, whyText, func(vs []value.Value) value.Value {
 		in := make([]value.Value, len(vs))
 		for i, v := range vs {
 			in[i] = v
@@ -43,7 +43,13 @@ func textCall(name string, args []*node, at query.Pos) (*node, error) {
 			return value.NullOf(f.Type)
 		}
 		return out
-	}, args...), nil
+	}, args...)
+	width, work := textWidths(name, args)
+	if out.fixed == nil && f.Type == value.Text {
+		out.width = width
+	}
+	out.work = capped(out.work + work)
+	return out, nil
 }
 
 // joined builds a || b, of which one is a text.

@@ -95,7 +95,9 @@ func cast(x *node, name string, at query.Pos) (*node, error) {
 	case numbers:
 		return monotone(typ, x, false, func(v value.Value) value.Value { return wholeOf(math.RoundToEven(v.Real)) }, math.RoundToEven), nil
 	case typ == value.Text:
-		return function(typ, whyText, func(vs []value.Value) value.Value { return value.OfText(text.Of(vs[0])) }, x), nil
+		out := function(typ, whyText, func(vs []value.Value) value.Value { return value.OfText(text.Of(vs[0])) }, x)
+		out.width = longestNumber
+		return out, nil
 	case x.typ == value.Text:
 		return function(typ, whyText, func(vs []value.Value) value.Value {
 			v, ok := text.Read(vs[0].Text, typ)

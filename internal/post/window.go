@@ -173,7 +173,7 @@ func (s *scope) ranking(w *window, x *query.Call) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &node{typ: typ}
+	out := (&node{typ: typ, work: 1}).wide(w.args...)
 	out.depends("", w.args...)
 	return out, nil
 }
@@ -332,6 +332,9 @@ func (p *partition) values(e *env) []Cell {
 	if p.fold != nil && p.frame.Start.Kind == query.UnboundedPreceding {
 		sum, at := p.fold.start(), 0
 		for i := range out {
+			if e.ended() {
+				return out
+			}
 			_, hi := p.bounds(i)
 			added := at
 			for ; at < hi; at++ {
@@ -348,6 +351,9 @@ func (p *partition) values(e *env) []Cell {
 	if p.fold != nil && p.frame.End.Kind == query.UnboundedFollowing {
 		sum, at := p.fold.start(), n
 		for i := n - 1; i >= 0; i-- {
+			if e.ended() {
+				return out
+			}
 			lo, _ := p.bounds(i)
 			for ; at > lo; at-- {
 				p.add(sum, at-1)
@@ -358,6 +364,9 @@ func (p *partition) values(e *env) []Cell {
 	}
 	known := map[[2]int]Cell{}
 	for i := range out {
+		if e.ended() {
+			return out
+		}
 		lo, hi := p.bounds(i)
 		c, ok := known[[2]int{lo, hi}]
 		if !ok {
