@@ -36,7 +36,7 @@ func (l *Scope) timeCall(x *query.Call) (*bounded.Expr, error) {
 }
 
 func (l *Scope) makeInterval(x *query.Call) (*bounded.Expr, error) {
-	if span, ok := spanOf(x); ok {
+	if span, ok := SpanOf(x); ok {
 		return Constant(value.OfSpan(span)), nil
 	}
 	return nil, Refuse(x.At, "write INTERVAL '7 days', or n * INTERVAL '1 day'", "make_interval takes constant whole numbers")
@@ -183,7 +183,7 @@ func strideOf(x query.Expr) (value.Span, bool) {
 		s, err := value.ParseSpan(text, "")
 		return s, err == nil
 	}
-	return spanOf(x)
+	return SpanOf(x)
 }
 
 // toTime builds to_date(text, format) and to_timestamp(text, format) of constants, and to_timestamp of a number of seconds

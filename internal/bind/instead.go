@@ -115,7 +115,12 @@ func NoFunction(x *query.Call, known []string) *Error {
 		return Refuse(x.At, "write "+o.sql(x), "there is no function %q", x.Name)
 	}
 	hint := "docs/reference/sql.md lists the functions"
-	if best := nearest.Name(x.Name, slices.Concat(known, scalarNames(), Aggregates())); best != "" {
+	all := slices.Concat(known, scalarNames(), Aggregates())
+	if slices.Contains(all, name) { // the function exists, and not in this place
+		return Refuse(x.At, "write it in GROUP BY or inside an aggregate, over columns of the table",
+			"%s is not supported here, outside any aggregate", strings.ToUpper(name))
+	}
+	if best := nearest.Name(x.Name, all); best != "" {
 		hint = fmt.Sprintf("did you mean %q?", best)
 	}
 	return Refuse(x.At, hint, "there is no function %q", x.Name)

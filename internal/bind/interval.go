@@ -12,9 +12,9 @@ import (
 // ranges prove that every result is a date or a timestamp. Months differ in length, so a constant interval keeps its
 // months apart until it is added (value.Span).
 
-// spanOf returns the constant interval that an expression spells, such as 3 * INTERVAL '1 day'. The boolean is false for
+// SpanOf returns the constant interval that an expression spells, such as 3 * INTERVAL '1 day'. The boolean is false for
 // any other expression.
-func spanOf(x query.Expr) (value.Span, bool) {
+func SpanOf(x query.Expr) (value.Span, bool) {
 	switch x := x.(type) {
 	case *query.Literal:
 		if x.Kind == query.IntervalLiteral {
@@ -33,7 +33,7 @@ func spanOf(x query.Expr) (value.Span, bool) {
 			return s, err == nil
 		}
 		if x.Type == "interval" {
-			return spanOf(x.X)
+			return SpanOf(x.X)
 		}
 	case *query.Call:
 		if x.Name == "make_interval" {
@@ -53,14 +53,14 @@ func spanOfBinary(x *query.Binary) (value.Span, bool) {
 			return timesSpan(n, x.L)
 		}
 	case query.Add, query.Sub:
-		r, ok := spanOf(x.R)
+		r, ok := SpanOf(x.R)
 		if x.Op == query.Sub && ok {
 			r, ok = r.Times(-1)
 		}
 		if !ok {
 			break
 		}
-		if l, ok := spanOf(x.L); ok {
+		if l, ok := SpanOf(x.L); ok {
 			return l.Plus(r)
 		}
 	}
@@ -68,7 +68,7 @@ func spanOfBinary(x *query.Binary) (value.Span, bool) {
 }
 
 func timesSpan(n int64, x query.Expr) (value.Span, bool) {
-	s, ok := spanOf(x)
+	s, ok := SpanOf(x)
 	if !ok {
 		return s, false
 	}
@@ -148,13 +148,13 @@ func (l *Scope) shifts(x *query.Binary) (e *bounded.Expr, found bool, err error)
 	}
 	base, by := x.L, x.R
 	if x.Op == query.Add {
-		if _, ok := spanOf(by); !ok {
+		if _, ok := SpanOf(by); !ok {
 			if _, _, ok := multiple(by); !ok {
 				base, by = by, base
 			}
 		}
 	}
-	if span, ok := spanOf(by); ok {
+	if span, ok := SpanOf(by); ok {
 		if span, ok = span.Times(sign); !ok {
 			return nil, true, Refuse(by.Pos(), "", "this interval is too long")
 		}
@@ -195,10 +195,10 @@ func multiple(x query.Expr) (number query.Expr, of value.Span, ok bool) {
 	if !ok || b.Op != query.Mul {
 		return nil, of, false
 	}
-	if of, ok = spanOf(b.L); ok {
+	if of, ok = SpanOf(b.L); ok {
 		return b.R, of, of.Months == 0
 	}
-	of, ok = spanOf(b.R)
+	of, ok = SpanOf(b.R)
 	return b.L, of, ok && of.Months == 0
 }
 

@@ -97,7 +97,7 @@ func (l *Scope) dispatch(x query.Expr) (*bounded.Expr, error) {
 	case *query.Literal:
 		return Literal(x)
 	case *query.Unary:
-		if span, ok := spanOf(x); ok {
+		if span, ok := SpanOf(x); ok {
 			return Constant(value.OfSpan(span)), nil
 		}
 		return l.unary(x)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -55,6 +56,8 @@ type Post struct {
 	Grid   *bind.Grid // for PostKey: the real that the key stands for; nil for the key itself
 	Const  value.Value
 	Digits int
+
+	local string // of a text constant that spells a moment: the time that clocks in the policy's zone show then
 }
 
 // Walk calls f for p and all expressions below it.
@@ -90,7 +93,7 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 		if bind.IsUntypedNull(e) {
 			return nil, bind.RefuseHere(x.At, "", "NULL is not supported here")
 		}
-		return &Post{Op: PostConst, Type: e.Type, Const: e.Const}, nil
+		return &Post{Op: PostConst, Type: e.Type, Const: e.Const, local: e.Text}, nil
 	case *query.Column:
 		if _, err := b.Column(x); err != nil {
 			return nil, b.unlessAlias(x, err)
@@ -279,8 +282,15 @@ func (b *measuring) postBinary(x *query.Binary) (*Post, error) {
 
 func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
 	if bind.ReadsText(l.Type) && r.Op == PostConst && r.Type == value.Text {
-		e, err := bind.ConstantTime(l.Type, r.Const.Text, at)
+		text := r.Const.Text
+		if r.local != "" {
+			text = r.local
+		}
+		e, err := bind.ConstantTime(l.Type, text, at)
 		if err != nil {
+			if refusal := (*bind.Error)(nil); errors.As(err, &refusal) {
+				refusal.Outer = true // over the rows of an answer, dates are compared with times
+			}
 			return nil, err
 		}
 		r = &Post{Op: PostConst, Type: l.Type, Const: e.Const}

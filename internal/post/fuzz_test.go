@@ -24,6 +24,9 @@ func FuzzProgram(f *testing.F) {
 		"SELECT rpad(m::text, 4000), lpad('x', 4096), repeat(repeat('a', 4096), m), k ~ k, m::text LIKE '%a%b%'" + measuredForm,
 		"SELECT *, *, * FROM (SELECT *, *, * FROM (SELECT *, *, *" + measuredForm + ") a) b",
 		"SELECT SUM(n * m) OVER (ORDER BY m ROWS BETWEEN 1000 PRECEDING AND 1000 FOLLOWING), n / SUM(s) OVER ()" + measuredForm,
+		"SELECT to_char(n, 'FM9,990.99MI'), to_char(s, '.99'), to_char(m::date, 'IYYY-IW'), to_date('x', 'YYYY'), make_date(n, m, 31)" + measuredForm,
+		"SELECT age(m::date, DATE '2025-01-01') * n, m::timestamp + n * INTERVAL '1 month -1 day', - (now() - m::timestamp)" + measuredForm,
+		"SELECT EXTRACT(epoch FROM age(m::date, m::date)), m::date >= '2025-01-01 13:00', 2 * INTERVAL '99999 years'" + measuredForm,
 		"SELECT GROUPING(m), COUNT(*) FROM t GROUP BY ROLLUP (m, k) HAVING COUNT(*) > (SELECT 1)",
 	} {
 		f.Add(sql)

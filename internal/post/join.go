@@ -106,7 +106,7 @@ func (b *joining) using(names []string, at query.Pos) (frame, error) {
 		}
 		c := b.l.columns[m[0]]
 		other := b.r.columns[m[1]]
-		c.From = 0
+		c.From, c.Width = 0, max(widthOf(c), widthOf(other), 1)
 		if c.Noisy = c.Noisy || other.Noisy; c.Noisy {
 			c.Why, b.noisy = whyPicked, true
 		}

@@ -15,6 +15,7 @@ type node struct {
 	why   string     // why the value has no interval; "" if it may have one
 	from  int        // as Column.From
 	fixed *value.Value
+	local string // of a text constant that spells a moment: the time that clocks in the policy's zone show then
 	eval  func(*env, *row) Cell
 	work  int // a bound on the work of an evaluation (see mostWork)
 	width int // a bound on the bytes of the value, if it is a text

@@ -2,10 +2,12 @@ package post
 
 import (
 	"math/big"
+	"slices"
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
+	"dither/internal/text"
 	"dither/internal/value"
 )
 
@@ -21,6 +23,9 @@ func common(a, b *node) value.Type {
 // are NULL. A quotient is always real, as everywhere over released values.
 func arithmetic(op query.BinaryOp, a, b *node, at query.Pos) (*node, error) {
 	if n, ok := dates(op, a, b); ok {
+		return n, nil
+	}
+	if n, ok := spans(op, a, b); ok {
 		return n, nil
 	}
 	if err := asNumber(at, a, b); err != nil {
@@ -145,6 +150,9 @@ func dates(op query.BinaryOp, a, b *node) (*node, bool) {
 
 // negate binds −x.
 func negate(x *node, at query.Pos) (*node, error) {
+	if x.typ == value.Interval {
+		return arithmetic(query.Mul, x, exactly(value.OfInt(-1)), at)
+	}
 	return arithmetic(query.Sub, exactly(value.OfInt(0)), x, at)
 }
 
@@ -152,10 +160,8 @@ func negate(x *node, at query.Pos) (*node, error) {
 // that of a date or a time.
 func alike(at query.Pos, ns ...*node) (value.Type, error) {
 	var typ value.Type
-	text := false
 	for _, n := range ns {
 		constant := n.typ == value.Text && n.fixed != nil
-		text = text || constant
 		switch {
 		case n.typ == 0 || constant:
 		case typ == 0 || typ == value.Integer && n.typ == value.Real || typ == value.Date && n.typ == value.Timestamp:
@@ -167,17 +173,18 @@ func alike(at query.Pos, ns ...*node) (value.Type, error) {
 	}
 	if typ == 0 {
 		typ = value.Text
-	} else if text && typ != value.Text && !bind.ReadsText(typ) {
-		return 0, bind.Refuse(at, bind.MixHint(typ, value.Text, nil), "%s and text cannot be mixed here", typ)
+	}
+	if typ == value.Date && slices.ContainsFunc(ns, (*node).hasClock) { // the dates count as the start of their days
+		typ = value.Timestamp
 	}
 	for i, n := range ns {
 		switch {
-		case n.typ == value.Text && bind.ReadsText(typ) && !n.fixed.Null:
-			c, err := bind.ConstantTime(typ, n.fixed.Text, at)
+		case n.typ == value.Text && typ != value.Text && !n.fixed.Null:
+			c, err := n.readAs(typ, at)
 			if err != nil {
 				return 0, err
 			}
-			ns[i] = exactly(c.Const)
+			ns[i] = c
 		case n.typ == value.Date && typ == value.Timestamp:
 			ns[i] = function(typ, "", func(vs []value.Value) value.Value { return value.OfMicro(vs[0].Int * value.DayMicros) }, n)
 		case n.typ == value.Integer && typ == value.Real:
@@ -185,6 +192,46 @@ func alike(at query.Pos, ns ...*node) (value.Type, error) {
 		}
 	}
 	return typ, nil
+}
+
+// spelled returns the text of a constant that is read as a time.
+func (n *node) spelled() string {
+	if n.local != "" {
+		return n.local
+	}
+	return n.fixed.Text
+}
+
+// hasClock reports whether n is a text constant that spells a timestamp with a time of day other than midnight.
+func (n *node) hasClock() bool {
+	if n.typ != value.Text || n.fixed == nil || n.fixed.Null {
+		return false
+	}
+	v, err := value.Parse(value.Timestamp, n.spelled())
+	return err == nil && value.TimeOf(v.Int) != 0
+}
+
+// readAs returns the value of a type that a text constant spells, as PostgreSQL reads it.
+func (n *node) readAs(typ value.Type, at query.Pos) (*node, error) {
+	switch {
+	case typ == value.Interval:
+		s, err := value.ParseSpan(n.fixed.Text, "")
+		if err != nil {
+			return nil, bind.Refuse(at, "write it as INTERVAL '1 day'", "%q is not an interval", n.fixed.Text)
+		}
+		return exactly(ofSpan(s)), nil
+	case bind.ReadsText(typ):
+		c, err := bind.ConstantTime(typ, n.spelled(), at)
+		if err != nil {
+			return nil, err
+		}
+		return exactly(c.Const), nil
+	}
+	v, ok := text.Read(n.fixed.Text, typ)
+	if !ok {
+		return nil, bind.Refuse(at, bind.MixHint(typ, value.Text, nil), "%s and text cannot be mixed here", typ)
+	}
+	return exactly(v), nil
 }
 
 // toReal returns a number as a real, with its interval.

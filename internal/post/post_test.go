@@ -64,6 +64,13 @@ func TestValues(t *testing.T) {
 		"SELECT DISTINCT x" + of + " ORDER BY x DESC":                                                                     "1; 0",
 		"SELECT k" + of + " WHERE DATE '2025-01-31' + INTERVAL '1 month' = DATE '2025-02-28' AND n < 11":                  "a",
 		"SELECT k" + of + " WHERE date_trunc('month', DATE '2025-03-05') > TO_DATE('2025-03-01', 'YYYY-MM-DD') OR n < 11": "a",
+		"SELECT k, to_char(n * 1234.5, '999,999.99')" + of + " WHERE n = '20'":                                            "b   24,690.00",
+		"SELECT k, '$' || to_char(n, 'FM990.00')" + of + " LIMIT 1":                                                       "a $10.00",
+		"SELECT to_char(DATE '2025-01-31' + x * INTERVAL '1 month', 'FMMonth DD')" + of + " LIMIT 2":                      "January 31; February 28",
+		"SELECT AGE(DATE '2025-03-01' + x, DATE '2024-01-31') AS a" + of + " LIMIT 2":                                     "1 year 1 mon 1 day; 1 year 1 mon 2 days",
+		"SELECT EXTRACT(month FROM AGE(make_date(2025, 4 + x, 1), DATE '2025-01-31'))" + of + " LIMIT 2":                  "2; 3",
+		"SELECT k" + of + " WHERE DATE '2025-01-01' + x >= '2025-01-01T13:00:00Z' LIMIT 1":                                "b",
+		"SELECT to_date(k, 'YYYY') AS d, to_timestamp(x * 1.5) AS t" + of + " OFFSET 3":                                   "NULL 1970-01-01 00:00:01.5",
 		"SELECT NTILE(3) OVER (ORDER BY n) AS t, k" + of + " ORDER BY k":                                                  "1 a; 1 b; 2 c; 3 d",
 	} {
 		tree, err := query.Parse(sql)

@@ -29,6 +29,9 @@ func (w writer) pick(from ...string) string { return rapid.SampledFrom(from).Dra
 
 func (w writer) number(depth int) string {
 	if depth == 0 {
+		if w.pick("column", "column", "part") == "part" {
+			return w.part()
+		}
 		return w.pick("n", "r", "n", "r", "2", "0.5", "-3", "extract(month from d)::integer", "length(k)", "NULL::integer")
 	}
 	a, b := func() string { return w.number(depth - 1) }, func() string { return w.number(depth - 1) }
@@ -69,21 +72,105 @@ func (w writer) text(depth int) string {
 	if depth == 0 {
 		return w.pick("k", "k", "'x'", "NULL::text")
 	}
-	switch w.pick("upper", "||", "case", "substring", "coalesce") {
+	switch w.pick("char", "number", "upper", "||", "case", "substring", "coalesce") {
 	case "upper":
 		return w.pick("upper", "lower", "trim") + "(" + w.text(depth-1) + ")"
 	case "||":
 		return "(" + w.text(depth-1) + " || " + w.text(depth-1) + ")"
 	case "case":
 		return "CASE WHEN " + w.condition(depth-1) + " THEN " + w.text(depth-1) + " END"
+	case "char":
+		return "to_char(" + w.pick(w.date(1), w.moment(1)) + ", " + w.pick("'YYYY-MM'", "'FMMonth DD, YYYY'", "'Mon YY'", "'IYYY-IW'",
+			"'HH24:MI:SS.US'", "'Day DDD'", "'\"Q\"Q YYYY'", "'D ID WW W CC HH12 AM'") + ")"
+	case "number":
+		return "to_char(" + w.pick("n", "n * 1000", "r", "r * 1234.5", "(0 - r) / 1000", "("+w.number(1)+")::double precision + 0") + ", '" +
+			w.numberFormat() + "')"
 	case "substring":
 		return "substring(" + w.text(depth-1) + " from 1 for 2)"
 	}
 	return "coalesce(" + w.text(depth-1) + ", 'none')"
 }
 
+// numberFormat draws a format of numbers.
+func (w writer) numberFormat() string {
+	if w.pick("usual", "drawn") == "usual" {
+		return w.pick("999,999.99", "FM999,999.00", "9", "FM9", "000", "FM990.99", "$9,999", "99.9%", "9999MI", "FM9.9", "0.0", ".99", "FM.9", "9G999D9")
+	}
+	out := w.pick("", "FM", "$")
+	for range rapid.IntRange(0, 5).Draw(w.t, "digits") {
+		out += w.pick("9", "9", "0", "9,")
+	}
+	if out += "9"; w.pick("whole", "fraction") == "fraction" {
+		out += "."
+		for range rapid.IntRange(1, 4).Draw(w.t, "fraction") {
+			out += w.pick("9", "0")
+		}
+	}
+	return out + w.pick("", "", "MI", " %")
+}
+
+func (w writer) date(depth int) string {
+	if depth == 0 {
+		return w.pick("d", "d", "DATE '2024-02-29'", "make_date(2024, length(k), 31 - 3)", "to_date('31.01.2025', 'DD.MM.YYYY')")
+	}
+	switch w.pick("days", "truncated", "cast") {
+	case "days":
+		return "(" + w.date(depth-1) + w.pick(" + 40", " - length(k)", " - 1") + ")"
+	case "truncated":
+		return "CAST(date_trunc('" + w.pick("year", "quarter", "month", "week", "day") + "', " + w.date(depth-1) + ") AS date)"
+	}
+	return "CAST(" + w.moment(depth-1) + " AS date)"
+}
+
+func (w writer) moment(depth int) string {
+	if depth == 0 {
+		return w.pick("d::timestamp", "TIMESTAMP '2024-02-29 23:59:59.5'", "CAST('2025-03-31 07:08:09.010203' AS timestamp)")
+	}
+	switch w.pick("later", "later", "truncated") {
+	case "later":
+		return "(" + w.pick(w.date(depth-1), w.moment(depth-1)) + w.pick(" + ", " - ") + w.span(depth-1) + ")"
+	}
+	return "date_trunc('" + w.pick("hour", "minute", "second", "month", "week") + "', " + w.moment(depth-1) + ")"
+}
+
+func (w writer) span(depth int) string {
+	if depth == 0 {
+		return w.pick("INTERVAL '1 month'", "INTERVAL '1 year -2 days'", "INTERVAL '-3 days 04:05:06.7'", "'5 months'::interval",
+			"length(k) * INTERVAL '1 month 1 day'", "make_interval(days => 7)")
+	}
+	switch w.pick("age", "age", "minus", "plus", "times", "negated") {
+	case "age":
+		return "age(" + w.moment(depth-1) + ", " + w.moment(depth-1) + ")"
+	case "minus":
+		return "(" + w.moment(depth-1) + " - " + w.moment(depth-1) + ")"
+	case "plus":
+		return "(" + w.span(depth-1) + w.pick(" + ", " - ") + w.span(depth-1) + ")"
+	case "times":
+		return "(" + w.span(depth-1) + " * " + w.pick("2", "-1", "length(k)") + ")"
+	}
+	return "(- (" + w.span(depth-1) + "))"
+}
+
+// part draws a part of a date, a timestamp or an interval.
+func (w writer) part() string {
+	switch w.pick("date", "moment", "span") {
+	case "date":
+		return "EXTRACT(" + w.pick("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear", "decade", "century",
+			"millennium", "epoch") + " FROM " + w.date(1) + ")::integer"
+	case "moment":
+		return "date_part('" + w.pick("year", "week", "hour", "minute", "second", "milliseconds", "microseconds", "epoch") + "', " +
+			w.moment(1) + ")::double precision"
+	}
+	return "EXTRACT(" + w.pick("year", "quarter", "month", "day", "hour", "minute", "second", "epoch") + " FROM " + w.span(1) +
+		")::double precision"
+}
+
 func (w writer) condition(depth int) string {
 	if depth == 0 {
+		if w.pick("value", "value", "time") == "time" {
+			op := w.pick(" < ", " >= ", " = ", " <> ")
+			return w.pick(w.date(1)+op+w.date(1), w.date(1)+op+w.moment(1), w.moment(1)+op+w.moment(1), w.span(1)+op+w.span(1))
+		}
 		return w.pick("n > 2", "r <= 1.5", "k = 'ab'", "d >= '2025-02-01'", "n IS NULL", "k LIKE 'a%'", "n IN (1, 4, NULL)",
 			"r BETWEEN -1 AND 2", "d <> DATE '2025-03-01'", "(n > 1) IS TRUE")
 	}
@@ -128,7 +215,7 @@ func (w writer) window() string {
 
 // over draws a SELECT over rows with the columns k, d, n and r.
 func (w writer) over(rows string) string {
-	switch w.pick("plain", "plain", "windows", "groups", "distinct", "top", "nested", "whole") {
+	switch w.pick("plain", "plain", "times", "windows", "groups", "distinct", "top", "nested", "whole") {
 	case "windows":
 		return "SELECT k, d, " + w.window() + " AS a, " + w.window() + " AS b FROM " + rows
 	case "groups":
@@ -138,6 +225,8 @@ func (w writer) over(rows string) string {
 			out += " WHERE " + w.condition(1)
 		}
 		return out + " GROUP BY 1" + w.pick("", " HAVING count(*) > 1", " HAVING sum(n) IS NOT NULL")
+	case "times":
+		return "SELECT " + w.date(2) + " AS a, " + w.moment(2) + " AS b, " + w.span(2) + " AS c, CAST(" + w.span(1) + " AS text) AS e FROM " + rows
 	case "distinct":
 		return "SELECT DISTINCT " + w.text(1) + " AS a, n FROM " + rows
 	case "top":

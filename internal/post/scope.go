@@ -119,6 +119,9 @@ func (s *scope) bind(x query.Expr) (*node, error) {
 			return &node{typ: n.typ, noisy: n.noisy, why: n.why, width: n.width, eval: func(_ *env, r *row) Cell { return r.keys[i] }}, nil
 		}
 	}
+	if s, ok := bind.SpanOf(x); ok {
+		return exactly(ofSpan(s)), nil
+	}
 	if v, ok := constantTime(x); ok {
 		return exactly(v), nil
 	}
@@ -131,7 +134,11 @@ func (s *scope) bind(x query.Expr) (*node, error) {
 		if bind.IsUntypedNull(e) {
 			return nothing(), nil
 		}
-		return exactly(e.Const), nil
+		out := exactly(e.Const)
+		if out.typ == value.Text {
+			out.local = e.Text
+		}
+		return out, nil
 	case *query.Column:
 		return s.column(x)
 	case *query.Unary:

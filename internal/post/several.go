@@ -33,6 +33,7 @@ func Several(tree *query.Select, has func(*query.Select, string) bool, measure f
 			return nil, err
 		}
 		if s.independent() {
+			readable(t.of.(selected).by)
 			return &Bound{of: t.of, frame: t.frame, inners: s.inners}, nil
 		}
 	}
@@ -219,7 +220,8 @@ func unite(all []*table, r *query.Subquery) (*table, error) {
 			return nil, err
 		}
 		both.depends("", ns...)
-		columns[c] = Column{Name: all[0].columns[c].Name, Type: typ, Noisy: both.noisy, Why: both.why}
+		both.wide(ns...)
+		columns[c] = Column{Width: max(both.width, 1), Name: all[0].columns[c].Name, Type: typ, Noisy: both.noisy, Why: both.why}
 		for i, n := range ns {
 			items[i] = append(items[i], as(n, both))
 		}

@@ -21,6 +21,10 @@ func textCall(name string, args []*node, at query.Pos) (*node, error) {
 		return textCall("regexp_substr", args, at)
 	}
 	for i, a := range args {
+		if a.typ == value.Interval {
+			args[i] = spanText(a)
+			a = args[i]
+		}
 		if t := f.Param(i); t != 0 && a.typ != 0 && a.typ != t {
 			hint := ""
 			if t == value.Text {

@@ -83,6 +83,46 @@ func IntervalText(micros int64) string {
 	return strings.Join(out, " ")
 }
 
+// Text returns the span as PostgreSQL writes it, for example "1 year 2 mons -3 days +04:05:06.5". ParseSpan reads it.
+func (s Span) Text() string {
+	var out strings.Builder
+	negative := false
+	for _, part := range []struct {
+		n    int64
+		unit string
+	}{{s.Months / 12, "year"}, {s.Months % 12, "mon"}, {s.Days, "day"}} {
+		if part.n == 0 {
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		if negative && part.n > 0 {
+			out.WriteByte('+')
+		}
+		out.WriteString(strconv.FormatInt(part.n, 10) + " " + part.unit)
+		if part.n != 1 {
+			out.WriteByte('s')
+		}
+		negative = part.n < 0
+	}
+	if out.Len() > 0 && s.Micros == 0 {
+		return out.String()
+	}
+	if out.Len() > 0 {
+		out.WriteByte(' ')
+	}
+	if s.Micros < 0 {
+		out.WriteByte('-')
+	} else if negative {
+		out.WriteByte('+')
+	}
+	clock := abs(s.Micros)
+	hours := strconv.FormatInt(clock/clockMicros["hour"], 10)
+	out.WriteString(strings.Repeat("0", max(2-len(hours), 0)) + hours + timeText(clock % clockMicros["hour"])[2:])
+	return out.String()
+}
+
 // spanUnits has the length of each unit of an interval. Units of months have no microseconds.
 var spanUnits = map[string]struct{ months, days, micros int64 }{
 	"microsecond": {0, 0, 1}, "millisecond": {0, 0, 1000}, "second": {0, 0, 1_000_000}, "minute": {0, 0, 60_000_000},

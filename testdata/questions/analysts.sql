@@ -404,7 +404,7 @@ SELECT ROUND(AVG(fare), 2), COUNT(*) FROM trips GROUP BY ()
 SELECT deck, COUNT(*) FROM trips GROUP BY deck ORDER BY COUNT(*) DESC NULLS LAST, deck NULLS FIRST OFFSET 1 LIMIT 2
 --= answered
 WITH a AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2024-01-01' AND sailed < '2025-01-01'), b AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2025-01-01' AND sailed < '2026-01-01') SELECT COUNT(*) AS retained FROM a JOIN b ON a.passenger = b.passenger
---= open: a number is needed here, and this is of type date
+--= answered
 WITH monthly AS (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) SELECT a.m, a.n, b.n AS year_before, a.n - b.n AS diff FROM monthly a LEFT JOIN monthly b ON b.m = a.m - INTERVAL '1 year' ORDER BY a.m
 --= refused: each group would hold one unit only, and none would ever be
 SELECT ntile, COUNT(*), AVG(total) FROM (SELECT passenger, SUM(fare) AS total, NTILE(4) OVER (ORDER BY SUM(fare)) AS ntile FROM trips GROUP BY passenger) q GROUP BY ntile
@@ -478,3 +478,25 @@ SELECT COUNT(*) FROM trips WHERE agent SIMILAR TO '(Sun|Moon)%'
 SELECT COUNT(*) FROM trips WHERE agent !~ 'Tours'
 --= answered
 SELECT REGEXP_LIKE(agent, '^Sun') AS sun, COUNT(*) FROM trips GROUP BY 1
+--= answered
+SELECT to_char(month, 'YYYY-MM') AS label, n FROM (SELECT date_trunc('month', sailed) AS month, COUNT(*) AS n FROM trips GROUP BY 1) q ORDER BY 1
+--= answered
+SELECT to_char(date_trunc('month', sailed), 'Mon YYYY') AS label, COUNT(*) FROM trips GROUP BY date_trunc('month', sailed) ORDER BY date_trunc('month', sailed)
+--= answered
+SELECT m + INTERVAL '1 month' AS next, n FROM (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) q ORDER BY 1
+--= answered
+SELECT m, n FROM (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) q WHERE m >= CURRENT_DATE - INTERVAL '1 year' ORDER BY 1
+--= answered
+SELECT m, n FROM (SELECT date_trunc('month', booked_at) AS m, COUNT(*) AS n FROM trips GROUP BY 1) q WHERE m >= NOW() - INTERVAL '1 year' ORDER BY 1
+--= answered
+SELECT channel, TO_CHAR(SUM(fare), '999,999.99') AS rev FROM trips GROUP BY channel
+--= answered
+SELECT channel, TO_CHAR(100.0 * COUNT(*) / SUM(COUNT(*)) OVER (), 'FM990.0%') AS share FROM trips GROUP BY channel
+--= answered
+SELECT route, '$' || TO_CHAR(AVG(fare), 'FM999,990.00') AS mean FROM trips GROUP BY route ORDER BY AVG(fare) DESC
+--= answered
+WITH w AS (SELECT date_trunc('week', sailed)::date AS week, COUNT(*) AS n FROM trips GROUP BY 1) SELECT week, week + 6 AS until, to_char(week, 'IYYY-"W"IW') AS label, n FROM w ORDER BY week
+--= answered
+WITH m AS (SELECT date_trunc('month', sailed) AS m, SUM(fare) AS s FROM trips GROUP BY 1) SELECT m, s, EXTRACT(year FROM age(CURRENT_DATE, m)) * 12 + EXTRACT(month FROM age(CURRENT_DATE, m)) AS months_ago FROM m ORDER BY m DESC
+--= answered
+SELECT y, q, n FROM (SELECT date_trunc('quarter', sailed) AS d, EXTRACT(year FROM sailed) AS y, EXTRACT(quarter FROM sailed) AS q, COUNT(*) AS n FROM trips GROUP BY 1, 2, 3) x WHERE d BETWEEN DATE '2025-01-01' - INTERVAL '6 months' AND DATE '2025-01-01' ORDER BY 1, 2

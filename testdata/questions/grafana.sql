@@ -240,5 +240,11 @@ SELECT floor(extract(epoch from ts)/3600)*3600 AS "time", max(watts) AS watts FR
 SELECT room AS metric, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND room NOT LIKE '%x%' AND phase::int IN (1,2) AND watts > 0 GROUP BY room HAVING count(*) > 5 ORDER BY 2 DESC LIMIT 5
 --= answered
 SELECT avg(watts) FROM readings WHERE ts >= '2025-06-01T00:00:00Z' AND ts < '2025-06-30T00:00:00Z' AND ('All' = 'All' OR room = 'All')
---= open: there is no function "to_char"
+--= answered
 SELECT to_char(date_trunc('month', ts), 'Mon YYYY') AS month, count(*) FROM readings GROUP BY date_trunc('month', ts) ORDER BY date_trunc('month', ts)
+--= answered
+SELECT time + INTERVAL '1 hour' AS time, n AS value FROM (SELECT date_trunc('day', ts) AS time, count(*) AS n FROM readings WHERE ts >= '2025-06-01T00:00:00Z' AND ts < '2025-06-30T00:00:00Z' GROUP BY 1) q WHERE time >= '2025-06-02T00:00:00Z' AND time < '2025-06-29T00:00:00Z' ORDER BY 1
+--= answered
+SELECT date_trunc('day', ts) AS time, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 HAVING date_trunc('day', ts) >= '2025-06-02T00:00:00Z' ORDER BY 1
+--= answered
+SELECT extract(epoch FROM time)::bigint * 1000 AS time_ms, n FROM (SELECT date_trunc('day', ts) AS time, count(*) AS n FROM readings WHERE ts >= '2025-06-01' AND ts < '2025-06-30' GROUP BY 1) q ORDER BY 1

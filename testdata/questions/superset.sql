@@ -236,3 +236,7 @@ ORDER BY 1) AS virtual_table WHERE month >= TO_TIMESTAMP('2025-01-01 00:00:00.00
 SELECT date_trunc('month', sailed) AS __timestamp, route AS route, SUM(fare) AS "SUM(fare)" FROM trips JOIN (SELECT route AS route__, SUM(fare) AS mme_inner__ FROM trips WHERE sailed >= '2025-01-01' GROUP BY route ORDER BY mme_inner__ DESC LIMIT 2) AS series_limit ON route = route__ WHERE sailed >= '2025-01-01' GROUP BY date_trunc('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT date_trunc('month', sailed) AS __timestamp, route AS route, channel AS channel, count(*) AS count FROM trips JOIN (SELECT route AS route__, channel AS channel__, count(*) AS mme_inner__ FROM trips GROUP BY route, channel ORDER BY mme_inner__ DESC LIMIT 3) AS series_limit ON route = route__ AND channel = channel__ GROUP BY date_trunc('month', sailed), route, channel ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT month AS __timestamp, SUM(n) AS total FROM (SELECT date_trunc('month', sailed) AS month, COUNT(*) AS n FROM trips GROUP BY 1) AS virtual_table WHERE month >= TO_DATE('2025-01-01', 'YYYY-MM-DD') AND month < TO_DATE('2026-01-01', 'YYYY-MM-DD') GROUP BY month LIMIT 10
+--= answered
+SELECT DATE_TRUNC('year', month) AS __timestamp, sum(n) AS "SUM(n)" FROM (SELECT date_trunc('month', sailed) AS month, COUNT(*) AS n FROM trips GROUP BY 1) AS virtual_table WHERE month >= TO_TIMESTAMP('2024-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('year', month) ORDER BY "SUM(n)" DESC LIMIT 10000
