@@ -21,12 +21,12 @@ func toChar(args []*node, at query.Pos) (*node, error) {
 	case 0:
 		return exactly(value.NullOf(value.Text)), nil
 	case value.Integer, value.Real:
-		f, ok := value.ParseNumberFormat(format)
+		f, ok := parseNumberFormat(format)
 		if !ok {
 			return nil, bind.Refuse(at, "write a constant of 9, 0, a point, commas, FM and MI, such as 'FM999,999.00'",
 				"this format of numbers is not supported")
 		}
-		of = f.Char
+		of = f.char
 	case value.Date, value.Timestamp, value.Time:
 		f, ok := value.ParseFormat(format)
 		for _, p := range f {

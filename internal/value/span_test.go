@@ -50,3 +50,22 @@ func TestSpansDoNotOverflow(t *testing.T) {
 		t.Errorf("the double of a long span is %+v", got)
 	}
 }
+
+// A span's text is PostgreSQL's, and is read as the same span.
+func TestSpanTexts(t *testing.T) {
+	for text, s := range map[string]Span{
+		"1 year 2 mons -3 days +04:05:06.5": {14, -3, 4*3_600_000_000 + 5*60_000_000 + 6_500_000},
+		"00:00:00":                          {},
+		"-1 mons +1 day":                    {-1, 1, 0},
+		"-100:00:00":                        {0, 0, -100 * 3_600_000_000},
+		"1 day":                             {0, 1, 0},
+		"-1 years -1 mons":                  {-13, 0, 0},
+	} {
+		if got := s.Text(); got != text {
+			t.Errorf("%v is %q, and should be %q", s, got, text)
+		}
+		if read, err := ParseSpan(text, ""); err != nil || read != s {
+			t.Errorf("%q is %v: %v", text, read, err)
+		}
+	}
+}

@@ -1,14 +1,16 @@
-package value
+package post
 
 import (
 	"math"
 	"strconv"
 	"strings"
+
+	"dither/internal/value"
 )
 
-// NumberFormat is a format of PostgreSQL's to_char for numbers: 9, 0, a decimal point, commas, MI, FM, and signs that
+// numberFormat is a format of PostgreSQL's to_char for numbers: 9, 0, a decimal point, commas, MI, FM, and signs that
 // stand for themselves.
-type NumberFormat struct {
+type numberFormat struct {
 	parts     []string // "9", "0", ".", ",", "MI", or a text that begins with NUL
 	pre, post int      // the numbers of digits before and after the point
 	point     bool
@@ -19,9 +21,10 @@ type NumberFormat struct {
 	zeroEnd   int // the last place with 0, among all
 }
 
-// ParseNumberFormat parses a format. The boolean is false if it has a pattern that dither does not support.
-func ParseNumberFormat(text string) (f NumberFormat, ok bool) {
-	if len(text) > maxFormat {
+// parseNumberFormat parses a format. The boolean is false if it has a pattern that dither does not support.
+func parseNumberFormat(text string) (f numberFormat, ok bool) {
+	const most = 64
+	if len(text) > most {
 		return f, false
 	}
 	for text != "" {
@@ -62,16 +65,16 @@ func ParseNumberFormat(text string) (f NumberFormat, ok bool) {
 	return f, f.pre+f.post > 0 && f.point == (f.post > 0)
 }
 
-// Char returns the text of an Integer or a Real in the format, as PostgreSQL's to_char does for a bigint or a double
+// char returns the text of a whole number or a real in the format, as PostgreSQL's to_char does for a bigint or a double
 // precision number. It follows NUM_processor of PostgreSQL's formatting.c.
-func (f NumberFormat) Char(v Value) string {
+func (f numberFormat) char(v value.Value) string {
 	digits, negative := f.digits(v)
 	point := strings.IndexByte(digits, '.')
 	whole := len(digits)
 	if point >= 0 {
 		whole = point
 	}
-	w := numberWriter{NumberFormat: f, digits: digits, blanks: max(f.pre-whole, 0), negative: negative, last: -1}
+	w := numberWriter{numberFormat: f, digits: digits, blanks: max(f.pre-whole, 0), negative: negative, last: -1}
 	if whole > f.pre {
 		w.digits = strings.Repeat("#", f.pre) + "." + strings.Repeat("#", f.post)
 	}
@@ -79,8 +82,8 @@ func (f NumberFormat) Char(v Value) string {
 }
 
 // digits returns the digits of the number, with as many after the point as the format shows.
-func (f NumberFormat) digits(v Value) (digits string, negative bool) {
-	if v.Type == Integer {
+func (f numberFormat) digits(v value.Value) (digits string, negative bool) {
+	if v.Type == value.Integer {
 		digits = strconv.FormatInt(v.Int, 10)
 		if f.post > 0 {
 			digits += "." + strings.Repeat("0", f.post)
@@ -95,7 +98,7 @@ func (f NumberFormat) digits(v Value) (digits string, negative bool) {
 
 // numberWriter writes one number.
 type numberWriter struct {
-	NumberFormat
+	numberFormat
 
 	digits   string
 	at       int // the next of digits
