@@ -101,7 +101,7 @@ func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 		return nil, Refuse(x.At, "", "this operator is not supported")
 	}
 	if op == bounded.OpDiv && args[0].Type == value.Integer && args[1].Type == value.Integer &&
-		!l.keepsFraction(x.L) && !l.keepsFraction(x.R) {
+		!l.KeepsFraction(x.L) && !l.KeepsFraction(x.R) {
 		e, err := quotient(args[0], args[1], x.At)
 		if err == nil {
 			e.Dropped = true

@@ -15,28 +15,37 @@ var notInteger = []string{
 // ofArguments lists functions whose result has the type of their arguments.
 var ofArguments = []string{"abs", "mod", "coalesce", "nullif", "least", "greatest", "sum", "min", "max"}
 
-// keepsFraction reports whether PostgreSQL gives an expression of type integer the type numeric or double precision.
-// Then `/` keeps the fraction: EXTRACT(month FROM day) / 3 has one, and a column of integers divided by 3 has none.
-func (l *Scope) keepsFraction(x query.Expr) bool {
+// KeepsFraction reports whether PostgreSQL gives an expression of type integer the type numeric or double precision.
+// Then `/` keeps the fraction: EXTRACT(month FROM day) / 3 has one, and a column of integers divided by 3 has none. The
+// parameter column reports it of a column.
+func KeepsFraction(x query.Expr, column func(*query.Column) bool) bool {
+	keeps := func(x query.Expr) bool { return KeepsFraction(x, column) }
 	switch x := x.(type) {
 	case *query.Column:
-		n, err := l.Find(x)
-		return err == nil && n.fraction
+		return column(x)
 	case *query.Unary:
-		return l.keepsFraction(x.X)
+		return keeps(x.X)
 	case *query.Binary:
-		return l.keepsFraction(x.L) || l.keepsFraction(x.R)
+		return keeps(x.L) || keeps(x.R)
 	case *query.Case:
-		return x.Else != nil && l.keepsFraction(x.Else) ||
-			slices.ContainsFunc(x.Whens, func(w query.When) bool { return l.keepsFraction(w.Result) })
+		return x.Else != nil && keeps(x.Else) ||
+			slices.ContainsFunc(x.Whens, func(w query.When) bool { return keeps(w.Result) })
 	case *query.Cast:
 		t, ok := value.ParseType(x.Type)
-		return ok && t == value.Real || l.keepsFraction(x.X) && t != value.Integer
+		return ok && t == value.Real || keeps(x.X) && t != value.Integer
 	case *query.Call:
 		if slices.Contains(notInteger, x.Name) {
 			return true
 		}
-		return slices.Contains(ofArguments, x.Name) && slices.ContainsFunc(x.Args, l.keepsFraction)
+		return slices.Contains(ofArguments, x.Name) && slices.ContainsFunc(x.Args, keeps)
 	}
 	return false
+}
+
+// KeepsFraction is KeepsFraction for the columns of the scope.
+func (l *Scope) KeepsFraction(x query.Expr) bool {
+	return KeepsFraction(x, func(c *query.Column) bool {
+		n, err := l.Find(c)
+		return err == nil && n.fraction
+	})
 }

@@ -34,7 +34,7 @@ type Name struct {
 	most   int64
 	Group  bool  // whether the name is the public column that lists the groups
 	copies int64 // the largest number of one unit's rows that stem from one row of the column's table
-	// whether the column has whole numbers that are no integers in PostgreSQL (see keepsFraction)
+	// whether the column has whole numbers that are no integers in PostgreSQL (see KeepsFraction)
 	fraction bool
 }
 
@@ -401,7 +401,7 @@ func (r *Relation) item(item query.Item) (Name, error) {
 	if IsUntypedNull(e) {
 		return Name{}, Refuse(item.Expr.Pos(), "write CAST(NULL AS integer)", "NULL alone has no type")
 	}
-	out := Name{name: item.Alias, e: e, fraction: r.keepsFraction(item.Expr)}
+	out := Name{name: item.Alias, e: e, fraction: r.KeepsFraction(item.Expr)}
 	if c, ok := item.Expr.(*query.Column); ok {
 		n, err := r.Find(c)
 		if err != nil {

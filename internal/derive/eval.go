@@ -160,6 +160,9 @@ func combine(p *plan.Post, args []Estimate) Estimate {
 	case plan.PostDiv:
 		e.Null = args[1].Value == 0
 		e.Value = x / args[1].Value
+	case plan.PostQuo:
+		e.Null = args[1].Value == 0
+		e.Value = math.Trunc(x / args[1].Value)
 	case plan.PostRound:
 		e.Value = roundTo(x, p.Digits)
 	case plan.PostAbs:
@@ -209,6 +212,12 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 			return everything
 		}
 		out = hullOf(a.Low/b.Low, a.Low/b.High, a.High/b.Low, a.High/b.High)
+	case plan.PostQuo:
+		if b.Low <= 0 && b.High >= 0 {
+			return everything
+		}
+		out = hullOf(a.Low/b.Low, a.Low/b.High, a.High/b.Low, a.High/b.High)
+		return Interval{math.Trunc(out.Low), math.Trunc(out.High)} // dropping the fraction is monotone
 	// rounding is monotone; a result with decimals is only nearly a double, so the interval is widened below
 	case plan.PostRound:
 		out = Interval{roundTo(a.Low, p.Digits), roundTo(a.High, p.Digits)}

@@ -39,7 +39,7 @@ func rangeOf(of *plan.Plan, p *plan.Post) Interval {
 		if x, y := p.Args[0], p.Args[1]; x.Op == plan.PostAggregate && y.Op == plan.PostAggregate && x.Index == y.Index {
 			return Interval{}
 		}
-	case plan.PostNeg, plan.PostAdd, plan.PostMul, plan.PostDiv, plan.PostRound, plan.PostAbs, plan.PostSqrt,
+	case plan.PostNeg, plan.PostAdd, plan.PostMul, plan.PostDiv, plan.PostQuo, plan.PostRound, plan.PostAbs, plan.PostSqrt,
 		plan.PostLeast, plan.PostGreatest:
 	default:
 		return everything
@@ -56,7 +56,7 @@ func never(of *plan.Plan, p *plan.Post) bool {
 	switch p.Op {
 	case plan.PostConst:
 		return p.Const.Null
-	case plan.PostDiv:
+	case plan.PostDiv, plan.PostQuo:
 		if rangeOf(of, p.Args[1]) == (Interval{}) {
 			return true
 		}

@@ -28,6 +28,7 @@ const (
 	PostSub      PostOp = "sub"
 	PostMul      PostOp = "mul"
 	PostDiv      PostOp = "div"
+	PostQuo      PostOp = "quo"   // of whole keys and constants: the quotient without its fraction
 	PostRound    PostOp = "round" // to Digits decimal places, half away from zero
 	PostAbs      PostOp = "abs"
 	PostSqrt     PostOp = "sqrt"
@@ -277,7 +278,23 @@ func (b *measuring) postBinary(x *query.Binary) (*Post, error) {
 	if _, ok := bind.Comparisons[x.Op]; ok {
 		return postCompare(op, ps[0], ps[1], x.At)
 	}
+	if op == PostDiv && whole(ps[0]) && whole(ps[1]) && !b.KeepsFraction(x.L) && !b.KeepsFraction(x.R) {
+		op = PostQuo
+	}
 	return numbers(&Post{Op: op, Type: value.Real, Args: ps}, x.At)
+}
+
+// whole reports whether p is a whole number that depends on no released number.
+func whole(p *Post) bool {
+	switch p.Op {
+	case PostKey:
+		return p.Type == value.Integer && p.Grid == nil
+	case PostConst:
+		return p.Type == value.Integer
+	case PostNeg, PostAdd, PostSub, PostMul, PostQuo, PostAbs, PostLeast, PostGreatest:
+		return !slices.ContainsFunc(p.Args, func(a *Post) bool { return !whole(a) })
+	}
+	return false
 }
 
 func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {

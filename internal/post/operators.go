@@ -20,7 +20,7 @@ func common(a, b *node) value.Type {
 }
 
 // arithmetic binds + − × ÷ and %. Integers that do not fit in 64 bits, doubles that are not finite, and quotients by 0
-// are NULL. A quotient is always real, as everywhere over released values.
+// are NULL. A quotient is real. scope.binary binds quotients of whole numbers that depend on no released number.
 func arithmetic(op query.BinaryOp, a, b *node, at query.Pos) (*node, error) {
 	if n, ok := dates(op, a, b); ok {
 		return n, nil

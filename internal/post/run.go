@@ -2,6 +2,7 @@ package post
 
 import (
 	"context"
+	"slices"
 
 	"dither/internal/bind"
 	"dither/internal/query"
@@ -21,6 +22,7 @@ type Bound struct {
 // Bind binds a program to the columns of its answer. chosen is that of the table that Run will get. Every error is a
 // *bind.Error, and depends on the question and the policy alone.
 func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
+	columns = p.quotients(columns)
 	b := &binder{}
 	b.nested = func(_ *scope, x *query.Nested) (*node, error) { return b.sameAnswer(p, x, columns, chosen) }
 	of, in, err := b.chain(answered(0), p.over, frame{columns: positions(columns, 0), chosen: chosen})
@@ -29,6 +31,18 @@ func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
 	}
 	readable(of.(selected).by)
 	return &Bound{program: p, given: columns, picked: chosen, of: of, frame: in, inners: b.inners}, nil
+}
+
+// quotients marks the columns whose whole numbers are no integers in PostgreSQL.
+func (p *Program) quotients(columns []Column) []Column {
+	if len(columns) != len(p.Measured.Items) {
+		return columns
+	}
+	columns = slices.Clone(columns)
+	for i, item := range p.Measured.Items {
+		columns[i].fraction = keepsFraction(p.Measured, item.Expr)
+	}
+	return columns
 }
 
 // chain binds SELECTs, each over the rows of the one before.

@@ -263,11 +263,34 @@ func (s *scope) binary(x *query.Binary) (*node, error) {
 		return logic(x.Op, a, b), nil
 	case query.Concat:
 		return joined(a, b, x.At)
-	case query.Add, query.Sub, query.Mul, query.Div, query.Mod:
+	case query.Div:
+		if common(a, b) == value.Integer && !a.noisy && !b.noisy && !s.fraction(x.L) && !s.fraction(x.R) {
+			return divide2(both, x.At)
+		}
+		return arithmetic(x.Op, a, b, x.At)
+	case query.Add, query.Sub, query.Mul, query.Mod:
 		return arithmetic(x.Op, a, b, x.At)
 	default:
 		return compare(x.Op, a, b, x.At)
 	}
+}
+
+// fraction reports whether `/` keeps the fraction of an expression of type integer.
+func (s *scope) fraction(x query.Expr) bool {
+	return bind.KeepsFraction(x, func(c *query.Column) bool {
+		return slices.ContainsFunc(s.columns, func(o Column) bool { return o.Name == c.Name && o.fraction })
+	})
+}
+
+// keepsFraction reports the same of an expression over the rows that a measured SELECT reads.
+func keepsFraction(s *query.Select, x query.Expr) bool {
+	return bind.KeepsFraction(x, func(c *query.Column) bool {
+		of := below(s)
+		if of == nil {
+			return false
+		}
+		return slices.ContainsFunc(of.Items, func(i query.Item) bool { return nameOf(i) == c.Name && keepsFraction(of, i.Expr) })
+	})
 }
 
 func (s *scope) between(x *query.Between) (*node, error) {

@@ -84,7 +84,7 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			a, err := s.measure(p)
 			if err == nil {
 				s.used = append(s.used, a.Same)
-				in := frame{columns: positions(a.Columns, a.From)}
+				in := frame{columns: positions(p.quotients(a.Columns), a.From)}
 				return s.over(p.split, &table{in, answered(a.Index), float64(a.Rows)})
 			}
 			if i == 0 {
