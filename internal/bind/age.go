@@ -76,6 +76,9 @@ func (l *Scope) agePart(x *query.Call, field string) (*bounded.Expr, error) {
 	case field == "day" && of.days != nil:
 		return of.days, nil
 	}
+	if of.days != nil {
+		return nil, Refuse(x.At, "write a - b for days", "AGE of dates has year, month and day, and not %q", field)
+	}
 	return nil, Refuse(x.At, "write EXTRACT(epoch FROM a - b) / 86400 for days", "AGE of these has no %q: there is year, month, and day of dates", field)
 }
 

@@ -28,7 +28,7 @@ func Literal(x *query.Literal) (*bounded.Expr, error) {
 	case query.DateLiteral:
 		v, err := value.Parse(value.Date, x.Text)
 		if err != nil {
-			return nil, Refuse(x.At, "write it as DATE '2026-01-31'", "%q is not a date", x.Text)
+			return nil, Refuse(x.At, "write DATE '2026-01-31'", "%q is not a date", x.Text)
 		}
 		return Constant(v), nil
 	case query.TimestampLiteral:
@@ -43,7 +43,7 @@ func Literal(x *query.Literal) (*bounded.Expr, error) {
 	case query.IntegerLiteral:
 		n, err := strconv.ParseInt(x.Text, 10, 64)
 		if err != nil || AbsInt(n) > maxInteger {
-			return nil, Refuse(x.At, "write it with a decimal point", "the integer %s is beyond ±2^62", x.Text)
+			return nil, Refuse(x.At, "write "+x.Text+".0", "the integer %s is beyond ±2^62", x.Text)
 		}
 		return Constant(value.OfInt(n)), nil
 	}

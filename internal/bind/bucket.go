@@ -56,7 +56,7 @@ func (l *Scope) toChar(x *query.Call) (*bounded.Expr, error) {
 	}
 	if !ok || !read || !clock && !day {
 		return nil, Refuse(x.Args[1].Pos(),
-			"write a constant of YYYY, MM, DD, Mon, Month, Dy, Day, Q, IW, IYYY, DDD, HH24, HH12, AM, MI, SS, and signs between them",
+			"write a constant of YYYY, MM, DD, Mon, Month, Dy, Day, Q, IW, IYYY, DDD, HH24, HH12, AM, MI, SS, and signs between them, such as 'YYYY-MM'",
 			"this format of to_char is not supported")
 	}
 	e, err := l.Row(x.Args[0])

@@ -107,7 +107,7 @@ func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {
 	}
 	pattern, ok := x.Pattern.(*query.Literal)
 	if !ok || pattern.Kind != query.StringLiteral {
-		return nil, Refuse(x.Pattern.Pos(), "write the pattern as a constant", "the pattern of LIKE must be a constant text")
+		return nil, Refuse(x.Pattern.Pos(), "write a constant, such as 'a%'", "the pattern of LIKE must be a constant text")
 	}
 	if err := checkPattern(pattern.Text, pattern.At); err != nil {
 		return nil, err

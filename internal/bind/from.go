@@ -148,7 +148,7 @@ func (f from) relation(r query.Relation) (*Relation, error) {
 		return f.table(r)
 	case *query.Subquery:
 		if r.Lateral {
-			return nil, Refuse(r.At, "write it behind the tables whose columns it reads, with LEFT JOIN LATERAL (…) q ON TRUE",
+			return nil, Refuse(r.At, "put it behind the tables whose columns it reads, with LEFT JOIN LATERAL (…) q ON TRUE",
 				"LATERAL is not supported here")
 		}
 		return f.subquery(r)

@@ -22,7 +22,7 @@ func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	if low == nil || high == nil || floatOf(low) >= floatOf(high) {
 		return nil, Refuse(
 			x.At,
-			"write out two numbers, the lower one first",
+			"write width_bucket(x, 0, 100, 10)",
 			"width_bucket needs two constant bounds, the lower one first",
 		)
 	}

@@ -117,7 +117,7 @@ func NoFunction(x *query.Call, known []string) *Error {
 	hint := "docs/reference/sql.md lists the functions"
 	all := slices.Concat(known, scalarNames(), Aggregates())
 	if slices.Contains(all, name) { // the function exists, and not in this place
-		return Refuse(x.At, "write it in GROUP BY or inside an aggregate, over columns of the table",
+		return Refuse(x.At, "use it in GROUP BY or inside an aggregate, over columns of the table",
 			"%s is not supported here, outside any aggregate", strings.ToUpper(name))
 	}
 	if best := nearest.Name(x.Name, all); best != "" {

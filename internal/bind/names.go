@@ -179,7 +179,7 @@ func (l *Scope) IsUnit(c *query.Column) bool {
 // the intended grouping or order out.
 func Placed(x, resolved query.Expr) error {
 	if l, ok := x.(*query.Literal); ok && l.Kind == query.IntegerLiteral && resolved == x {
-		return Refuse(l.At, "write the expression itself, or its position in SELECT, counted from 1", "SELECT has no item %s", l.Text)
+		return Refuse(l.At, "name the expression itself, or its position in SELECT, counted from 1", "SELECT has no item %s", l.Text)
 	}
 	return nil
 }

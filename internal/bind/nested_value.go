@@ -68,7 +68,7 @@ func neverNull(x *query.Nested, in *inner) (bool, error) {
 	if len(x.Sub.Branches) > 1 {
 		return false, Refuse(
 			x.At,
-			"write NOT IN twice, with one SELECT each",
+			"use NOT IN twice, with one SELECT each",
 			"NOT IN takes no UNION ALL, unless its SELECTs select the unit's column",
 		)
 	}

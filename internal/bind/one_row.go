@@ -17,7 +17,7 @@ func (f from) oneRow(l *Relation, q *query.Subquery, j *query.Join) (*Relation, 
 		always = on.Kind == query.BooleanLiteral && on.Bool
 	}
 	if j.On == nil && !j.Cross() || j.Kind != query.InnerJoin && (j.Kind != query.LeftJoin || !always) {
-		return nil, Refuse(j.At, "write CROSS JOIN, and put the condition into WHERE", "this subquery is joined to every row")
+		return nil, Refuse(j.At, "use CROSS JOIN, and put the condition into WHERE", "this subquery is joined to every row")
 	}
 	if slices.Contains(l.tables(), q.Alias) {
 		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", q.Alias)

@@ -84,8 +84,8 @@ func (l *Scope) joined(x *query.Binary) (*bounded.Expr, error) {
 }
 
 func withArticle(t value.Type) string {
-	if t == value.Integer {
-		return "an integer"
+	if t == value.Integer || t == value.Interval {
+		return "an " + t.String()
 	}
 	return "a " + t.String()
 }

@@ -113,7 +113,7 @@ func constant(x query.Expr) (value.Value, error) {
 
 func evaluate(e *bounded.Expr, at query.Pos) (value.Value, error) {
 	if !e.Op.Agreed() {
-		return value.Value{}, bind.Refuse(at, "write the number itself", "%s of a constant is not computed here", e.Op)
+		return value.Value{}, bind.Refuse(at, "use the number itself", "%s of a constant is not computed here", e.Op)
 	}
 	args := make([]value.Value, len(e.Args))
 	for i, a := range e.Args {

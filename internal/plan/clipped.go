@@ -39,7 +39,7 @@ func (b *measuring) clipped(x *query.Call) (*query.Call, error) {
 	low, high := ratLiteral(least, e.Type, x.At), ratLiteral(most, e.Type, x.At)
 	below, above := query.Le, query.Ge
 	if s != nil && e.Type == value.Integer && (!s.lo.IsInt() || !s.hi.IsInt()) {
-		return nil, bind.Refuse(s.at, "write whole numbers", "the bounds of an integer are integers")
+		return nil, bind.Refuse(s.at, "use whole numbers", "the bounds of an integer are integers")
 	}
 	if s != nil && s.lo.Cmp(least) > 0 {
 		low, below = ratLiteral(s.lo, e.Type, x.At), query.Lt

@@ -142,7 +142,7 @@ func (b *measuring) perRow(x *query.Call, a *query.Argument) error {
 		return nil
 	}
 	if e.Type == value.Integer && (!lo.IsInt() || !hi.IsInt()) {
-		return bind.Refuse(a.At, "write whole numbers", "the bounds of an integer are integers")
+		return bind.Refuse(a.At, "use whole numbers", "the bounds of an integer are integers")
 	}
 	at := a.At
 	least, most := rangeRats(e.Range, e.Type)

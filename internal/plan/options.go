@@ -119,7 +119,7 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 
 // epsilon reads the price, like the flag --epsilon.
 func (r *Request) epsilon(p *policy.Policy, o query.Option) error {
-	e, err := epsilonOf(p, o.Name, o.Value)
+	e, err := epsilonOf(p, o.Value)
 	if err != nil {
 		return err
 	}
@@ -158,12 +158,12 @@ func (r *Request) leastUnits(o query.Option) error {
 }
 
 // epsilonOf reads an ε: a number above 0 and at most privacy.MaxEpsilon.
-func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, error) {
+func epsilonOf(p *policy.Policy, x query.Expr) (privacy.Epsilon, error) {
 	n := bind.NumberOption(x)
 	if n == nil || n.Sign() <= 0 {
 		return privacy.Epsilon{}, bind.Refuse(
 			x.Pos(),
-			"write "+name+" with a number, such as 0.5",
+			"write a number, such as 0.5",
 			"an epsilon is a number above 0",
 		)
 	}

@@ -66,7 +66,7 @@ func read(j job) (*question, error) {
 		return nil, err
 	}
 	if !tree.Options.Heads(tree) {
-		return nil, bind.RefuseHere(tree.Options.At, "write it after the SELECT of the aggregates",
+		return nil, bind.RefuseHere(tree.Options.At, "put it after the SELECT of the aggregates",
 			"the clause stands in a subquery whose rows are no answer")
 	}
 	if tree, err = distinct(tree); err != nil {

@@ -73,7 +73,7 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 		if len(tree.Items) != 1 || len(tree.GroupBy) > 0 {
 			return bind.Refuse(
 				tree.Items[0].Expr.Pos(),
-				"write a question such as SELECT age FROM people",
+				"ask a question such as SELECT age FROM people",
 				"ordered rows need one selected value and no GROUP BY",
 			)
 		}
@@ -170,7 +170,7 @@ func (b *measuring) plainScore() error {
 	if len(b.searches) > 0 || b.cellsClamped() {
 		return bind.Refuse(
 			b.first(),
-			"write bounds => (low, high)",
+			"give the aggregate bounds => (low, high)",
 			"a score takes constant bounds per row",
 		)
 	}

@@ -81,7 +81,7 @@ func (s *stated) truncated() (*unpricedTruncation, error) {
 	share := e.share(s.policy)
 	if share == nil {
 		if e.Rows > 0 {
-			return nil, bind.Refuse(query.Pos{}, "write --truncation 5% beside it", "lost rows are a part of the estimate of "+
+			return nil, bind.Refuse(query.Pos{}, "give --truncation 5% beside it", "lost rows are a part of the estimate of "+
 				"what bounds cut, and no share of the price pays for it")
 		}
 		return nil, nil

@@ -31,7 +31,7 @@ func (t *terms) price(p *policy.Policy, a *query.Argument) (err error) {
 		return bind.Refuse(a.At, "write "+a.Name+" => 2", "%s is one number", a.Name)
 	}
 	if a.Name == "epsilon" {
-		t.epsilon, err = epsilonOf(p, "epsilon =>", a.Values[0])
+		t.epsilon, err = epsilonOf(p, a.Values[0])
 		return err
 	}
 	n := bind.NumberLiteral(a.Values[0])

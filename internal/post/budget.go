@@ -215,7 +215,7 @@ func (t *tally) refusal() error {
 		return bind.Refuse(query.Pos{}, "select fewer or shorter texts, or fewer groups",
 			"the columns and texts that this question computes from its answer are too large together")
 	case t.work+t.frames > mostWork && t.frames > t.work:
-		return bind.Refuse(query.Pos{}, "write a frame of fewer rows, or one that begins with UNBOUNDED PRECEDING",
+		return bind.Refuse(query.Pos{}, "use a frame of fewer rows, or one that begins with UNBOUNDED PRECEDING",
 			"the frames of the window functions are too large together for so many groups")
 	case t.work+t.frames > mostWork:
 		return bind.Refuse(query.Pos{}, "compute fewer expressions, or with fewer groups",

@@ -34,7 +34,7 @@ func toChar(args []*node, at query.Pos) (*node, error) {
 		}
 		if !ok {
 			return nil, bind.Refuse(at,
-				"write a constant of YYYY, MM, DD, Mon, Month, Dy, Day, Q, IW, IYYY, DDD, HH24, HH12, AM, MI, SS, and signs between them",
+				"write a constant of YYYY, MM, DD, Mon, Month, Dy, Day, Q, IW, IYYY, DDD, HH24, HH12, AM, MI, SS, and signs between them, such as 'YYYY-MM'",
 				"this format of a %s is not supported", x.typ)
 		}
 		of = func(v value.Value) string { return f.Char(micros(v)) }

@@ -21,7 +21,7 @@ func (s *scope) call(x *query.Call) (*node, error) {
 	case aggregates(x):
 		return s.aggregate(x)
 	case windowOnly[x.Name]:
-		return nil, bind.Refuse(x.At, "write "+x.Name+"(…) OVER (ORDER BY …)", "%s needs OVER", x.Name)
+		return nil, bind.Refuse(x.At, "write "+query.Print(x)+" OVER (ORDER BY x)", "%s needs OVER", x.Name)
 	}
 	if err := bind.Unnamed(x); err != nil {
 		return nil, err

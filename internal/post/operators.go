@@ -217,7 +217,7 @@ func (n *node) readAs(typ value.Type, at query.Pos) (*node, error) {
 	case typ == value.Interval:
 		s, err := value.ParseSpan(n.fixed.Text, "")
 		if err != nil {
-			return nil, bind.Refuse(at, "write it as INTERVAL '1 day'", "%q is not an interval", n.fixed.Text)
+			return nil, bind.Refuse(at, "write INTERVAL '1 day'", "%q is not an interval", n.fixed.Text)
 		}
 		return exactly(ofSpan(s)), nil
 	case bind.ReadsText(typ):

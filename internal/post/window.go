@@ -125,7 +125,7 @@ func (s *scope) ranking(w *window, x *query.Call) (*node, error) {
 			return 0, err
 		}
 		if c.fixed == nil || c.typ != value.Integer || c.fixed.Null || c.fixed.Int < least || c.fixed.Int > maxOffset {
-			return 0, bind.Refuse(x.Args[i].Pos(), "write a constant", "%s takes a constant from %d to %d here", x.Name, least, maxOffset)
+			return 0, bind.Refuse(x.Args[i].Pos(), "write a constant, such as 1", "%s takes a constant from %d to %d here", x.Name, least, maxOffset)
 		}
 		return c.fixed.Int, nil
 	}

@@ -73,7 +73,7 @@ func (l *lowering) groupingSet(s *pg.GroupingSet, at Pos, depth int) (Expr, erro
 		if g, ok := e.(*Grouping); ok && out.Kind != Sets && (g.Kind != Together || len(g.Args) == 0) {
 			return nil, &Error{
 				Pos: g.At, Message: "ROLLUP and CUBE take expressions, and lists of them",
-				Hint: "write GROUPING SETS",
+				Hint: "use GROUPING SETS",
 			}
 		}
 		out.Args = append(out.Args, e)

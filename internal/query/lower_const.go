@@ -26,7 +26,7 @@ func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
 		text := c.GetSval().GetSval()
 		return &Literal{At: at, Kind: StringLiteral, Text: text, Local: l.local(text)}, nil
 	case *pg.A_Const_Bsval:
-		return nil, &Error{Pos: at, Message: "bit strings are not supported", Hint: "write a number"}
+		return nil, &Error{Pos: at, Message: "bit strings are not supported", Hint: "write a number, such as 5"}
 	}
 	return nil, &Error{Pos: at, Message: "this constant is not supported"}
 }
@@ -57,7 +57,7 @@ func integer(n *big.Int, at Pos) (Expr, error) {
 	if !n.IsInt64() {
 		return nil, &Error{
 			Pos: at, Message: "this integer does not fit in 64 bits",
-			Hint: "write it with a decimal point",
+			Hint: "write " + n.String() + ".0",
 		}
 	}
 	return &Literal{At: at, Kind: IntegerLiteral, Text: n.String()}, nil
@@ -211,7 +211,7 @@ func (t *typed) modify(name string, mods []*pg.Node, at Pos) error {
 		if t.places >= -15 && t.places <= 15 {
 			return nil
 		}
-		return &Error{Pos: at, Message: "a number has at most 15 decimal places", Hint: "write numeric(18, 15), or real"}
+		return &Error{Pos: at, Message: "a number has at most 15 decimal places", Hint: "write real"}
 	}
 	return &Error{Pos: at, Message: "a type with a length or precision is not supported here", Hint: "write " + t.name + " alone"}
 }

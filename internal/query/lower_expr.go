@@ -214,7 +214,7 @@ func (l *lowering) in(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, erro
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, &Error{Pos: at, Message: "IN needs a list of values", Hint: "write IN (1, 2, 3)"}
+		return nil, &Error{Pos: at, Message: "IN needs a list of values", Hint: "name them, as in IN (1, 2, 3)"}
 	}
 	return &In{At: at, X: left, List: list, Not: negated}, nil
 }
@@ -240,7 +240,7 @@ func (l *lowering) like(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, er
 func (l *lowering) between(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {
 	bounds := x.GetRexpr().GetList().GetItems()
 	if len(bounds) != 2 {
-		return nil, &Error{Pos: at, Message: "BETWEEN needs two bounds", Hint: "write BETWEEN 1 AND 10"}
+		return nil, &Error{Pos: at, Message: "BETWEEN needs two bounds", Hint: "name both, as in BETWEEN 1 AND 10"}
 	}
 	all, err := l.exprs([]*pg.Node{x.GetLexpr(), bounds[0], bounds[1]}, at, depth+1)
 	if err != nil {

@@ -129,7 +129,7 @@ func (l *lowering) distinct(x *pg.A_Expr, not bool, at Pos, depth int) (Expr, er
 	if !small(a) || !small(b) {
 		return nil, &Error{
 			Pos: at, Message: "IS DISTINCT FROM is not supported between such long expressions",
-			Hint: "write a <> b, and a IS NULL where that matters",
+			Hint: "use a <> b, and a IS NULL where that matters",
 		}
 	}
 	null := &Binary{At: at, Op: And, L: &Is{At: at, X: a, What: IsNull}, R: &Is{At: at, X: b, What: IsNull}}
@@ -146,7 +146,7 @@ func (l *lowering) symmetric(x *pg.A_Expr, negated bool, at Pos, depth int) (Exp
 	if !small(b.X) || !small(b.Lo) || !small(b.Hi) {
 		return nil, &Error{
 			Pos: at, Message: "BETWEEN SYMMETRIC is not supported between such long expressions",
-			Hint: "write BETWEEN with the smaller bound first",
+			Hint: "use BETWEEN with the smaller bound first",
 		}
 	}
 	turned := &Between{At: at, X: b.X, Lo: b.Hi, Hi: b.Lo}
@@ -163,7 +163,7 @@ func (l *lowering) anyOf(x *pg.A_Expr, name string, all bool, at Pos, depth int)
 	if not != all || !slices.Contains([]string{"=", "~~", "~~*"}, positive) {
 		return nil, &Error{
 			Pos: at, Message: "ANY and ALL take an array, and = ANY, <> ALL, LIKE ANY or NOT LIKE ALL before it",
-			Hint: "write x IN (…), or several comparisons with OR",
+			Hint: "use IN, or several comparisons with OR",
 		}
 	}
 	left, err := l.expr(x.GetLexpr(), at, depth+1)

@@ -332,7 +332,7 @@ func (r *optionReader) single(tokens []*pg.ScanToken) (Expr, error) {
 		isWord(rest[1], r.tokenText(rest[1])):
 		return &Column{At: at, Table: r.word(tokens[0]), Name: r.word(rest[1])}, nil
 	}
-	return nil, &Error{Pos: at, Message: "this cannot be the value of an option", Hint: "write a number, NULL, or a name"}
+	return nil, &Error{Pos: at, Message: "this cannot be the value of an option", Hint: "write a number such as 2, NULL, or a name"}
 }
 
 func (p *printer) options(o *Options) {

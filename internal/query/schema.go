@@ -110,6 +110,6 @@ func (q tableName) refuse() error {
 	name := Schema + "." + quote(q.table)
 	return &Error{
 		Pos: q.at, Message: name + " is not in FROM under its own name",
-		Hint: "write the table's alias before the column, without a schema",
+		Hint: "put the table's alias before the column, without a schema",
 	}
 }
