@@ -186,6 +186,7 @@ func (s *combination) part(p *post.Program) (post.Answer, error) {
 	if err == nil {
 		out.asked = a
 		out.answer.Columns, out.answer.Rows = columnsOf(a, false), mostRows(a)
+		out.answer.Open = a.plan.Selection != nil
 		for _, other := range s.parts {
 			if other.asked != nil && other.asked.look.Key() == a.look.Key() {
 				out.alias = other

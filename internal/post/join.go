@@ -41,7 +41,7 @@ func (s *several) join(l, r *table, j *query.Join, where []query.Expr) (*table, 
 			_ = b.equality(x) // the others are conditions of WHERE
 		}
 	}
-	t := &table{both, out, paired(l, r, len(out.left) > 0)}
+	t := &table{both, out, paired(l, r, len(out.left) > 0), l.open || r.open}
 	if t.most > mostPairs {
 		return nil, bind.Refuse(j.At, "join by an equality of keys: ON a.x = b.x",
 			"this join would pair more than %d rows", mostPairs)
@@ -52,7 +52,8 @@ func (s *several) join(l, r *table, j *query.Join, where []query.Expr) (*table, 
 	if b.noisy && t.chosen == "" {
 		t.chosen = whyPicked
 	}
-	out.noisy = b.noisy || t.chosen != ""
+	known := !b.noisy && t.chosen == ""
+	out.sure = [2]bool{known && !l.open, known && !r.open}
 	return t, nil
 }
 

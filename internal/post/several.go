@@ -18,7 +18,8 @@ type Answer struct {
 	Same    int // the index of the first answer that has the same release; Index if there is none
 	From    int // the number of columns of the answers before it
 	Columns []Column
-	Rows    int // the largest number of rows
+	Rows    int  // the largest number of rows
+	Open    bool // which rows there are depends on noise, as with unknown keys
 }
 
 // Several reads a question as SELECTs over the answers of measured questions. measure plans a measured question, and
@@ -69,6 +70,7 @@ type table struct {
 	frame
 	of   source
 	most float64 // the largest number of rows
+	open bool    // a row may be missing because of noise
 }
 
 // selects binds a SELECT: it is measured, or computes with answers.
@@ -85,7 +87,7 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			if err == nil {
 				s.used = append(s.used, a.Same)
 				in := frame{columns: positions(p.quotients(a.Columns), a.From)}
-				return s.over(p.split, &table{in, answered(a.Index), float64(a.Rows)})
+				return s.over(p.split, &table{in, answered(a.Index), float64(a.Rows), a.Open})
 			}
 			if i == 0 {
 				refused = err
@@ -108,7 +110,7 @@ func (s *several) over(q *query.Select, in *table) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &table{frame{columns: t.columns, chosen: t.chosen}, selected{in.of, t}, in.most}
+	out := &table{frame{columns: t.columns, chosen: t.chosen}, selected{in.of, t}, in.most, in.open && !t.whole}
 	if t.whole {
 		out.most = 1
 	}
@@ -138,7 +140,7 @@ func readsRows(r query.Relation) bool {
 // from binds FROM.
 func (s *several) from(q *query.Select) (*table, error) {
 	if q.From.None() {
-		return &table{frame{}, lone{}, 1}, nil
+		return &table{frame{}, lone{}, 1, false}, nil
 	}
 	list, ok := q.From.Relation.(*query.List)
 	if !ok {
@@ -205,7 +207,7 @@ func unite(all []*table, r *query.Subquery) (*table, error) {
 			return nil, bind.Refuse(r.Branches[i].At, "select the same columns in each",
 				"the SELECTs of UNION ALL have %d and %d columns", width, len(t.columns))
 		}
-		out.most += t.most
+		out.most, out.open = out.most+t.most, out.open || t.open
 		if out.chosen == "" {
 			out.chosen = t.chosen
 		}

@@ -42,7 +42,7 @@ type matched struct {
 	left, right  []*node       // the keys
 	on           *node         // over a row of l followed by one of r; nil for none
 	keepL, keepR bool          // whether rows without a match stay
-	noisy        bool          // whether a match depends on noise
+	sure         [2]bool       // whether it does not depend on noise that a row has no match in l, and in r
 	types        [2]([]Column) // the columns of l and of r
 	merge        [][2]int      // for each column that USING merges, its index in l and in r
 }
@@ -102,7 +102,7 @@ func (j *matched) rows(e *env) (out [][]Cell) {
 func (j *matched) absent(side int) []Cell {
 	out := make([]Cell, len(j.types[side]))
 	for i, c := range j.types[side] {
-		out[i] = Cell{Value: value.NullOf(c.Type), absent: !j.noisy}
+		out[i] = Cell{Value: value.NullOf(c.Type), absent: j.sure[side]}
 	}
 	return out
 }

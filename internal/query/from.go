@@ -19,7 +19,6 @@ type sources struct {
 	after  int              // the offset after the SELECT that was converted last
 	tables int              // the number of tables that are read, counting each mention
 	nested int
-	over   bool // whether the outermost SELECT reads one subquery alone
 	none   bool // whether the outermost SELECT has no FROM
 	value  bool // whether this is inside a subquery for one value, which may be a constant
 
@@ -33,14 +32,18 @@ type named struct {
 	tables   int
 }
 
-// readsSubquery reports whether FROM of a SELECT is a single subquery, or a single name from WITH.
-func (l *lowering) readsSubquery(s *pg.SelectStmt) bool {
-	if len(s.GetFromClause()) != 1 {
-		return false
+// readsSubqueries reports whether FROM of a SELECT has only subqueries and names from WITH.
+func (l *lowering) readsSubqueries(from []*pg.Node) bool {
+	for _, n := range from {
+		_, named := l.sources.named[n.GetRangeVar().GetRelname()]
+		j := n.GetJoinExpr()
+		switch {
+		case n.GetRangeSubselect() != nil, named && n.GetRangeVar().GetSchemaname() == "":
+		case j == nil || !l.readsSubqueries([]*pg.Node{j.GetLarg(), j.GetRarg()}):
+			return false
+		}
 	}
-	n := s.GetFromClause()[0]
-	_, named := l.sources.named[n.GetRangeVar().GetRelname()]
-	return n.GetRangeSubselect() != nil || named && n.GetRangeVar().GetSchemaname() == ""
+	return len(from) > 0
 }
 
 // from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation. The

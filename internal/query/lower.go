@@ -42,7 +42,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 	l.sources.after = max(l.sources.after, l.find(pg.Token_SELECT)+1)
 	l.sources.none = len(s.GetFromClause()) == 0
 	items := l.items
-	if l.sources.over = l.readsSubquery(s); l.sources.over {
+	if l.readsSubqueries(s.GetFromClause()) {
 		items = l.subItems
 	}
 	return l.selected(s, items)
