@@ -53,7 +53,8 @@ func (c *Session) combination(q Question, refused error) (*combination, error) {
 	}
 	out := &combination{c: c, q: q, tree: tree}
 	if err := out.bind(); err != nil {
-		if len(out.parts) == 0 {
+		refusal := (*plan.Error)(nil)
+		if priced := errors.As(err, &refusal) && refusal.Price; len(out.parts) == 0 && !priced {
 			err = refused
 		}
 		return nil, c.public(err)
