@@ -37,7 +37,7 @@ func (s *combination) ready(ctx context.Context) error {
 	if len(parts) < 2 {
 		return nil
 	}
-	all, due, err := s.total()
+	_, due, err := s.total()
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (s *combination) ready(ctx context.Context) error {
 		if !due.Within(room) {
 			return &Error{
 				Code: CodeExhausted,
-				Message: fmt.Sprintf("the price of the %d measured questions together, %v, is more than what remains, %v",
-					len(parts), s.c.loss(all), left(room)),
-				Hint: "ask with --epsilon " + s.c.largest(room) + " or less; " + againFree,
+				Message: fmt.Sprintf("the price of the measured questions without a release, %v together, is more than what remains, %v",
+					s.c.loss(due), left(room)),
+				Hint: s.affordable(due, room) + againFree,
 			}
 		}
 	}
@@ -68,6 +68,16 @@ func (s *combination) ready(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// affordable returns the hint that names a price within what remains. If the δ of unknown keys is
+// too large, it names the option for δ.
+func (s *combination) affordable(due, room privacy.Loss) string {
+	_, asked := due.ZCDP()
+	if _, remains := room.ZCDP(); asked.Cmp(remains) > 0 {
+		return "name a smaller δ for unknown keys with --delta: each measured question pays it; "
+	}
+	return "ask with --epsilon " + s.c.largest(room) + " or less; "
 }
 
 // combine answers a refused question if it computes with the answers of measured questions.

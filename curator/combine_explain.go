@@ -79,7 +79,7 @@ func (s *combination) explainSeveral(out *Explanation, all []*Explanation) error
 }
 
 func severalNote(n int) string {
-	return fmt.Sprintf("The question measures %d questions, one after the other. They divide the price that it names "+
-		"equally; without one, each has the policy's default price. Each has a release of its own. The columns are computed from their answers, at no cost; an interval "+
-		"takes into account that the noise of different releases is independent.", n)
+	return fmt.Sprintf("The question measures %d questions, one after the other, and each has a release of its own. A price that "+
+		"you name is divided equally among them; without one, each has the policy's default price. Intervals take into account "+
+		"that the noise of different releases is independent.", n)
 }

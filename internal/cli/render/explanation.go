@@ -122,7 +122,7 @@ func severalText(e *curator.Explanation) string {
 	for i, q := range e.Questions {
 		fmt.Fprintf(&b, "\nmeasured %d %s\n%s", i+1, Printable(q.SQL), ExplanationText(q))
 	}
-	b.WriteString("\n" + columnsText(e, e.Columns))
+	b.WriteString("\nanswer     computed from the measured questions, at no cost\n\n" + columnsText(e, e.Columns))
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "\n%s", n)
 	}

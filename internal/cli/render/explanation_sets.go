@@ -2,6 +2,7 @@ package render
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"dither/curator"
@@ -114,6 +115,9 @@ func paid(r *curator.Release) string {
 		return "answered from " + strings.Join(r.From, ", ") + ", at no cost"
 	case r.Replayed:
 		return "released before: free"
+	}
+	if slices.ContainsFunc(r.Questions, func(m *curator.Measured) bool { return m.Replayed }) {
+		return "price " + r.Price.String() + ", less what was released before"
 	}
 	return "price " + r.Price.String()
 }

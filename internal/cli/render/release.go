@@ -54,7 +54,7 @@ func footer(r *curator.Release) string {
 	if r.RowsBound != nil {
 		found = foundRows(r.RowsBound)
 	}
-	return empty + found + shortfalls(r) + withoutIntervals(r) + BoundsLine(r.Limits) + noteLines(r.Notes) +
+	return empty + found + shortfalls(r) + withoutIntervals(r) + measuredLines(r) + noteLines(r.Notes) +
 		truncated(r.Truncation) + fmt.Sprintf(
 		"%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		paid(r),
@@ -62,6 +62,25 @@ func footer(r *curator.Release) string {
 		Percent(r.Confidence),
 		releases(r),
 	)
+}
+
+// measuredLines states what bounds an answer. If several questions were measured, it names each with its release and its
+// bounds.
+func measuredLines(r *curator.Release) (out string) {
+	if len(r.Questions) == 0 {
+		return BoundsLine(r.Limits)
+	}
+	for _, m := range r.Questions {
+		price := m.Price.String()
+		if m.Replayed {
+			price = "released before: free"
+		}
+		out += fmt.Sprintf("measured %s: %s (%s)\n", m.ID, Printable(m.SQL), price)
+		if bounds := BoundsLine(m.Limits); bounds != "" {
+			out += "  " + bounds
+		}
+	}
+	return out
 }
 
 // releases names the releases of an answer.
