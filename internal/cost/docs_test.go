@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"dither/internal/free"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/post"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -58,17 +60,47 @@ func documentedCost(p *policy.Policy, sql string) (cost.Cost, error) {
 	if err == nil {
 		return cost.Of(p, q.AllLooks()...), nil
 	}
-	if _, e := free.Of(p, sql); e == nil { // it reads no rows
+	if a, e := free.Of(p, sql); e == nil && a != nil { // it reads no rows
 		return cost.Cost{}, nil
 	}
 	if strings.Contains(sql, "(") { // it has aggregates
-		return cost.Cost{}, err
+		return costOfAnswers(p, sql, err)
 	}
 	t, asRows := plan.BuildRows(p, r)
 	if asRows != nil {
 		return cost.Cost{}, err
 	}
 	return cost.Of(p, &t.Statement), nil
+}
+
+// costOfAnswers is the cost of the dearest measured question of one that computes with answers.
+func costOfAnswers(p *policy.Policy, sql string, refused error) (dearest cost.Cost, err error) {
+	tree, err := query.Parse(sql)
+	if err != nil {
+		return dearest, err
+	}
+	has := func(of *query.Select, name string) bool { return plan.HasColumn(p, of, name) }
+	_, err = post.Several(tree, has, func(part *post.Program) (out post.Answer, err error) {
+		q, err := plan.Build(p, plan.Request{SQL: part.Measured.String()})
+		if err != nil {
+			return out, err
+		}
+		if c := cost.Of(p, q.AllLooks()...); c.Steps > dearest.Steps {
+			dearest = c
+		}
+		for _, o := range q.Outputs {
+			c := post.Column{Name: o.Name, Type: value.Real, Noisy: true}
+			if o.Post == nil {
+				c.Type, c.Noisy = q.Keys[o.Key].Expr.Type, false
+			}
+			out.Columns = append(out.Columns, c)
+		}
+		return out, nil
+	})
+	if err != nil {
+		return dearest, errors.Join(refused, err)
+	}
+	return dearest, nil
 }
 
 // Every question that README and the pages in docs show is answered by a policy that it is about, and is within half

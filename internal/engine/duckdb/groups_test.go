@@ -34,7 +34,7 @@ func (b *bench) rowsOf(statement string, of *bounded.Statement) (map[string]stri
 // The groups that there are, with their numbers of units and their sums, are those of the reference for random
 // questions over hostile rows; and once some are chosen, so are those groups' sums and Other's.
 func TestGroupsAgreeWithReference(t *testing.T) {
-	stattest.ShortCases(t, 50)
+	stattest.ShortCases(t, 75)
 	for name, text := range map[string]func(string) []byte{
 		"by rows":   enginetest.Opened,
 		"by groups": enginetest.OpenedByGroups,

@@ -22,7 +22,7 @@ import (
 // DuckDB gives the reference's exact sums for random questions over relations of hostile rows, and never fails; nor
 // does a rehearsal.
 func TestRelationsAgreeWithReference(t *testing.T) {
-	stattest.ShortCases(t, 50)
+	stattest.ShortCases(t, 75)
 	for _, text := range [][]byte{enginetest.RelationPolicy("add-remove", false), enginetest.RelationPolicy("add-remove", true), enginetest.StoredRelations("add-remove")} {
 		b := newBench(t)
 		var err error

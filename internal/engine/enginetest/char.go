@@ -31,6 +31,8 @@ func char(e *bounded.Expr, v value.Value) string {
 		{"HH24", at.Format("15")},
 		{"HH12", at.Format("03")},
 		{"Mon", at.Format("Jan")},
+		{"MON", strings.ToUpper(at.Format("Jan"))},
+		{`""`, ""},
 		{"DDD", fmt.Sprintf("%03d", at.YearDay())},
 		{"Dy", at.Format("Mon")},
 		{"IW", fmt.Sprintf("%02d", isoWeek)},
