@@ -50,6 +50,8 @@ func (l *lowering) readsSubqueries(from []*pg.Node) bool {
 // outermost SELECT may lack FROM, and so may a subquery that stands beside other relations (see OneRow).
 func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	switch {
+	case len(nodes) == 0 && l.sources.nested > 0: // counted too, because a name of WITH may double at each use
+		return From{At: start}, l.counted(1, start)
 	case len(nodes) == 0:
 		return From{At: start}, nil
 	}

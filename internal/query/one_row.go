@@ -41,6 +41,9 @@ func (l *lowering) values(s *pg.SelectStmt, alias *pg.Alias, at Pos) (Relation, 
 	if len(names) != len(row) {
 		return nil, &Error{Pos: at, Message: "VALUES needs a name for each column", Hint: "write (VALUES (1, 2)) q (a, b)"}
 	}
+	if err := l.counted(1, at); err != nil {
+		return nil, err
+	}
 	out := &Select{At: at, From: From{At: at}}
 	for i, n := range row {
 		e, err := l.expr(n, at, 1)
