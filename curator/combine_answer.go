@@ -100,13 +100,14 @@ func (c *Session) combine(ctx context.Context, q Question, refused error) (*Rele
 			return nil, c.public(err)
 		}
 		if p.reused = found != nil; !p.reused {
+			if len(s.priced()) > 1 { // the rehearsals of all, and the measured questions before this one, took their time
+				ctx = c.kernel.Departs(ctx)
+			}
 			if found, err = c.measured(ctx, p.asked); err != nil {
 				return nil, already(err, paid)
 			}
 		}
-		if !found.Replayed {
-			ctx, paid = c.kernel.Departs(ctx), true
-		}
+		paid = paid || !found.Replayed
 		if p.release, err = c.release(p.asked, found); err != nil {
 			return nil, err
 		}

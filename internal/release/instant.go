@@ -55,8 +55,8 @@ func (k *Kernel) Arrives(ctx context.Context) context.Context {
 	return context.WithValue(ctx, arrivalKey{}, k.clock.Now())
 }
 
-// Departs stores the current time in the context as the time of arrival of a further access of the same question. The
-// access before it was released at its release time, which depends on no row.
+// Departs stores the current time in the context as the time of arrival of one access of a question that runs several. All
+// that came before depends on no row: rehearsals, replays, and releases at their release times.
 func (k *Kernel) Departs(ctx context.Context) context.Context {
 	if k.policy.Delay == nil {
 		return ctx
