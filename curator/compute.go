@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/bind"
 	"dither/internal/derive"
 	"dither/internal/plan"
 	"dither/internal/post"
@@ -63,10 +64,10 @@ type freeTable struct {
 }
 
 // read returns the first reading whose measured question is answered. If there is none, it returns the refusal of the
-// innermost one, unless that is about the reading itself.
+// innermost one, unless that is about the reading itself or about a subquery that aggregates each unit.
 func (c *Session) read(q Question, over []*post.Program, refused error) (*reading, error) {
 	last, reads := refused, true // whether the refusal is about the numbers, and not about the reading
-	for _, p := range over {
+	for i, p := range over {
 		inner := q
 		inner.measured, inner.SQL = p.Measured, p.Measured.String()
 		out := &reading{inner: inner, program: p}
@@ -83,7 +84,11 @@ func (c *Session) read(q Question, over []*post.Program, refused error) (*readin
 			return out, err
 		}
 		refusal := (*plan.Error)(nil)
-		last, reads = err, !errors.As(err, &refusal) || !refusal.Outer && (a == nil || a.plan.OneUnit == nil)
+		isRefusal := errors.As(err, &refusal)
+		if isRefusal && refusal.Instead == bind.UnitsFirst && i > 0 {
+			break // each unit is aggregated first, as it should be: the refusal of the SELECT around it says what is wrong
+		}
+		last, reads = err, !isRefusal || !refusal.Outer && (a == nil || a.plan.OneUnit == nil)
 	}
 	if !reads {
 		return nil, refused
@@ -199,14 +204,17 @@ func columnsOf(a *asked, reused bool) []post.Column {
 			out[i].Type, out[i].Noisy = value.Integer, false
 		case m != nil:
 			out[i].Type, out[i].Why = o.Post.Type, post.WhyChosen
-		case q != nil && o.Post.Type == value.Date:
-			out[i].Type = value.Date
+		case q != nil && clocked(o.Post.Type):
+			out[i].Type = o.Post.Type
 		case !reused && wholeNumbers(a, o):
 			out[i].Type = value.Integer
 		}
 	}
 	return out
 }
+
+// clocked reports whether the values of a type are days or times, whose quantiles are of the same type.
+func clocked(t value.Type) bool { return t == value.Date || t == value.Timestamp || t == value.Time }
 
 // wholeNumbers reports whether the released numbers of an output are whole.
 func wholeNumbers(a *asked, o plan.Output) bool {
@@ -342,8 +350,8 @@ func estimateOf(s post.Shown) *Estimate {
 			return nil
 		case s.Value.Type == value.Integer && math.Abs(x) < 1<<53:
 			return wholeNumber(big.NewInt(int64(x)))
-		case s.Value.Type == value.Date:
-			return textNumber(value.OfDay(int64(x)).String(), int64(x))
+		case clocked(s.Value.Type):
+			return textNumber(value.Value{Type: s.Value.Type, Int: int64(x)}.String(), int64(x))
 		}
 		return realNumber(x)
 	}

@@ -46,6 +46,25 @@ func TestComputedAnswersAreOneRelease(t *testing.T) {
 	}
 }
 
+// If a subquery aggregates each unit, as it should, a refusal is about what is wrong, and not about the subquery's groups.
+func TestRefusalsAroundAggregatesOfUnits(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	session := sealedHome(t, "ferry")
+	units := func(x string) string { return "(SELECT passenger, " + x + " AS x FROM trips GROUP BY passenger) q" }
+	for sql, want := range map[string]string{
+		"SELECT AVG(x) FROM " + units("STDDEV(fare)"):                                            "stddev is not supported over one unit's rows",
+		"SELECT x, COUNT(*) FROM " + units("NTILE(4) OVER (ORDER BY SUM(fare))") + " GROUP BY x": "window functions (OVER) are not supported",
+		"SELECT n FROM (SELECT COUNT(*) AS n FROM " + units("STDDEV(fare)") + ") r":              "stddev is not supported over one unit's rows",
+		"SELECT passenger, COUNT(*) FROM (SELECT * FROM trips) q GROUP BY passenger":             "each group would hold one unit only",
+		"SELECT * FROM " + units("COUNT(*)"):                                                     "each group would hold one unit only",
+	} {
+		_, err := session.Explain(t.Context(), Question{SQL: sql})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", sql, err, want)
+		}
+	}
+}
+
 // A question that would compute too much over its answer is refused before anything is charged.
 func TestTooLargeComputationsAreFree(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

@@ -49,4 +49,22 @@ tables:
 	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(at) AS m FROM seen HAVING MEDIAN(at) > '2025-06-01 00:00:00' ORDER BY m"}); err != nil {
 		t.Error(err)
 	}
+	// a SELECT over the answer reads a timestamp and a time too, with the same intervals, and computes with them
+	over, err := c.Answer(t.Context(), Question{SQL: "SELECT m, q.c, date_trunc('day', m), EXTRACT(hour FROM q.c) FROM " +
+		"(SELECT MEDIAN(at) AS m, PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY c) AS c FROM seen) q", Epsilon: "200"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range []*Estimate{m, high} {
+		got := over.Rows[0][i].Estimate
+		if *got.Value.Text != *e.Value.Text || *got.Low.Text != *e.Low.Text || *got.High.Text != *e.High.Text {
+			t.Errorf("over the answer: %s [%s, %s]", *got.Value.Text, *got.Low.Text, *got.High.Text)
+		}
+	}
+	if got := *over.Rows[0][2].Estimate.Value.Text; got != "2025-06-15 00:00:00" {
+		t.Errorf("the day of the median is %s", got)
+	}
+	if got := over.Rows[0][3].Estimate.Value.Real; got != 8 {
+		t.Errorf("the hour of the high quantile is %v", got)
+	}
 }

@@ -406,7 +406,7 @@ SELECT deck, COUNT(*) FROM trips GROUP BY deck ORDER BY COUNT(*) DESC NULLS LAST
 WITH a AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2024-01-01' AND sailed < '2025-01-01'), b AS (SELECT DISTINCT passenger FROM trips WHERE sailed >= '2025-01-01' AND sailed < '2026-01-01') SELECT COUNT(*) AS retained FROM a JOIN b ON a.passenger = b.passenger
 --= answered
 WITH monthly AS (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) SELECT a.m, a.n, b.n AS year_before, a.n - b.n AS diff FROM monthly a LEFT JOIN monthly b ON b.m = a.m - INTERVAL '1 year' ORDER BY a.m
---= refused: each group would hold one unit only, and none would ever be
+--= refused: window functions (OVER) are not supported over single rows:
 SELECT ntile, COUNT(*), AVG(total) FROM (SELECT passenger, SUM(fare) AS total, NTILE(4) OVER (ORDER BY SUM(fare)) AS ntile FROM trips GROUP BY passenger) q GROUP BY ntile
 --= answered
 SELECT route, COUNT(*) AS n FROM trips GROUP BY route HAVING COUNT(*) > (SELECT COUNT(*) / 4 FROM trips)
