@@ -70,13 +70,15 @@ var otherFunctions = map[string]instead{
 	"approx_quantile":   {2, "PERCENTILE_CONT($1, $2)", ""},
 	"approx_percentile": {2, "PERCENTILE_CONT($1, $2)", ""},
 
-	"ifnull":     {2, "COALESCE($1, $2)", ""},
-	"nvl":        {2, "COALESCE($1, $2)", ""},
-	"isnull":     {2, "COALESCE($1, $2)", ""},
-	"zeroifnull": {1, "COALESCE($1, 0)", ""},
-	"nullifzero": {1, "NULLIF($1, 0)", ""},
-	"log2":       {1, "LOG(2, $1)", ""},
-	"truncate":   {2, "TRUNC($1, $2)", ""},
+	"ifnull":      {2, "COALESCE($1, $2)", ""},
+	"nvl":         {2, "COALESCE($1, $2)", ""},
+	"isnull":      {2, "COALESCE($1, $2)", ""},
+	"zeroifnull":  {1, "COALESCE($1, 0)", ""},
+	"nullifzero":  {1, "NULLIF($1, 0)", ""},
+	"safe_divide": {2, "(CAST($1 AS real) / NULLIF($2, 0))", ""},
+	"div0":        {2, "COALESCE(CAST($1 AS real) / NULLIF($2, 0), 0)", ""},
+	"log2":        {1, "LOG(2, $1)", ""},
+	"truncate":    {2, "TRUNC($1, $2)", ""},
 
 	"year":        {1, "EXTRACT(year FROM $1)", ""},
 	"quarter":     {1, "EXTRACT(quarter FROM $1)", ""},
@@ -86,6 +88,9 @@ var otherFunctions = map[string]instead{
 	"dayofyear":   {1, "EXTRACT(doy FROM $1)", ""},
 	"dayofweek":   {1, "EXTRACT(dow FROM $1) + 1", ""},
 	"weekday":     {1, "EXTRACT(isodow FROM $1) - 1", ""},
+	"last_day":    {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
+	"eomonth":     {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
+	"datediff":    {2, "(($1) - ($2))", ""},
 	"date_format": {2, "date_trunc('month', $1)", ""},
 	"strftime":    {2, "date_trunc('month', $1)", ""},
 
@@ -108,7 +113,12 @@ var otherFunctions = map[string]instead{
 // may stand in the place of the call, beside those of rows and the aggregates.
 func NoFunction(x *query.Call, known []string) *Error {
 	name := strings.ToLower(x.Name)
-	if o, ok := otherFunctions[name]; ok {
+	o, ok := otherFunctions[name]
+	if (name == "datediff" || name == "timestampdiff") && len(x.Args) == 3 { // with a unit, from the second argument to the third
+		unit := strings.ToLower(strings.Trim(query.Print(x.Args[0]), "'"))
+		o, ok = instead{3, "(($3) - ($2))", ""}, unit == "day" || unit == "dd" || unit == "d"
+	}
+	if ok {
 		if o.why != "" {
 			return Refuse(x.At, "write "+o.sql(x), "%s is not supported: %s", x.Name, o.why)
 		}

@@ -92,9 +92,40 @@ var samples = []struct{ names, sql string }{
 		"SELECT COUNT(*) FROM people WHERE «%(day)» = 3",
 	},
 	{
+		"last_day eomonth",
+		"SELECT COUNT(*) FROM people WHERE «%(day)» = DATE '2025-01-31'",
+	},
+	{
+		"datediff",
+		"SELECT AVG(«%(day, DATE '2025-01-01')» * 24) FROM people",
+	},
+	{
+		"safe_divide div0",
+		"SELECT SUM(«%(age + 1, age - 1)» * 2) FROM people",
+	},
+	{
 		"date_format strftime",
 		"SELECT COUNT(*) FROM people WHERE «%(day, 'YYYY')» = DATE '2025-01-01'",
 	},
+}
+
+// DATEDIFF with a unit counts from its second argument to its third. Only days are a difference of dates.
+func TestInsteadOfDatediff(t *testing.T) {
+	p, err := policy.Decode([]byte(insteadPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		"SELECT AVG(DATEDIFF(day, DATE '2025-01-01', day)) FROM people":        "write ((day) - (DATE '2025-01-01'))",
+		"SELECT AVG(TIMESTAMPDIFF('DAY', DATE '2025-01-01', day)) FROM people": "write ((day) - (DATE '2025-01-01'))",
+		"SELECT AVG(DATEDIFF(month, DATE '2025-01-01', day)) FROM people":      "docs/reference/sql.md lists the functions",
+	} {
+		_, err := plan.Build(p, plan.Request{SQL: sql})
+		var e *bind.Error
+		if !errors.As(err, &e) || e.Hint != want {
+			t.Errorf("%s: %+v, want the hint %s", sql, err, want)
+		}
+	}
 }
 
 // The hint for each function that is not supported is SQL that works in the place of the call.

@@ -133,8 +133,18 @@ func parserError(src text, err error) error {
 	out := &Error{Pos: src.runePos(e.Cursorpos - 1), Message: shorten(e.Message)}
 	if strings.HasSuffix(out.Message, "at end of input") {
 		out.Pos, out.Hint = src.pos(len(src)), "something is missing at the end"
+	} else {
+		out.Hint = habits[strings.ToLower(out.Message)]
 	}
 	return out
+}
+
+// habits maps errors of the parser at words and signs of other databases to what to write instead.
+var habits = map[string]string{
+	"syntax error at or near \"qualify\"": "use a condition around it: SELECT … FROM (SELECT …, RANK() OVER (…) AS r …) q WHERE r <= 3",
+	"syntax error at or near \"`\"":       "leave out the quotes of a name, or use double quotes",
+	"syntax error at or near \"[\"":       "leave out the quotes of a name, or use double quotes",
+	"limit #,# syntax is not supported":   "use LIMIT, with the number of rows, and OFFSET, with the number of rows before them",
 }
 
 // shorten truncates a long message, because the parser's messages may quote the rest of the question.

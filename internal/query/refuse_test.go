@@ -89,3 +89,20 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// Words and signs of other databases, at which PostgreSQL's parser stops, have hints.
+func TestHabits(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SELECT a, COUNT(*) FROM t GROUP BY a QUALIFY RANK() OVER (ORDER BY COUNT(*)) < 3": "use a condition around it",
+		"SELECT COUNT(*) FROM `t`":                        "leave out the quotes",
+		"SELECT COUNT(*) FROM [t]":                        "leave out the quotes",
+		"SELECT a, COUNT(*) FROM t GROUP BY a LIMIT 2, 3": "use LIMIT",
+		"SELECT a b c FROM t":                             "",
+	} {
+		_, err := Parse(sql)
+		var e *Error
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Hint, want) || want == "" && e.Hint != "" {
+			t.Errorf("%s: %+v", sql, err)
+		}
+	}
+}
