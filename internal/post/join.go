@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"slices"
 
 	"dither/internal/bind"
@@ -46,15 +47,31 @@ func (s *several) join(l, r *table, j *query.Join, where []query.Expr) (*table, 
 		return nil, bind.Refuse(j.At, "join by an equality of keys: ON a.x = b.x",
 			"this join would pair more than %d rows", mostPairs)
 	}
-	if t.chosen = l.chosen; t.chosen == "" {
-		t.chosen = r.chosen
+	if t.chosen = l.decided(); t.chosen == "" {
+		t.chosen = r.decided()
 	}
 	if b.noisy && t.chosen == "" {
 		t.chosen = whyPicked
 	}
 	known := !b.noisy && t.chosen == ""
 	out.sure = [2]bool{known && !l.open, known && !r.open}
+	first := len(both.columns) - len(l.columns) - len(r.columns)
+	if out.keepR && !out.sure[0] { // noise decides which rows have NULLs for the left side
+		decide(both.columns[first:first+len(l.columns)], t.chosen)
+	}
+	if out.keepL && !out.sure[1] {
+		decide(both.columns[first+len(l.columns):], t.chosen)
+	}
 	return t, nil
+}
+
+// decide marks columns whose values depend on noise that chose rows.
+func decide(columns []Column, why string) {
+	for i := range columns {
+		if c := &columns[i]; !c.Noisy {
+			c.Noisy, c.Why = true, cmp.Or(why, whyPicked)
+		}
+	}
 }
 
 // joining is a join while it is bound.
@@ -144,7 +161,8 @@ func (b *joining) condition(x query.Expr) error {
 func (b *joining) equality(x query.Expr) error {
 	no := bind.Refuse(x.Pos(), "", "this is no equality of both sides")
 	eq, ok := x.(*query.Binary)
-	if !ok || eq.Op != query.Eq {
+	column := func(x query.Expr) bool { _, is := x.(*query.Column); return is }
+	if !ok || eq.Op != query.Eq || !contains(eq.L, column) || !contains(eq.R, column) { // constants pair all rows
 		return no
 	}
 	// a name that both sides have is ambiguous

@@ -52,7 +52,7 @@ func (b *binder) chain(of source, over []*query.Select, in frame) (source, frame
 		if err != nil {
 			return nil, in, err
 		}
-		of, in = selected{of, t}, frame{columns: t.columns, chosen: t.chosen}
+		of, in = selected{of, t}, frame{columns: t.columns, chosen: t.chosen, sifted: t.sifted}
 		if i+1 < len(over) {
 			in.table = over[i+1].From.Relation.(*query.Subquery).Alias
 		}

@@ -23,6 +23,7 @@ type scope struct {
 	folds             []*fold
 	windows           []*window
 	inside, windowing bool     // in the argument of an aggregate, and in a window function
+	sifting           bool     // in x IN (SELECT …) that must be true of each row
 	rowwise           bool     // in WHERE, GROUP BY or HAVING, where no window function may stand
 	picked            string   // why the rows depend on noise; "" if they do not
 	texts             []string // of the folds
@@ -37,6 +38,17 @@ type frame struct {
 	of     []string
 	merged []bool
 	chosen string // why the rows depend on noise; "" if they do not
+	// sifted reports whether noise that is independent of the numbers in the rows decides which rows there are. The numbers
+	// keep their intervals. What is computed from several rows has none.
+	sifted bool
+}
+
+// decided returns why what is computed from the rows has no interval; "" if it may have one.
+func (f *frame) decided() string {
+	if f.chosen == "" && f.sifted {
+		return whyPicked
+	}
+	return f.chosen
 }
 
 // tableOf returns the name of the table of column i.

@@ -23,6 +23,7 @@ type stage struct {
 	order         []ordering
 	limit, offset *int64
 	chosen        string // why the rows that are left depend on noise; "" if they do not
+	sifted        bool   // as that of a frame
 }
 
 // aggregate binds an aggregate of a grouped SELECT.
@@ -56,7 +57,7 @@ func (b *binder) bindSelect(q *query.Select, in frame) (*stage, error) {
 	out := &stage{distinct: q.Distinct, limit: q.Limit, offset: q.Offset}
 	var err error
 	if q.Where != nil {
-		if out.where, err = s.condition(q.Where); err != nil {
+		if out.where, err = s.sift(q.Where); err != nil {
 			return nil, err
 		}
 		if out.where.noisy && s.picked == "" {
@@ -74,7 +75,7 @@ func (b *binder) bindSelect(q *query.Select, in frame) (*stage, error) {
 		return nil, err
 	}
 	out.folds, out.windows = s.folds, s.windows
-	out.chosen = s.picked
+	out.chosen, out.sifted = s.picked, s.sifted
 	if out.distinct && out.chosen == "" && slices.ContainsFunc(out.columns, func(c Column) bool { return c.Noisy }) {
 		out.chosen = whyPicked
 	}
@@ -90,6 +91,27 @@ func (b *binder) bindSelect(q *query.Select, in frame) (*stage, error) {
 		}
 	}
 	return out, nil
+}
+
+// sift binds the condition of WHERE or HAVING. An x IN (SELECT …) that every row must meet may choose rows by noise that
+// is independent of their numbers.
+func (s *scope) sift(x query.Expr) (all *node, err error) {
+	for _, x := range conjuncts(x) {
+		in := x
+		if not, ok := x.(*query.Unary); ok && not.Op == query.Not {
+			in = not.X
+		}
+		_, s.sifting = in.(*query.Nested)
+		n, err := s.condition(x)
+		if s.sifting = false; err != nil {
+			return nil, err
+		}
+		if all != nil {
+			n = logic(query.And, all, n)
+		}
+		all = n
+	}
+	return all, nil
 }
 
 // group binds GROUP BY and HAVING.
@@ -116,8 +138,11 @@ func (s *scope) group(q *query.Select, out *stage) error {
 		}
 	}
 	s.grouped, out.grouped, out.groups, out.whole = true, true, s.groups, len(q.GroupBy) == 0
+	if s.picked == "" { // of several rows, of which noise chose some
+		s.picked = s.decided()
+	}
 	if q.Having != nil {
-		n, err := s.condition(q.Having)
+		n, err := s.sift(q.Having)
 		if err != nil {
 			return err
 		}

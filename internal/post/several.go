@@ -110,7 +110,7 @@ func (s *several) over(q *query.Select, in *table) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &table{frame{columns: t.columns, chosen: t.chosen}, selected{in.of, t}, in.most, in.open && !t.whole}
+	out := &table{frame{columns: t.columns, chosen: t.chosen, sifted: t.sifted}, selected{in.of, t}, in.most, in.open && !t.whole}
 	if t.whole {
 		out.most = 1
 	}
@@ -211,6 +211,7 @@ func unite(all []*table, r *query.Subquery) (*table, error) {
 		if out.chosen == "" {
 			out.chosen = t.chosen
 		}
+		out.sifted = out.sifted || t.sifted
 	}
 	for c := range width {
 		ns, both := make([]*node, len(all)), &node{}
@@ -256,7 +257,8 @@ func as(n, of *node) *node {
 
 // inner binds a subquery in an expression.
 func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
-	first := len(s.used)
+	first, sifting := len(s.used), of.sifting
+	of.sifting = false
 	t, err := s.subquery(x.Sub)
 	if err != nil {
 		return nil, err
@@ -274,9 +276,9 @@ func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
 			return nil, err
 		}
 		out, err := n.in(left, t.frame, x.At)
-		if err == nil && s.apart && !slices.ContainsFunc(left, func(x *node) bool { return x.noisy }) {
+		if err == nil && s.apart && sifting && out.noisy && !slices.ContainsFunc(left, func(x *node) bool { return x.noisy }) {
 			s.choices = append(s.choices, [2]int{first, len(s.used)})
-			out.noisy, out.why = false, ""
+			out.noisy, out.why, of.sifted = false, "", true
 		}
 		return out, err
 	case t.most > 1:

@@ -224,6 +224,33 @@ func TestMissingGroupsOfUnknownKeys(t *testing.T) {
 	}
 }
 
+// Noise that chooses rows, however independent it is of their numbers, decides what is computed from several of them, and
+// what a choice by it shows.
+func TestSiftedRowsDecide(t *testing.T) {
+	const q = "(SELECT k, COUNT(*) AS n FROM t GROUP BY k) q"
+	const in = "IN (SELECT k FROM u GROUP BY k HAVING COUNT(*) > 2)"
+	for sql, exact := range map[string]bool{
+		"SELECT k FROM " + q + " WHERE k " + in:                                                        true,
+		"SELECT k FROM " + q + " WHERE NOT k " + in + " AND k > 0":                                     true,
+		"SELECT COUNT(*) FROM " + q + " WHERE k " + in:                                                 false,
+		"SELECT MAX(k) FROM " + q + " WHERE k " + in:                                                   false,
+		"SELECT COUNT(*) FROM (SELECT k FROM " + q + " WHERE k " + in + ") r":                          false,
+		"SELECT COUNT(*) OVER () FROM " + q + " WHERE k " + in:                                         false,
+		"SELECT CASE WHEN k " + in + " THEN 1 ELSE 0 END FROM " + q:                                    false,
+		"SELECT k " + in + " FROM " + q + " GROUP BY 1":                                                false,
+		"SELECT k FROM " + q + " WHERE k " + in + " OR k > 3":                                          true,
+		"SELECT (SELECT k FROM " + q + " WHERE k " + in + " LIMIT 1) FROM " + q:                        false,
+		"SELECT b.k FROM " + q + " LEFT JOIN (SELECT k FROM " + q + " WHERE k " + in + ") b USING (k)": false,
+	} {
+		bound, grouped := answersOf(t, sql)
+		got := computed(t, bound, drawnAnswers(grouped, [2]*Noise{{Unit: 1, Law: law(t)}, {Unit: 1, Law: law(t)}},
+			func(*Noise) int64 { return 0 })...)
+		if got.Columns[0].Noisy == exact {
+			t.Errorf("%s\nshows exact values: %v", sql, !got.Columns[0].Noisy)
+		}
+	}
+}
+
 func law(t *testing.T) noise.Distribution {
 	t.Helper()
 	out, err := noise.NewDiscreteGaussian(big.NewRat(90, 1))

@@ -137,8 +137,8 @@ func (n *inner) rows(e *env) *found {
 func (n *inner) value(in frame) *node {
 	c := in.columns[0]
 	out := &node{typ: c.Type, noisy: c.Noisy, why: c.Why, work: 1, width: widthOf(c)}
-	if in.chosen != "" {
-		out.noisy, out.why = true, in.chosen
+	if why := in.decided(); why != "" {
+		out.noisy, out.why = true, why
 	}
 	out.eval = func(e *env, _ *row) Cell {
 		if rows := n.rows(e).cells; len(rows) == 1 {
@@ -152,8 +152,8 @@ func (n *inner) value(in frame) *node {
 // exists binds EXISTS.
 func (n *inner) exists(in frame) *node {
 	out := &node{typ: value.Boolean, eval: func(e *env, _ *row) Cell { return Exact(value.OfBool(len(n.rows(e).cells) > 0)) }}
-	if in.chosen != "" {
-		out.noisy, out.why = true, in.chosen
+	if why := in.decided(); why != "" {
+		out.noisy, out.why = true, why
 	}
 	return out
 }
@@ -168,7 +168,7 @@ func (n *inner) in(xs []*node, in frame, at query.Pos) (*node, error) {
 			return nil, err
 		}
 		xs[i], rows[i] = pair[0], pair[1]
-		out.noisy = out.noisy || x.noisy || c.Noisy || in.chosen != ""
+		out.noisy = out.noisy || x.noisy || c.Noisy || in.decided() != ""
 	}
 	if out.noisy {
 		out.why = whyCondition

@@ -103,7 +103,11 @@ func (s *scope) windowed(x *query.Call) (*node, error) {
 	if err := w.framed(x); err != nil {
 		return nil, err
 	}
-	w.mark(out, s.picked)
+	picked := s.picked
+	if picked == "" {
+		picked = s.decided()
+	}
+	w.mark(out, picked)
 	w.typ, w.node = out.typ, out
 	i := len(s.windows)
 	s.windows = append(s.windows, w)
