@@ -97,7 +97,7 @@ func (c *Session) combine(ctx context.Context, q Question, refused error) (*Rele
 		}
 		var found *release.Released
 		if found, err = c.reused(p.asked); err != nil {
-			return nil, c.public(err)
+			return nil, already(c.public(err), paid)
 		}
 		if p.reused = found != nil; !p.reused {
 			if len(s.priced()) > 1 { // the rehearsals of all, and the measured questions before this one, took their time
@@ -109,7 +109,7 @@ func (c *Session) combine(ctx context.Context, q Question, refused error) (*Rele
 		}
 		paid = paid || !found.Replayed
 		if p.release, err = c.release(p.asked, found); err != nil {
-			return nil, err
+			return nil, already(err, paid)
 		}
 		alpha = p.asked.alpha
 		answers[i] = rowsOf(p.asked, found, i)
