@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 
-	"dither/internal/bind"
 	"dither/internal/derive"
 	"dither/internal/plan"
 	"dither/internal/post"
@@ -85,7 +84,7 @@ func (c *Session) read(q Question, over []*post.Program, refused error) (*readin
 		}
 		refusal := (*plan.Error)(nil)
 		isRefusal := errors.As(err, &refusal)
-		if isRefusal && refusal.Instead == bind.UnitsFirst && i > 0 {
+		if isRefusal && refusal.OfUnits() && i > 0 {
 			break // each unit is aggregated first, as it should be: the refusal of the SELECT around it says what is wrong
 		}
 		last, reads = err, !isRefusal || !refusal.Outer && (a == nil || a.plan.OneUnit == nil)

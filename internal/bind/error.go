@@ -47,3 +47,6 @@ func RefuseHere(at query.Pos, hint, format string, args ...any) *Error {
 func Refuse(at query.Pos, hint, format string, args ...any) *Error {
 	return &Error{Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
+
+// OfUnits reports whether the question would be answered around a subquery that aggregates the rows of each unit.
+func (e *Error) OfUnits() bool { return e.Instead == UnitsFirst }

@@ -15,6 +15,9 @@ func (l *lowering) union(s *pg.SelectStmt) (*Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tableless(sub) {
+		return nil, noTable(start)
+	}
 	out := &Select{
 		Distinct: !s.GetAll(), Items: []Item{{Expr: &Star{At: start}}}, From: From{At: sub.At, Relation: sub},
 	}
