@@ -49,7 +49,7 @@ func TestExplainIsSmall(t *testing.T) {
 // And where many earlier answers tell something of a question: of those that are looked at, no table is put together to say what their errors are.
 func TestExplainAfterIsSmall(t *testing.T) {
 	c := openHome(t, wideHome(t))
-	released(t, c, 30, func(i int) Question {
+	released(t, c, 12, func(i int) Question {
 		return Question{SQL: "SELECT a, b, g, h, COUNT(*), SUM(age) FROM people GROUP BY a, b, g, h", Rho: fmt.Sprintf("0.00%04d", 1000+i)}
 	})
 	for _, q := range []Question{

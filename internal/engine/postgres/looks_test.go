@@ -46,11 +46,20 @@ func (b *bench) isRefused(t failer, look *bounded.Statement, from engine.Sealed)
 func TestLooksAgreeWithReference(t *testing.T) {
 	stattest.ShortCases(t, 50)
 	seen := map[string]int{}
-	for name, text := range map[string]func(string) []byte{
-		"by rows":   enginetest.Opened,
-		"by groups": enginetest.OpenedByGroups,
-	} {
-		b := newBench(t, text("add-remove"))
+	lacking := func() string {
+		for _, kind := range []string{
+			"open", "ordered", "sums", "other", "distinct", "parts of copies", "refused",
+			"copies", "cells in order", "capped in order", "rows of units",
+		} {
+			if seen[kind] < 3 {
+				return kind
+			}
+		}
+		return ""
+	}
+	policies := []func(string) []byte{enginetest.Opened, enginetest.OpenedByGroups}
+	for round := 0; round < 2 || round < 16 && lacking() != ""; round++ { // a kind may be rare among so few questions
+		b := newBench(t, policies[round%2]("add-remove"))
 		rapid.Check(t, func(t *rapid.T) {
 			table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")
 			b.engine(table).page = 3 // so that passes turn pages
@@ -99,17 +108,11 @@ func TestLooksAgreeWithReference(t *testing.T) {
 			}
 		})
 		if t.Failed() {
-			t.Fatal(name)
+			return
 		}
 	}
-	t.Log(seen)
-	for _, kind := range []string{
-		"open", "ordered", "sums", "other", "distinct", "parts of copies", "refused",
-		"copies", "cells in order", "capped in order", "rows of units",
-	} {
-		if seen[kind] < 3 {
-			t.Errorf("%d of %s: the test shows nothing", seen[kind], kind)
-		}
+	if t.Log(seen); lacking() != "" {
+		t.Errorf("%d of %s: the test shows nothing", seen[lacking()], lacking())
 	}
 }
 
