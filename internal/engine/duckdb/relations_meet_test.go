@@ -28,7 +28,7 @@ func TestRelationsMeetReference(t *testing.T) {
 	seen := map[string]int{}
 	// relations of hostile rows are often empty
 	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 }
-	for round := 0; round < 2 || round < 8 && few() && !t.Failed(); round++ {
+	for round := 0; round < 2 || round < 60 && few() && !t.Failed(); round++ {
 		byGroups := round%2 == 1
 		b := newBench(t)
 		b.page = 3

@@ -108,7 +108,7 @@ func TestCopyAgreesWithReference(t *testing.T) {
 		}
 	}
 	few := func() bool { return filtered < 3 || capped-filtered < 3 }
-	for round := 0; round == 0 || round < 6 && few() && !t.Failed(); round++ {
+	for round := 0; round == 0 || round < 60 && few() && !t.Failed(); round++ {
 		rapid.Check(t, ask)
 	}
 	if few() {

@@ -58,7 +58,7 @@ func TestLooksAgreeWithReference(t *testing.T) {
 		return ""
 	}
 	policies := []func(string) []byte{enginetest.Opened, enginetest.OpenedByGroups}
-	for round := 0; round < 2 || round < 16 && lacking() != ""; round++ { // a kind may be rare among so few questions
+	for round := 0; round < 2 || round < 60 && lacking() != ""; round++ { // a kind may be rare among so few questions
 		b := newBench(t, policies[round%2]("add-remove"))
 		rapid.Check(t, func(t *rapid.T) {
 			table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")

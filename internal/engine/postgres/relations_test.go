@@ -98,7 +98,7 @@ func TestRelationsMeetReference(t *testing.T) {
 	seen := map[string]int{}
 	// relations of hostile rows are often empty
 	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 }
-	for round := 0; round < 2 || round < 8 && few() && !t.Failed(); round++ {
+	for round := 0; round < 2 || round < 60 && few() && !t.Failed(); round++ {
 		b := newBench(t, enginetest.OpenedRelations("add-remove", round%2 == 1))
 		b.over().page = 3
 		rapid.Check(t, func(t *rapid.T) {
