@@ -1,0 +1,140 @@
+package table
+
+import (
+	"math"
+	"slices"
+)
+
+// round rounds fixed-point numbers whose rows and columns have integer sums. Each cell becomes one of the two integers
+// around it, and no sum changes.
+//
+// A row or column with integer sum has no cell or at least two cells that are not integers. So a walk along such cells,
+// changing between rows and columns, comes back to a row or column where it was, and its last part is a cycle. Along
+// the cycle, one number is added to and subtracted from the cells in turn, until one of them is an integer. Each cycle
+// makes a further cell an integer, so the walk ends.
+func (t *transport) round(x []int64) []int64 {
+	n, m := len(t.rows), len(t.columns)
+	part := func(cell int) int64 { return x[cell] & (one - 1) }
+	ends := make([][]int, n+m) // the cells of each row, and of each column, that may not be integers
+	for cell := range x {
+		if part(cell) != 0 {
+			ends[cell/m] = append(ends[cell/m], cell)
+			ends[n+cell%m] = append(ends[n+cell%m], cell)
+		}
+	}
+	place := slices.Repeat([]int{-1}, n+m) // of a row or column in the path
+	var lines, cells []int                 // the path: cells[i] leads from lines[i] to the next
+	// next returns a cell of the line that is no integer and that the path did not just use, or −1.
+	next := func(line int) int {
+		own := ends[line]
+		for i := len(own) - 1; i >= 0; i-- {
+			switch {
+			case part(own[i]) == 0:
+				own = slices.Delete(own, i, i+1)
+			case len(cells) == 0 || own[i] != cells[len(cells)-1]:
+				ends[line] = own
+				return own[i]
+			}
+		}
+		ends[line] = own
+		return -1
+	}
+	for start := range n {
+		for line := start; ; {
+			cell := next(line)
+			if cell < 0 {
+				break
+			}
+			place[line] = len(lines)
+			lines, cells = append(lines, line), append(cells, cell)
+			if line < n {
+				line = n + cell%m
+			} else {
+				line = cell / m
+			}
+			if first := place[line]; first >= 0 {
+				cancel(x, cells[first:])
+				for _, l := range lines[first:] {
+					place[l] = -1
+				}
+				lines, cells = lines[:first], cells[:first]
+			}
+		}
+	}
+	out := make([]int64, len(x))
+	for i, v := range x {
+		out[i] = v / one
+	}
+	return out
+}
+
+// cancel adds and subtracts the smallest number, in turn along a cycle of cells, that makes one of them an integer.
+func cancel(x []int64, cycle []int) {
+	up, down := one, one // how far the first cell can be raised and lowered
+	for i, cell := range cycle {
+		above := x[cell] & (one - 1)
+		below := one - above
+		if i%2 == 1 {
+			above, below = below, above
+		}
+		up, down = min(up, below), min(down, above)
+	}
+	step := up
+	if down < up {
+		step = -down
+	}
+	for i, cell := range cycle {
+		if i%2 == 0 {
+			x[cell] += step
+		} else {
+			x[cell] -= step
+		}
+	}
+}
+
+// distribute returns integers near x that add up to the total. If they may not be negative, it first finds the nearest
+// non-negative numbers with that total, in the sum of squares. Then it rounds all down except as many as the total
+// requires: those with the largest remainders.
+func distribute(total int64, x []float64, signed bool) []int64 {
+	shift := 0.0
+	if signed {
+		for _, v := range x {
+			shift += v / float64(len(x))
+		}
+		shift -= float64(total) / float64(len(x))
+	} else {
+		shift = level(x, float64(total))
+	}
+	out, order := make([]int64, len(x)), make([]int, len(x))
+	rest := make([]float64, len(x))
+	left := total
+	for i, v := range x {
+		v -= shift
+		if !signed {
+			v = math.Max(0, v)
+		}
+		out[i], order[i] = int64(math.Floor(v)), i
+		rest[i] = v - math.Floor(v)
+		left -= out[i]
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case rest[a] > rest[b]:
+			return -1
+		case rest[a] < rest[b]:
+			return 1
+		}
+		return 0
+	})
+	for i := 0; left > 0; i++ {
+		out[order[i%len(order)]]++
+		left--
+	}
+	for i := len(order) - 1; left < 0; i-- { // the rounding of floats can make the sum too large by one
+		if at := order[(i%len(order)+len(order))%len(order)]; signed || out[at] > 0 {
+			out[at]--
+			left++
+		}
+	}
+	return out
+}

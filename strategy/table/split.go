@@ -1,0 +1,301 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// Goal is a margin whose error matters, with a weight.
+type Goal struct {
+	Margin
+	Weight float64
+}
+
+// Option is a margin that can be measured.
+type Option struct {
+	Margin
+	Cost float64 // the variance of the noise on each cell if the margin gets the whole price
+}
+
+// Power states how variances follow from shares of the price: the variance is Cost/share^Power.
+type Power int
+
+// Under ρ of zCDP, the variance of Gaussian noise is proportional to 1/ρ. Under ε, the variance of Laplace noise is
+// proportional to 1/ε².
+const (
+	UnderRho     Power = 1
+	UnderEpsilon Power = 2
+)
+
+// parts is the number of equal parts into which a split divides the price.
+const parts = 1000
+
+// Split is a division of the price among margins.
+type Split struct {
+	Name    string
+	Shares  []*big.Rat // for each option; they add up to 1. An option with share 0 is not measured
+	Error   float64    // the root of the weighted mean variance of the goals' cells; +Inf if some goal is not determined
+	ByGoal  []float64  // for each goal, the root of the mean variance of its cells
+	Nothing []int      // goals that the measured options do not determine
+}
+
+// Noisy returns the measured margins of a split, with their variances.
+func (s Split) Noisy(options []Option, p Power) (out []Noisy) {
+	for j, o := range options {
+		if share, _ := s.Shares[j].Float64(); share > 0 {
+			out = append(out, Noisy{o.Margin, o.Cost / math.Pow(share, float64(p))})
+		}
+	}
+	return out
+}
+
+// Choice is the result of [Choose].
+type Choice struct {
+	Candidates []Split
+	Chosen     int // the candidate with the least error
+	// a lower bound on the error of every division of the price among the options. Under ε the bound is loose
+	Bound float64
+}
+
+// Choose compares divisions of the price by their exact expected errors, before anything is measured: the finest table
+// alone, equal shares for the goals' own tables, and the shares that minimise the error.
+//
+// Under ρ, the error is a convex function of the shares, and the bound is certified up to the rounding of floats by its
+// gradient: if f is convex and homogeneous of degree −1, then f(q) ≥ f(p)²/max_j(−∂f/∂p_j) for all shares q that add up
+// to 1, because f(q) ≥ 2f(p)/c − (−∇f(p)·q)/c² for every c > 0. This is the bound on efficiency of optimal design
+// [Pukelsheim 1993, §6]. Under ε, shares enter as their squares, of which each is at most the share, so the
+// same bound holds; the search then finds a local minimum.
+func Choose(space *Space, goals []Goal, options []Option, p Power) (*Choice, error) {
+	if len(goals) == 0 || len(options) == 0 {
+		return nil, fmt.Errorf("a tabulation needs a table and something to measure")
+	}
+	e := newEvaluator(space, goals, options, p)
+	c := &Choice{Bound: math.NaN()}
+	add := func(name string, shares []float64) {
+		c.Candidates = append(c.Candidates, e.split(name, rounded(shares)))
+		if last := len(c.Candidates) - 1; c.Candidates[last].Error < c.Candidates[c.Chosen].Error {
+			c.Chosen = last
+		}
+	}
+	n := len(options)
+	for j, o := range options {
+		if !slices.ContainsFunc(goals, func(g Goal) bool { return o.Level > g.Level || g.Keys&^o.Keys != 0 }) {
+			alone := make([]float64, n)
+			alone[j] = 1
+			add("finest table alone", alone)
+			break
+		}
+	}
+	direct := make([]float64, n)
+	for _, g := range goals {
+		if j := slices.IndexFunc(options, func(o Option) bool { return o.Margin == g.Margin }); j >= 0 {
+			direct[j] = 1
+		}
+	}
+	add("equal shares", direct)
+	best, bound := e.optimum()
+	add("optimal shares", best)
+	c.Bound = math.Sqrt(bound)
+	if math.IsInf(c.Candidates[c.Chosen].Error, 1) {
+		return nil, fmt.Errorf("the tables that can be measured do not determine all tables")
+	}
+	return c, nil
+}
+
+// rounded rounds shares to multiples of 1/parts that add up to 1, and drops shares below 2/parts.
+func rounded(shares []float64) []*big.Rat {
+	sum := 0.0
+	for _, x := range shares {
+		if x*parts >= 2 {
+			sum += x
+		}
+	}
+	whole, left := make([]int64, len(shares)), int64(parts)
+	rest := make([]float64, len(shares))
+	for j, x := range shares {
+		if x*parts >= 2 {
+			exact := x / sum * parts
+			whole[j] = int64(exact)
+			rest[j] = exact - float64(whole[j])
+			left -= whole[j]
+		}
+	}
+	for ; left > 0; left-- {
+		j := 0
+		for i := range rest {
+			if rest[i] > rest[j] {
+				j = i
+			}
+		}
+		rest[j] = -1
+		whole[j]++
+	}
+	out := make([]*big.Rat, len(shares))
+	for j := range out {
+		out[j] = big.NewRat(whole[j], parts)
+	}
+	return out
+}
+
+// evaluator computes the weighted mean variance of the goals for any shares.
+type evaluator struct {
+	space   *Space
+	goals   []Goal
+	options []Option
+	power   Power
+	weight  float64
+	tree    *tree
+	levels  int
+	needed  []Keys // components of goals
+}
+
+func newEvaluator(space *Space, goals []Goal, options []Option, p Power) *evaluator {
+	e := &evaluator{space: space, goals: goals, options: options, power: p, levels: len(space.Hierarchy.Levels)}
+	e.tree = newTree(space.Hierarchy, func(int, int) bool { return false })
+	for _, g := range goals {
+		e.weight += g.Weight
+		for _, t := range g.Keys.subsets() {
+			if !slices.Contains(e.needed, t) {
+				e.needed = append(e.needed, t)
+			}
+		}
+	}
+	return e
+}
+
+// precisions returns the precision of each option's cells, for the given shares.
+func (e *evaluator) precisions(shares []float64) []float64 {
+	out := make([]float64, len(shares))
+	for j, s := range shares {
+		out[j] = math.Pow(s, float64(e.power)) / e.options[j].Cost
+	}
+	return out
+}
+
+// means returns the mean variance of each goal's cells, as a function of the options' precisions. It is not finite for
+// a goal that is not determined.
+func means[F number](e *evaluator, precision []F) []F {
+	out := make([]F, len(e.goals))
+	for _, t := range e.needed {
+		byLevel, lowest := make([]F, e.levels), -1
+		for j, o := range e.options {
+			if o.Keys&t == t && precision[j] != 0 {
+				byLevel[o.Level] += precision[j] / times[F](float64(e.space.width(o.Keys&^t)))
+			}
+		}
+		for l := e.levels - 1; l >= 0; l-- {
+			if byLevel[l] != 0 {
+				lowest = l
+			}
+		}
+		level := make([]F, e.levels) // the mean variance of the component in each level
+		if lowest >= 0 {
+			s := smooth(e.tree, byLevel, lowest)
+			for i, l := range e.tree.level {
+				level[l] += times[F](e.tree.all[i]/float64(e.space.Hierarchy.Nodes(l))) * s.full[i]
+			}
+		}
+		for i, g := range e.goals {
+			if g.Keys&t != t {
+				continue
+			}
+			if lowest < 0 || g.Level < lowest {
+				out[i] += times[F](math.Inf(1))
+				continue
+			}
+			out[i] += times[F](e.space.factor(g.Keys, t)) * level[g.Level]
+		}
+	}
+	return out
+}
+
+// mean returns the weighted mean of the goals' variances.
+func mean[F number](e *evaluator, precision []F) F {
+	var sum F
+	for i, v := range means(e, precision) {
+		sum += times[F](e.goals[i].Weight/e.weight) * v
+	}
+	return sum
+}
+
+// split evaluates a division of the price.
+func (e *evaluator) split(name string, shares []*big.Rat) Split {
+	out := Split{Name: name, Shares: shares}
+	floats := make([]float64, len(shares))
+	for j, s := range shares {
+		floats[j], _ = s.Float64()
+	}
+	sum := 0.0
+	for i, v := range means(e, e.precisions(floats)) {
+		out.ByGoal = append(out.ByGoal, math.Sqrt(v))
+		if math.IsInf(v, 1) {
+			out.Nothing = append(out.Nothing, i)
+		}
+		sum += e.goals[i].Weight / e.weight * v
+	}
+	out.Error = math.Sqrt(sum)
+	return out
+}
+
+// Limits on the search for the best shares.
+const (
+	maxSteps   = 2000
+	enoughGap  = 1e-5
+	leastShare = 1e-6 // keeps derivatives finite; such shares are dropped in the end
+	tinyFactor = 1e-30
+)
+
+// gradient returns the mean variance, and the decrease of the mean variance in each option's precision divided by
+// that option's cost. The complex step has no cancellation, so the derivatives are exact to the rounding of floats
+// [Squire & Trapp 1998].
+func (e *evaluator) gradient(precision []float64) (value float64, decrease []float64) {
+	value, decrease = mean(e, precision), make([]float64, len(precision))
+	complexes := make([]complex128, len(precision))
+	for j, p := range precision {
+		complexes[j] = complex(p, 0)
+	}
+	for j, p := range precision {
+		complexes[j] = complex(p, p*tinyFactor)
+		decrease[j] = -imag(mean(e, complexes)) / (p * tinyFactor) / e.options[j].Cost
+		complexes[j] = complex(p, 0)
+	}
+	return value, decrease
+}
+
+// optimum searches for the shares with the least mean variance, from equal shares. It returns the best shares that it
+// found, and a lower bound on the mean variance.
+func (e *evaluator) optimum() (best []float64, bound float64) {
+	n := len(e.options)
+	shares := make([]float64, n)
+	for j := range shares {
+		shares[j] = 1 / float64(n)
+	}
+	least := math.Inf(1)
+	for range maxSteps {
+		value, decrease := e.gradient(e.precisions(shares))
+		most := slices.Max(decrease)
+		bound = math.Max(bound, value*value/most)
+		if value < least {
+			least, best = value, slices.Clone(shares)
+		}
+		if e.power == UnderRho && value-bound <= enoughGap*value {
+			break
+		}
+		sum, moved := 0.0, 0.0
+		for j, s := range shares {
+			// For a mean variance Σ c_j/s_j^power these steps reach the optimum at once.
+			next := s * math.Pow(decrease[j]*math.Pow(s, float64(e.power)-1), 1/float64(1+e.power))
+			shares[j], sum = next, sum+next
+		}
+		for j := range shares {
+			shares[j] = math.Max(shares[j]/sum, leastShare)
+			moved = math.Max(moved, math.Abs(shares[j]-best[j]))
+		}
+		if e.power == UnderEpsilon && moved < 1e-9 {
+			break
+		}
+	}
+	return best, bound
+}

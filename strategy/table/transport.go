@@ -1,0 +1,211 @@
+package table
+
+import (
+	"math"
+	"slices"
+)
+
+// transport holds a table of numbers that are to become integers with given sums of rows and columns.
+type transport struct {
+	rows, columns []int64 // the required sums; both add up to the same number
+	values        []float64
+	signed        bool // whether cells may be negative
+}
+
+// rounds is the number of times that the projection adjusts rows and columns.
+const rounds = 60
+
+// solve returns integers with the required sums that are near the values.
+//
+// If cells may not be negative, it first moves the values towards the nearest table with non-negative cells and the
+// required sums, in the sum of squares. The nearest table has the form max(0, x + a_row + b_column), and the numbers a
+// and b are found by solving for the rows and the columns in turn (coordinate ascent in the dual problem). The
+// required sums are not negative then.
+//
+// The result is then made of fixed-point numbers with the required sums exactly, and rounded so that each cell is one
+// of the two integers around it. Such a rounding exists for every table with integer sums of rows and columns [Cox
+// 1987; Bacharach 1966].
+func (t *transport) solve() []int64 {
+	switch {
+	case len(t.rows) == 1:
+		return slices.Clone(t.columns)
+	case len(t.columns) == 1:
+		return slices.Clone(t.rows)
+	case t.signed:
+		return t.round(t.fixedPoint(t.shift()))
+	}
+	return t.round(t.fixedPoint(t.project(t.values)))
+}
+
+// shift returns the nearest table with the required sums, up to the rounding of floats. It adds the same number to all
+// cells of a row, and the same number to all cells of a column.
+func (t *transport) shift() []float64 {
+	n, m := len(t.rows), len(t.columns)
+	rows, columns, all := make([]float64, n), make([]float64, m), 0.0 // what the sums lack
+	for i, r := range t.rows {
+		rows[i], all = float64(r), all+float64(r)
+	}
+	for j, c := range t.columns {
+		columns[j] = float64(c)
+	}
+	for at, v := range t.values {
+		rows[at/m] -= v
+		columns[at%m] -= v
+		all -= v
+	}
+	out := slices.Clone(t.values)
+	for at := range out {
+		out[at] += rows[at/m]/float64(m) + columns[at%m]/float64(n) - all/float64(n*m)
+	}
+	return out
+}
+
+// project returns a table with non-negative cells near the values, whose sums of rows and columns are at most the
+// required ones, and nearly equal to them.
+func (t *transport) project(x []float64) []float64 {
+	n, m := len(t.rows), len(t.columns)
+	up, across := make([]float64, n), make([]float64, m)
+	line := make([]float64, max(n, m))
+	for range rounds {
+		for i := range n {
+			for j := range m {
+				line[j] = x[i*m+j] + across[j]
+			}
+			up[i] = -level(line[:m], float64(t.rows[i]))
+		}
+		moved := 0.0
+		for j := range m {
+			for i := range n {
+				line[i] = x[i*m+j] + up[i]
+			}
+			next := -level(line[:n], float64(t.columns[j]))
+			moved, across[j] = math.Max(moved, math.Abs(next-across[j])), next
+		}
+		if moved < 1e-7 {
+			break
+		}
+	}
+	out := make([]float64, len(x))
+	for i := range n {
+		for j := range m {
+			out[i*m+j] = math.Max(0, x[i*m+j]+up[i]+across[j])
+		}
+	}
+	// shrink columns and then rows, so that no sum exceeds the required one
+	for j := range m {
+		sum := 0.0
+		for i := range n {
+			sum += out[i*m+j]
+		}
+		if limit := float64(t.columns[j]); sum > limit {
+			for i := range n {
+				out[i*m+j] *= limit / sum
+			}
+		}
+	}
+	for i := range n {
+		sum := 0.0
+		for j := range m {
+			sum += out[i*m+j]
+		}
+		if limit := float64(t.rows[i]); sum > limit {
+			for j := range m {
+				out[i*m+j] *= limit / sum
+			}
+		}
+	}
+	return out
+}
+
+// level returns the number τ for which the sum of max(0, x_i − τ) is the total [Held, Wolfe & Crowder 1974]. If the
+// total is 0, it returns the largest of the numbers.
+func level(x []float64, total float64) float64 {
+	sorted := slices.Clone(x)
+	slices.SortFunc(sorted, func(a, b float64) int {
+		switch {
+		case a > b:
+			return -1
+		case a < b:
+			return 1
+		}
+		return 0
+	})
+	if total <= 0 {
+		return sorted[0]
+	}
+	sum, out := 0.0, 0.0
+	for i, v := range sorted {
+		sum += v
+		next := (sum - total) / float64(i+1)
+		if i > 0 && v <= next {
+			break
+		}
+		out = next
+	}
+	return out
+}
+
+// one is the integer 1 as a fixed-point number.
+const one = int64(1) << 20
+
+// fixedPoint returns the table in fixed-point numbers whose sums of rows and columns are the required ones exactly. It
+// adds what is missing from the sums along a path from the first cell to the last (the north-west corner rule). If
+// cells may not be negative, no sum of x exceeds the required one, so only non-negative numbers are added.
+func (t *transport) fixedPoint(x []float64) []int64 {
+	n, m := len(t.rows), len(t.columns)
+	out := make([]int64, n*m)
+	rows, columns := make([]int64, n), make([]int64, m)
+	for i, r := range t.rows {
+		rows[i] = r * one
+	}
+	for j, c := range t.columns {
+		columns[j] = c * one
+	}
+	for i := range n {
+		for j := range m {
+			v := int64(math.Floor(x[i*m+j] * float64(one)))
+			if !t.signed { // rounding of floats may exceed a sum by a few units
+				v = max(0, min(v, rows[i], columns[j]))
+			}
+			out[i*m+j] = v
+			rows[i] -= v
+			columns[j] -= v
+		}
+	}
+	if t.signed {
+		// Spread each row's rest over its cells, except the last column's, then correct the sums of columns in the
+		// last row. What remains is 0, because both lists of sums have the same total.
+		for i := range n {
+			for j := range m {
+				step := rows[i] / int64(m-j)
+				out[i*m+j] += step
+				rows[i] -= step
+				columns[j] -= step
+			}
+		}
+		for i := range n {
+			for j := range m {
+				step := columns[j] / int64(n-i)
+				if j == m-1 {
+					step = rows[i]
+				}
+				out[i*m+j] += step
+				rows[i] -= step
+				columns[j] -= step
+			}
+		}
+		return out
+	}
+	for i, j := 0, 0; i < n && j < m; {
+		step := min(rows[i], columns[j])
+		out[i*m+j] += step
+		rows[i] -= step
+		columns[j] -= step
+		if rows[i] == 0 {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}

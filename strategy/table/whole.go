@@ -1,0 +1,262 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// maxWhole is the largest magnitude of a cell that can be rounded, in units of the result.
+const maxWhole = 1 << 40
+
+// MaxJoint is the largest number of cells of a level's table over all classifications that tables of this level and of
+// finer ones have.
+const MaxJoint = 5_000_000
+
+// Whole holds integers for all cells of some margins, which add up exactly: each cell is the sum of its parts in every
+// finer margin.
+type Whole struct {
+	space  *Space
+	keys   []Keys    // by level: the classifications of blocks
+	blocks [][]int64 // by level: a block of cells for each node
+}
+
+// NewWhole rounds a fit to integers that add up over all given margins, from the coarsest level down. Unless signed is
+// set, the integers are not negative. fixed holds the totals that were declared for the fit.
+//
+// Each step divides the integers of a node among its children. It first divides the total, and then, for each further
+// classification, the tables of children by values, whose sums over the children and over the values are known
+// ([transport]). So each integer is near the fit, given the integers above it. This is post-processing. Unless signed
+// is set it is biased: raising negative numbers to 0 lowers others.
+func NewWhole(f *Fit, margins []Margin, fixed map[[2]int]int64, signed bool) (*Whole, error) {
+	h := f.space.Hierarchy
+	w := &Whole{space: f.space, keys: make([]Keys, len(h.Levels)), blocks: make([][]int64, len(h.Levels))}
+	finest := len(h.Levels) - 1
+	for _, m := range margins {
+		finest = min(finest, m.Level)
+		for l := m.Level; l < len(h.Levels); l++ {
+			w.keys[l] |= m.Keys
+		}
+	}
+	for l := finest; l < len(h.Levels); l++ {
+		if cells := f.space.Cells(Margin{l, w.keys[l]}); cells > MaxJoint {
+			return nil, fmt.Errorf("the tables of level %s have %d cells over all their classifications; at most %d can be rounded",
+				h.Levels[l].Name, cells, MaxJoint)
+		}
+	}
+	r := &rounder{Whole: w, fit: f, signed: signed, chains: chains(w.keys, margins)}
+	r.declare(fixed)
+	for l := len(h.Levels) - 1; l >= finest; l-- {
+		if err := r.level(l); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// chains returns, for each level, sets of classifications from none to all of the level's, where each contains the one
+// before. The sets between are those of margins where possible.
+func chains(all []Keys, margins []Margin) [][]Keys {
+	out := make([][]Keys, len(all))
+	for l := range all {
+		var sets []Keys
+		for _, m := range margins {
+			if m.Level <= l {
+				sets = append(sets, m.Keys)
+			}
+		}
+		slices.SortFunc(sets, func(a, b Keys) int {
+			return cmp.Or(bits.OnesCount64(uint64(a))-bits.OnesCount64(uint64(b)), cmp.Compare(a, b))
+		})
+		out[l] = []Keys{0}
+		for _, s := range append(sets, all[l]) {
+			if last := out[l][len(out[l])-1]; s != last && last&^s == 0 {
+				out[l] = append(out[l], s)
+			}
+		}
+	}
+	return out
+}
+
+// rounder carries out [NewWhole].
+type rounder struct {
+	*Whole
+	fit    *Fit
+	signed bool
+	chains [][]Keys
+	least  [][]int64 // by level and node: the sum of declared totals below the node, or its own
+	known  [][]bool  // whether the node's total follows from declared totals
+}
+
+// declare adds up the declared totals.
+func (r *rounder) declare(fixed map[[2]int]int64) {
+	h := r.space.Hierarchy
+	for l := range h.Levels {
+		least, known := make([]int64, h.Nodes(l)), make([]bool, h.Nodes(l))
+		if l > 0 {
+			for i := range known {
+				known[i] = true
+			}
+			for i, p := range h.Levels[l-1].Parent {
+				least[p] += r.least[l-1][i]
+				known[p] = known[p] && r.known[l-1][i]
+			}
+		}
+		for i := range least {
+			if n, ok := fixed[[2]int{l, i}]; ok {
+				least[i], known[i] = n, true
+			}
+		}
+		r.least, r.known = append(r.least, least), append(r.known, known)
+	}
+}
+
+// level fills in the blocks of a level from those of the next coarser one.
+func (r *rounder) level(l int) error {
+	h, chain := r.space.Hierarchy, r.chains[l]
+	estimates := make([][]float64, len(chain))
+	for i, keys := range chain {
+		estimates[i] = r.fit.Values(Margin{l, keys})
+		for _, x := range estimates[i] {
+			if !(math.Abs(x) < maxWhole) {
+				return fmt.Errorf("an estimate is %g; only estimates below %d can be rounded", x, int64(maxWhole))
+			}
+		}
+	}
+	width := r.space.width(r.keys[l])
+	r.blocks[l] = make([]int64, h.Nodes(l)*width)
+	if h.Levels[l].Parent == nil {
+		for i := range h.Nodes(l) {
+			r.put(l, i, r.root(l, i, estimates))
+		}
+		return nil
+	}
+	wide := r.space.width(r.keys[l+1])
+	for p, children := range h.children(l + 1) {
+		above := r.blocks[l+1][p*wide : (p+1)*wide]
+		for i, block := range r.divide(l, children, above, estimates) {
+			r.put(l, children[i], block)
+		}
+	}
+	return nil
+}
+
+func (r *rounder) put(l, node int, block []int64) {
+	width := r.space.width(r.keys[l])
+	copy(r.blocks[l][node*width:], block)
+}
+
+// root returns the block of a node without parent.
+func (r *rounder) root(l, node int, estimates [][]float64) []int64 {
+	total := int64(math.Round(estimates[0][node]))
+	switch {
+	case r.known[l][node]:
+		total = r.least[l][node]
+	case !r.signed:
+		total = max(total, r.least[l][node])
+	}
+	block, chain := []int64{total}, r.chains[l]
+	for i, keys := range chain[1:] {
+		width := r.space.width(keys)
+		of, next := estimates[i+1][node*width:(node+1)*width], make([]int64, width)
+		for s, members := range r.members(keys, chain[i]) {
+			x := make([]float64, len(members))
+			for j, c := range members {
+				x[j] = of[c]
+			}
+			for j, n := range distribute(block[s], x, r.signed) {
+				next[members[j]] = n
+			}
+		}
+		block = next
+	}
+	return block
+}
+
+// members returns, for each cell of a block over onto, the cells of a block over keys that it contains.
+func (r *rounder) members(keys, onto Keys) [][]int {
+	out := make([][]int, r.space.width(onto))
+	for c, s := range r.space.projection(keys, onto) {
+		out[s] = append(out[s], c)
+	}
+	return out
+}
+
+// divide returns the children's blocks, whose sum is the parent's block, summed over the classifications that the
+// children's level lacks.
+func (r *rounder) divide(l int, children []int, above []int64, estimates [][]float64) [][]int64 {
+	chain := r.chains[l]
+	blocks := make([][]int64, len(children))
+	for i, n := range r.totals(l, children, r.space.wholeSum(above, r.keys[l+1], 0)[0], estimates[0]) {
+		blocks[i] = []int64{n}
+	}
+	for step, keys := range chain[1:] {
+		width, parent := r.space.width(keys), r.space.wholeSum(above, r.keys[l+1], keys)
+		next := make([][]int64, len(children))
+		for i := range next {
+			next[i] = make([]int64, width)
+		}
+		for s, members := range r.members(keys, chain[step]) {
+			t := transport{signed: r.signed, values: make([]float64, 0, len(children)*len(members))}
+			for _, c := range members {
+				t.columns = append(t.columns, parent[c])
+			}
+			for i, child := range children {
+				t.rows = append(t.rows, blocks[i][s])
+				for _, c := range members {
+					t.values = append(t.values, estimates[step+1][child*width+c])
+				}
+			}
+			for at, n := range t.solve() {
+				next[at/len(members)][members[at%len(members)]] = n
+			}
+		}
+		blocks = next
+	}
+	return blocks
+}
+
+// totals divides a node's total among its children. Declared totals stay as they are, and a child has at least the sum
+// of the declared totals below it if numbers are not negative.
+func (r *rounder) totals(l int, children []int, total int64, estimates []float64) []int64 {
+	out := make([]int64, len(children))
+	var free []int
+	var x []float64
+	for i, c := range children {
+		if r.known[l][c] || !r.signed {
+			out[i] = r.least[l][c]
+			total -= out[i]
+		}
+		if !r.known[l][c] {
+			free, x = append(free, i), append(x, estimates[c]-float64(out[i]))
+		}
+	}
+	if len(free) > 0 {
+		for i, n := range distribute(total, x, r.signed) {
+			out[free[i]] += n
+		}
+	}
+	return out
+}
+
+// wholeSum adds up one node's block over the classifications in keys that are not in onto.
+func (s *Space) wholeSum(block []int64, keys, onto Keys) []int64 {
+	out := make([]int64, s.width(onto))
+	for c, at := range s.projection(keys, onto) {
+		out[at] += block[c]
+	}
+	return out
+}
+
+// Values returns the integers of a margin's cells. The margin must be one of those that were rounded, or a sum of
+// these.
+func (w *Whole) Values(m Margin) []int64 {
+	width := w.space.width(w.keys[m.Level])
+	var out []int64
+	for i := range w.space.Hierarchy.Nodes(m.Level) {
+		out = append(out, w.space.wholeSum(w.blocks[m.Level][i*width:(i+1)*width], w.keys[m.Level], m.Keys)...)
+	}
+	return out
+}
