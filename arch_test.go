@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 		"internal/entropy", "internal/exact", "internal/gradient", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter",
 		"noise", "privacy",
 	},
+	"mechanism/linear": {"mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter"},
 	"mechanism/partition": {
 		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy",
 	},
@@ -71,10 +72,10 @@ var allowed = map[string][]string{
 	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                                          // which groups can have rows
 	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},                     // answers that read no row
 	"internal/post":        {"internal/bind", "internal/bounded", "internal/nearest", "internal/query", "internal/text", "internal/value", "noise"},            // SELECTs over the rows of an answer
-	"internal/sensitivity": {"internal/bounded", "internal/exact", "privacy"},                                                                                  // how far one unit moves what a statement measures
+	"internal/sensitivity": {"internal/bounded", "internal/exact", "mechanism/linear", "privacy"},                                                                                  // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
-		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/partition", "noise", "privacy",
+		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/linear", "mechanism/partition", "noise", "privacy",
 	},
 	"internal/truncation": {"internal/bounded", "internal/policy", "internal/value"}, // the statement that counts what caps cut
 	"internal/reuse":      {"internal/bounded", "internal/plan", "internal/value"},   // what follows from earlier releases
@@ -98,7 +99,7 @@ var allowed = map[string][]string{
 	"curator": {
 		"internal/bounded", "internal/cost", "internal/derive", "internal/draft", "internal/exact", "internal/free", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
 		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
-		"mechanism/selection", "noise", "privacy",
+		"mechanism/linear", "mechanism/selection", "noise", "privacy",
 	},
 	// floor 7: what is computed from releases
 	"internal/glm":           {},

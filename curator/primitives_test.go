@@ -16,6 +16,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/value"
 	"dither/mechanism"
+	"dither/mechanism/linear"
 	"dither/privacy"
 )
 
@@ -75,6 +76,22 @@ func primitives() []once {
 			}
 			return m.ID, fmt.Sprint(m.Sums[0].Values, m.Sums[1].Values, m.Sums[2].Values), m.Replayed, nil
 		}, "SELECT age, height FROM people"},
+		{"strategies", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			queries, err := linear.NewStrategy(linear.Product{linear.Centred(3)})
+			if err != nil {
+				return "", nil, false, err
+			}
+			total, err := linear.NewStrategy(linear.Product{linear.Total(1)})
+			if err != nil {
+				return "", nil, false, err
+			}
+			m, err := c.MeasureStrategy(ctx, Strategy{Request: requested(q), Parts: []StrategyPart{{Keys: []int{0}, Queries: queries}, {Queries: total, Weight: 2}}})
+			if err != nil {
+				return "", nil, false, err
+			}
+			return m.ID, fmt.Sprint(m.Parts[0].Values, m.Parts[1].Values), m.Replayed, nil
+		}, countSQL},
 		{"minimize", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
 			m, err := c.Minimize(ctx, Minimisation{Request: requested(q), Loss: LogisticLoss, Bound: "120", Radius: "2", Regularise: "30", Rows: 4, Curvature: "0.2"})

@@ -121,7 +121,7 @@ func TestReplay(t *testing.T) {
 	} {
 		for primitive, check := range map[string]func(*testing.T, string, twins){
 			"measure": replayMeasure, "answer": replayAnswer, "above": replayAbove, "select": replaySelect, "rank": replayRank, "quantiles": replayQuantiles,
-			"moments": replayMoments,
+			"moments": replayMoments, "strategies": replayStrategies,
 		} {
 			if strings.Contains(relation, "NULL") && primitive != "measure" && primitive != "rank" && primitive != "quantiles" {
 				continue

@@ -16,6 +16,7 @@ import (
 var doors = strings.Fields(`
 analytic:Gaussian.Measure
 learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:TheilSen.Release
+linear:Strategy.Apply
 mechanism:Gaussian.Measure mechanism:Laplace.Measure mechanism:NewPartition mechanism:RoundedGaussian.Measure mechanism:Staircase.Measure
 mechanism:SymmetricGaussian.Measure mechanism:Tulap.Measure
 partition:Counts.Select partition:Selection.Select partition:ThresholdGaussian.Measure partition:ThresholdLaplace.Measure
@@ -31,7 +32,7 @@ stream:Counter.Next stream:SparseSession.Ask
 // makers.
 var exports = strings.Fields(`
 mechanism:Exact mechanism:Ordered mechanism:OrderedCells mechanism:Rows mechanism:RowShape mechanism:Partition
-mechanism:ErrOrder mechanism:ErrRows mechanism:ErrParameter
+linear:ErrParameter mechanism:ErrOrder mechanism:ErrRows mechanism:ErrParameter
 `)
 
 // Minimiser's three functions return exact values, opaque still, whose sensitivity it knows. OutputInterval holds exact

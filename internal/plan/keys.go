@@ -119,7 +119,7 @@ func (b *keying) groupBy() error {
 		}
 		b.grouped, b.grids = append(b.grouped, k), append(b.grids, grid)
 		b.groupedBy = append(b.groupedBy, query.Print(meant))
-		if cells *= max(len(k.Values), 1); cells > MaxCells {
+		if cells = min(cells*max(len(k.Values), 1), MaxCells+1); cells > MaxCells && !b.manyCells {
 			many := bind.Refuse(
 				x.Pos(),
 				b.fewer(),

@@ -20,6 +20,7 @@ type job struct {
 	keys        keysAs  // which values keys have
 	found       int64   // the bound on a unit's rows that a search released; 0 if none
 	uncut       bool    // for found: whether the plan before the search has no estimate of what its bounds cut
+	manyCells   bool    // whether the cells of all keys together are never listed, so that MaxCells does not limit them
 }
 
 // keysAs says which values the keys of a plan have.

@@ -1,0 +1,96 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"dither/internal/bounded"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// Linear measures strategies: integer matrices, applied to the exact cells (groups) of one bounded statement, with
+// independent noise on each answer.
+//
+// By composition, its loss is the price: the parts' shares add up to it. The answers of a part form one vector under one
+// mechanism (mechanism.Laplace or mechanism.Gaussian), and the plan proves its sensitivity. The matrices are applied
+// inside package mechanism/linear, in integers, so the answers are as opaque as the cells until the noise is added.
+type Linear struct {
+	numbersAlone
+	plan *plan.Linear
+}
+
+// Plan returns the plan that the access runs.
+func (l *Linear) Plan() *plan.Linear { return l.plan }
+
+// Linear returns the primitive for a plan of strategies.
+func (k *Kernel) Linear(p *plan.Linear, by Asker) (*Linear, error) {
+	l, versions, err := k.lookAt(&p.Base, by)
+	if err != nil {
+		return nil, err
+	}
+	l.statements, l.price, l.key = p.Looks(), p.Price, p.Key(versions...)
+	l.passes = int64(len(l.statements))
+	l.releases(1, p.Numbers())
+	for _, part := range p.Parts {
+		l.mechanisms = append(l.mechanisms, measureMechanism(&part.Answers, part.Strategy.Rows()))
+	}
+	return &Linear{numbersAlone{l}, p}, partsAddUp(p)
+}
+
+// access implements [Primitive].
+func (l *Linear) access(ctx context.Context, rows reader) (out Values, err error) {
+	numbers := make([]*big.Int, 0, l.plan.Numbers())
+	var read *bounded.Statement
+	var cells []mechanism.Exact
+	for i, part := range l.plan.Parts {
+		if part.Look != read { // parts that follow each other often have the same histogram
+			all, err := rows.engine.Aggregate(ctx, part.Look, rows.sealed)
+			if err != nil {
+				return out, err
+			}
+			read, cells = part.Look, column(all, 0)
+		}
+		noisy, err := answered(part, cells)
+		if err != nil {
+			return out, fmt.Errorf("part %d: %w", i+1, err)
+		}
+		numbers = append(numbers, noisy...)
+	}
+	out.Numbers = [][]*big.Int{numbers}
+	return out, nil
+}
+
+// answered returns the noisy answers of a part's strategy on the cells (groups) of its histogram.
+func answered(part *plan.MeasuredPart, cells []mechanism.Exact) ([]*big.Int, error) {
+	if part.Order != nil {
+		ordered := make([]mechanism.Exact, len(part.Order))
+		for i, at := range part.Order {
+			ordered[i] = cells[at]
+		}
+		cells = ordered
+	}
+	answers, err := part.Strategy.Apply(cells, part.Reach())
+	if err != nil {
+		return nil, err
+	}
+	noisy, err := noisily(&part.Answers, answers)
+	if err == nil {
+		err = measuredAsPlanned(&part.Answers, noisy)
+	}
+	return noisy.Values, err
+}
+
+// partsAddUp is addsUp for strategies.
+func partsAddUp(p *plan.Linear) error {
+	total := privacy.Loss{}
+	for _, part := range p.Parts {
+		total = total.Plus(part.Answers.Loss)
+	}
+	if !total.Within(p.Price) {
+		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", ErrUnplanned, total, p.Price)
+	}
+	return nil
+}
