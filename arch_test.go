@@ -72,7 +72,7 @@ var allowed = map[string][]string{
 	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                                          // which groups can have rows
 	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},                     // answers that read no row
 	"internal/post":        {"internal/bind", "internal/bounded", "internal/nearest", "internal/query", "internal/text", "internal/value", "noise"},            // SELECTs over the rows of an answer
-	"internal/sensitivity": {"internal/bounded", "internal/exact", "mechanism/linear", "privacy"},                                                                                  // how far one unit moves what a statement measures
+	"internal/sensitivity": {"internal/bounded", "internal/exact", "mechanism/linear", "privacy"},                                                              // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
 		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/linear", "mechanism/partition", "noise", "privacy",
