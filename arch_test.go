@@ -113,6 +113,7 @@ var allowed = map[string][]string{
 	"stats/regression":       {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale", "stats/internal/student"},
 	"stats/bounds":           {"curator", "internal/exact", "stats/internal/request"},
 	"stats":                  {}, // the families' overview
+	"strategy":               {},
 	"strategy/table":         {}, // tables that add up
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
@@ -140,13 +141,14 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
+	"internal/cli/strategies": {"internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",
 	},
 	"internal/cli": {
 		"internal/cli/analyst", "internal/cli/console", "internal/cli/laboratory", "internal/cli/owner",
-		"internal/cli/render", "internal/cli/statistics", "internal/cli/tour", "internal/nearest",
+		"internal/cli/render", "internal/cli/statistics", "internal/cli/strategies", "internal/cli/tour", "internal/nearest",
 	},
 	"cmd/dither": {"internal/cli"},
 	// beside the house: what checks it, and whatever else makes promises

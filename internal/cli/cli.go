@@ -13,6 +13,7 @@ import (
 	"dither/internal/cli/laboratory"
 	"dither/internal/cli/owner"
 	"dither/internal/cli/statistics"
+	"dither/internal/cli/strategies"
 	"dither/internal/cli/tour"
 	"dither/internal/nearest"
 )
@@ -39,6 +40,7 @@ func verbs() []console.Verb {
 		owner.Reset,
 		laboratory.Account,
 		laboratory.Calibrate,
+		strategies.Workload,
 		laboratory.Interpret,
 		laboratory.Attack,
 		laboratory.Channel,

@@ -31,6 +31,7 @@ func TestHelpIsWhole(t *testing.T) {
 		{"ledger"},
 		{"account"},
 		{"calibrate"},
+		{"workload"},
 		{"channel"},
 		{"audit"},
 		{"audit", "timing"},

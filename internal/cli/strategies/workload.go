@@ -1,0 +1,248 @@
+// Package strategies has the commands that choose what to measure for many questions.
+package strategies
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/privacy"
+	"dither/strategy"
+)
+
+// Workload is the command `dither workload`.
+var Workload = console.Verb{
+	Name:  "workload",
+	Args:  "--prefixes N | --ranges N | --windows N:W | --matrix FILE … --rho R | --epsilon E",
+	About: "compare what could be measured for many questions, by expected error, free",
+	Run:   runWorkload,
+	More:  func(*console.Console) string { return workloadHelp },
+}
+
+// asked has the values of the command's flags.
+type asked struct {
+	prefixes, ranges, windows, matrices []string
+	rho, epsilon                        string
+	explain                             bool
+	picture                             console.Picture
+}
+
+// runWorkload compares strategies for a workload. It reads no home and spends nothing.
+func runWorkload(s *console.Console, args []string) error {
+	var a asked
+	s.FormatFlag("table", "json", "markdown")
+	s.Flag(&a.prefixes, "prefixes", "N", "the N running totals of a column of N cells; may be repeated, as the next three")
+	s.Flag(&a.ranges, "ranges", "N", "all ranges of a column of N cells")
+	s.Flag(&a.windows, "windows", "N:W", "all windows of W contiguous cells of a column of N cells")
+	s.Flag(&a.matrices, "matrix", "FILE", "the queries in FILE, as CSV: a row for each query, a number for each cell")
+	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
+	s.Flag(&a.epsilon, "epsilon", "E", "the price in ε: measurements have Laplace noise")
+	s.Flag(&a.explain, "explain", "", "also print the expected error by the length of a query's interval")
+	s.Flag(&a.picture.File, "plot", "FILE", "draw the expected error by length as FILE.svg or FILE.png")
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 0 {
+		return console.Usage("workload takes no argument %q; give the questions as flags, such as --ranges 365", rest[0])
+	}
+	if err := a.picture.Check(s); err != nil {
+		return err
+	}
+	p, err := a.price()
+	if err != nil {
+		return err
+	}
+	w, err := a.workload()
+	if err != nil {
+		return err
+	}
+	c, err := strategy.Choose(w, p.noise)
+	if err != nil {
+		return console.Usage("%s", words(err))
+	}
+	return show(s, a, shown{Choice: c, workload: w, price: p})
+}
+
+// price is the price of all measurements together.
+type price struct {
+	noise     strategy.Noise
+	text      string  // such as "ρ = 1/2"
+	deviation float64 // the standard deviation of one count's noise
+}
+
+func (a asked) price() (price, error) {
+	switch {
+	case a.rho == "" && a.epsilon == "":
+		return price{}, console.Usage("workload needs a price: --rho R for Gaussian noise, or --epsilon E for Laplace noise")
+	case a.rho != "" && a.epsilon != "":
+		return price{}, console.Usage("workload takes --rho or --epsilon, not both")
+	case a.epsilon != "":
+		e, err := console.EpsilonFlag(a.epsilon)
+		if err != nil {
+			return price{}, err
+		}
+		f, _ := e.Rat().Float64()
+		return price{strategy.Laplace, "ε = " + render.Given(e.Rat()), math.Sqrt2 / f}, nil
+	}
+	r, err := console.NumberFlag("rho", a.rho)
+	if err != nil {
+		return price{}, err
+	}
+	if most := int64(privacy.MaxRho); r.Sign() <= 0 || r.Cmp(big.NewRat(most, 1)) > 0 {
+		return price{}, console.Usage("--rho must be above 0 and at most %d", most)
+	}
+	f, _ := r.Float64()
+	return price{strategy.Gaussian, "ρ = " + render.Given(r), 1 / math.Sqrt(2*f)}, nil
+}
+
+// workload returns the union of the workloads of all flags.
+func (a asked) workload() (strategy.Workload, error) {
+	var all []strategy.Workload
+	for _, f := range []struct {
+		name  string
+		texts []string
+		parse func(text string) (strategy.Workload, error)
+	}{
+		{"prefixes", a.prefixes, func(text string) (strategy.Workload, error) { return counted(text, strategy.Prefixes) }},
+		{"ranges", a.ranges, func(text string) (strategy.Workload, error) { return counted(text, strategy.Ranges) }},
+		{"windows", a.windows, windows},
+		{"matrix", a.matrices, matrix},
+	} {
+		for _, text := range f.texts {
+			w, err := f.parse(text)
+			if err != nil {
+				return strategy.Workload{}, console.Usage("--%s %s: %s", f.name, text, words(err))
+			}
+			all = append(all, w)
+		}
+	}
+	if len(all) == 0 {
+		return strategy.Workload{}, console.Usage(
+			"workload needs the questions: --prefixes N, --ranges N, --windows N:W or --matrix FILE")
+	}
+	w, err := strategy.Union(all...)
+	if err != nil {
+		return w, console.Usage("%s", words(err))
+	}
+	return w, nil
+}
+
+// words returns the text of an error of package strategy without its prefix, which is meant for programs.
+func words(err error) string {
+	for _, e := range []error{strategy.ErrWorkload, strategy.ErrStrategy} {
+		if text, ok := strings.CutPrefix(err.Error(), e.Error()+": "); ok {
+			return text
+		}
+	}
+	return err.Error()
+}
+
+var errCells = errors.New("the number of cells must be an integer, such as 365")
+
+func whole(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, errCells
+	}
+	return int(n), nil
+}
+
+// counted parses N or N*WEIGHT.
+func counted(text string, make func(int) (strategy.Workload, error)) (strategy.Workload, error) {
+	text, weight, err := weighted(text)
+	if err != nil {
+		return strategy.Workload{}, err
+	}
+	n, err := whole(text)
+	if err != nil {
+		return strategy.Workload{}, err
+	}
+	w, err := make(n)
+	if err != nil {
+		return w, err
+	}
+	return w.Weighted(weight)
+}
+
+// weighted splits off a weight, which is 1 if there is none.
+func weighted(text string) (rest string, weight float64, err error) {
+	rest, factor, found := strings.Cut(text, "*")
+	if !found {
+		return rest, 1, nil
+	}
+	weight, err = strconv.ParseFloat(factor, 64)
+	if err != nil || !(weight > 0) {
+		return "", 0, errors.New("the weight after * must be a number above 0")
+	}
+	return rest, weight, nil
+}
+
+// windows parses N:W or N:W*WEIGHT.
+func windows(text string) (strategy.Workload, error) {
+	cells, width, found := strings.Cut(text, ":")
+	if !found {
+		return strategy.Workload{}, errors.New("give the number of cells and the width, such as 365:7")
+	}
+	return counted(width, func(w int) (strategy.Workload, error) {
+		n, err := whole(cells)
+		if err != nil {
+			return strategy.Workload{}, err
+		}
+		return strategy.Windows(n, w)
+	})
+}
+
+// matrix reads a matrix from a file of CSV without a header.
+func matrix(name string) (strategy.Workload, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return strategy.Workload{}, err
+	}
+	defer f.Close() //nolint:errcheck // the file is only read
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = -1
+	r.ReuseRecord = true
+	var rows [][]float64
+	entries := 0
+	for {
+		record, err := r.Read()
+		if err != nil {
+			if len(record) == 0 && errors.Is(err, io.EOF) {
+				return strategy.Explicit(rows)
+			}
+			return strategy.Workload{}, err
+		}
+		row := make([]float64, len(record))
+		for j, text := range record {
+			if row[j], err = strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil {
+				line, _ := r.FieldPos(j)
+				return strategy.Workload{}, fmt.Errorf("line %d: %q is not a number", line, text)
+			}
+		}
+		rows = append(rows, row)
+		if entries += len(row); entries > strategy.MaxEntries {
+			return strategy.Workload{}, fmt.Errorf("a matrix may have %d entries", strategy.MaxEntries)
+		}
+	}
+}
+
+const workloadHelp = `
+A column has N cells in a fixed order, such as days or bins. A workload is a set of questions about sums of cells.
+workload compares strategies: what could be measured, so that all answers follow from the measurements. Each error is in
+units of the noise of one count at the same price. bound is a certified lower bound for every strategy.
+
+  dither workload --prefixes 1024 --rho 1/2
+  dither workload --ranges 365 --windows 365:7*10 --epsilon 1
+
+Several flags are one workload, if they have the same number of cells. A weight after * multiplies the variances of a
+flag's questions in the mean.
+`

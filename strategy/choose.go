@@ -1,0 +1,105 @@
+package strategy
+
+import (
+	"fmt"
+	"math"
+)
+
+// Choice is the outcome of a comparison of strategies for one workload.
+type Choice struct {
+	Candidates []Candidate
+	Chosen     *Strategy // the candidate of least RMSE; the first of several
+	// Bound is a certified lower bound on the RMSE of every strategy with least squares, for the same noise.
+	Bound float64
+}
+
+// Candidate is a strategy that was compared, and its expected errors for the workload.
+type Candidate struct {
+	Name string
+	Expected
+}
+
+// Choose compares strategies for a workload by their exact expected errors.
+func Choose(w Workload, noise Noise) (*Choice, error) {
+	if w.cells == 0 {
+		return nil, fmt.Errorf("%w: it has no cells", ErrWorkload)
+	}
+	var c Choice
+	add := func(s *Strategy, err error) error {
+		if err == nil {
+			c.Candidates = append(c.Candidates, Candidate{s.Name, s.Expected})
+			if c.Chosen == nil || s.RMSE < c.Chosen.RMSE {
+				c.Chosen = s
+			}
+		}
+		return err
+	}
+	n := w.cells
+	if err := add(ofTree("identity", w, Tree{Cells: n, Branching: max(n, 2)}, noise)); err != nil {
+		return nil, err
+	}
+	if n > 1 {
+		for _, try := range trees(w, noise) {
+			if err := add(try()); err != nil {
+				return nil, err
+			}
+		}
+		best, b, err := bestTree(w, noise)
+		if err != nil || b != QardajiBranching(n) {
+			if err := add(best, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	bound, err := c.optimise(w, noise, add)
+	if err != nil {
+		return nil, err
+	}
+	c.Bound = math.Min(bound, c.Chosen.RMSE)
+	return &c, nil
+}
+
+// trees returns the hierarchical candidates: the binary tree, wavelets, and the tree of Qardaji and others.
+func trees(w Workload, noise Noise) []func() (*Strategy, error) {
+	n := w.cells
+	return []func() (*Strategy, error){
+		func() (*Strategy, error) {
+			return ofTree("binary tree", w, Tree{Cells: n, Branching: 2, Root: true}, noise)
+		},
+		func() (*Strategy, error) { return ofHaar(w, noise) },
+		func() (*Strategy, error) {
+			b := QardajiBranching(n)
+			return ofTree(fmt.Sprintf("HB(%d)", b), w, Tree{Cells: n, Branching: b}, noise)
+		},
+	}
+}
+
+func ofTree(name string, w Workload, t Tree, noise Noise) (*Strategy, error) {
+	m, err := t.Matrix()
+	if err != nil {
+		return nil, err
+	}
+	return newStrategy(name, w, m, noise, t.covariance)
+}
+
+func ofHaar(w Workload, noise Noise) (*Strategy, error) {
+	m, err := Haar(w.cells)
+	if err != nil {
+		return nil, err
+	}
+	return New("Haar", w, m, noise)
+}
+
+// bestTree returns the tree without a root of least RMSE, and its branching factor, among those of [Branchings].
+func bestTree(w Workload, noise Noise) (best *Strategy, branching int, err error) {
+	for _, b := range append(Branchings(w.cells), max(w.cells, 2)) {
+		s, err := ofTree(fmt.Sprintf("tree(%d)", b), w, Tree{Cells: w.cells, Branching: b}, noise)
+		if err != nil {
+			return nil, 0, err
+		}
+		if best == nil || s.RMSE < best.RMSE {
+			best, branching = s, b
+		}
+	}
+	return best, branching, nil
+}

@@ -1,0 +1,23 @@
+package strategy
+
+import "math"
+
+// optimise adds the candidates that are found by optimisation, and returns a certified lower bound on the RMSE of every
+// strategy.
+//
+// The bound for Gaussian noise also holds for Laplace noise: the L2 norm of a column is at most its L1 norm, so a matrix
+// has at least the error under Laplace noise that it has under Gaussian noise, both in units of the noise of one count.
+func (c *Choice) optimise(w Workload, noise Noise, add func(*Strategy, error) error) (float64, error) {
+	if noise == Gaussian && w.cells <= MaxOptimised {
+		s, bound, err := Optimal(w)
+		return bound, add(s, err)
+	}
+	return Bound(w), nil
+}
+
+// Bound returns a certified lower bound on the RMSE of every strategy for the workload, under either noise.
+func Bound(w Workload) float64 {
+	r, tolerance := w.roots()
+	_, bound := ascend(r, w.cells, tolerance)
+	return math.Sqrt(bound / w.weight())
+}
