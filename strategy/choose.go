@@ -20,7 +20,7 @@ type Candidate struct {
 }
 
 // Choose compares strategies for a workload by their exact expected errors.
-func Choose(w Workload, noise Noise) (*Choice, error) {
+func Choose(w Workload, unit Unit) (*Choice, error) {
 	if w.cells == 0 {
 		return nil, fmt.Errorf("%w: it has no cells", ErrWorkload)
 	}
@@ -35,23 +35,23 @@ func Choose(w Workload, noise Noise) (*Choice, error) {
 		return err
 	}
 	n := w.cells
-	if err := add(ofTree("identity", w, Tree{Cells: n, Branching: max(n, 2)}, noise)); err != nil {
+	if err := add(ofTree("identity", w, Tree{Cells: n, Branching: max(n, 2)}, unit)); err != nil {
 		return nil, err
 	}
 	if n > 1 {
-		for _, try := range trees(w, noise) {
+		for _, try := range trees(w, unit) {
 			if err := add(try()); err != nil {
 				return nil, err
 			}
 		}
-		best, b, err := bestTree(w, noise)
+		best, b, err := bestTree(w, unit)
 		if err != nil || b != QardajiBranching(n) {
 			if err := add(best, err); err != nil {
 				return nil, err
 			}
 		}
 	}
-	bound, err := c.optimise(w, noise, add)
+	bound, err := c.optimise(w, unit, add)
 	if err != nil {
 		return nil, err
 	}
@@ -60,40 +60,40 @@ func Choose(w Workload, noise Noise) (*Choice, error) {
 }
 
 // trees returns the hierarchical candidates: the binary tree, wavelets, and the tree of Qardaji and others.
-func trees(w Workload, noise Noise) []func() (*Strategy, error) {
+func trees(w Workload, unit Unit) []func() (*Strategy, error) {
 	n := w.cells
 	return []func() (*Strategy, error){
 		func() (*Strategy, error) {
-			return ofTree("binary tree", w, Tree{Cells: n, Branching: 2, Root: true}, noise)
+			return ofTree("binary tree", w, Tree{Cells: n, Branching: 2, Root: true}, unit)
 		},
-		func() (*Strategy, error) { return ofHaar(w, noise) },
+		func() (*Strategy, error) { return ofHaar(w, unit) },
 		func() (*Strategy, error) {
 			b := QardajiBranching(n)
-			return ofTree(fmt.Sprintf("HB(%d)", b), w, Tree{Cells: n, Branching: b}, noise)
+			return ofTree(fmt.Sprintf("HB(%d)", b), w, Tree{Cells: n, Branching: b}, unit)
 		},
 	}
 }
 
-func ofTree(name string, w Workload, t Tree, noise Noise) (*Strategy, error) {
+func ofTree(name string, w Workload, t Tree, unit Unit) (*Strategy, error) {
 	m, err := t.Matrix()
 	if err != nil {
 		return nil, err
 	}
-	return newStrategy(name, w, m, noise, t.covariance)
+	return newStrategy(name, w, m, unit, t.covariance)
 }
 
-func ofHaar(w Workload, noise Noise) (*Strategy, error) {
+func ofHaar(w Workload, unit Unit) (*Strategy, error) {
 	m, err := Haar(w.cells)
 	if err != nil {
 		return nil, err
 	}
-	return New("Haar", w, m, noise)
+	return New("Haar", w, m, unit)
 }
 
 // bestTree returns the tree without a root of least RMSE, and its branching factor, among those of [Branchings].
-func bestTree(w Workload, noise Noise) (best *Strategy, branching int, err error) {
+func bestTree(w Workload, unit Unit) (best *Strategy, branching int, err error) {
 	for _, b := range append(Branchings(w.cells), max(w.cells, 2)) {
-		s, err := ofTree(fmt.Sprintf("tree(%d)", b), w, Tree{Cells: w.cells, Branching: b}, noise)
+		s, err := ofTree(fmt.Sprintf("tree(%d)", b), w, Tree{Cells: w.cells, Branching: b}, unit)
 		if err != nil {
 			return nil, 0, err
 		}

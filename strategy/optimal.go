@@ -32,7 +32,7 @@ func Optimal(w Workload) (s *Strategy, bound float64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	s, err = New("optimal", w, m, Gaussian)
+	s, err = New("optimal", w, m, Rho)
 	return s, math.Sqrt(bound / w.weight()), err
 }
 

@@ -6,20 +6,20 @@ import (
 	"math/big"
 )
 
-// Noise is the distribution of a measurement's noise.
-type Noise int
+// Unit is the currency in which the measurements are paid for, which decides their noise.
+type Unit int
 
-// The noise of measurements. Under zCDP the noise is Gaussian and scales with the largest L2 norm of a column. Under
-// pure differential privacy it is Laplace and scales with the largest L1 norm.
+// The units. For a price in ρ the noise is Gaussian, and its deviation scales with the largest L2 norm of a column. For a
+// price in ε the noise is Laplace, and scales with the largest L1 norm.
 const (
-	Gaussian Noise = iota
-	Laplace
+	Rho Unit = iota
+	Epsilon
 )
 
 // Strategy is a matrix of measurements with the expected errors of the workload that it was made for.
 type Strategy struct {
 	Name   string
-	Noise  Noise
+	Unit   Unit
 	Matrix Matrix
 	Expected
 
@@ -29,28 +29,28 @@ type Strategy struct {
 
 // New returns the strategy that measures the rows of a matrix, which must have full column rank. The expected errors
 // are those of least squares.
-func New(name string, w Workload, m Matrix, noise Noise) (*Strategy, error) {
-	return newStrategy(name, w, m, noise, m.covariance)
+func New(name string, w Workload, m Matrix, unit Unit) (*Strategy, error) {
+	return newStrategy(name, w, m, unit, m.covariance)
 }
 
 func newStrategy(
-	name string, w Workload, m Matrix, noise Noise, covariance func(scale2 float64) (*covariance, error),
+	name string, w Workload, m Matrix, unit Unit, covariance func(scale2 float64) (*covariance, error),
 ) (*Strategy, error) {
 	if m.Columns != w.cells {
 		return nil, fmt.Errorf("%w: %d columns for %d cells", ErrStrategy, m.Columns, w.cells)
 	}
-	c, err := covariance(m.scale2(noise))
+	c, err := covariance(m.scale2(unit))
 	if err != nil {
 		return nil, err
 	}
-	return &Strategy{Name: name, Noise: noise, Matrix: m, Expected: c.expected(w), workload: w, covariance: c}, nil
+	return &Strategy{Name: name, Unit: unit, Matrix: m, Expected: c.expected(w), workload: w, covariance: c}, nil
 }
 
 // scale2 returns the variance of a measurement's noise, in units of the variance of one count's noise.
-func (m Matrix) scale2(noise Noise) float64 {
+func (m Matrix) scale2(unit Unit) float64 {
 	l1, l2squared := m.Norms()
 	f, _ := new(big.Float).SetInt(l2squared).Float64()
-	if noise == Laplace {
+	if unit == Epsilon {
 		f, _ = new(big.Float).SetInt(l1).Float64()
 		f *= f
 	}
@@ -89,7 +89,7 @@ func (s *Strategy) Estimate(measured []float64) ([]float64, error) {
 	if len(measured) != len(s.Matrix.Rows) {
 		return nil, fmt.Errorf("%w: %d measurements for %d rows", ErrStrategy, len(measured), len(s.Matrix.Rows))
 	}
-	scale2 := s.Matrix.scale2(s.Noise)
+	scale2 := s.Matrix.scale2(s.Unit)
 	right := s.Matrix.transposed(measured)
 	out := make([]float64, len(right))
 	for i := range out {

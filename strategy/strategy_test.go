@@ -32,23 +32,23 @@ func TestPublishedErrors(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		work          Workload
-		noise         Noise
+		unit          Unit
 		identity, two float64
 		haar, hb      float64
 		tolerance     float64
 	}{
-		{"ranges", all, Gaussian, 18.4932, 4.6542, 4.3185, 6.4087, 5e-5},
-		{"prefixes", running, Gaussian, 22.6385, 3.6862, 3.6674, 6.4338, 5e-5},
-		{"ranges, pure", all, Laplace, 18.493, 15.436, 14.323, 9.063, 5e-4},
-		{"prefixes, pure", running, Laplace, 22.638, 12.226, 12.163, 9.099, 5.1e-4},
+		{"ranges", all, Rho, 18.4932, 4.6542, 4.3185, 6.4087, 5e-5},
+		{"prefixes", running, Rho, 22.6385, 3.6862, 3.6674, 6.4338, 5e-5},
+		{"ranges, pure", all, Epsilon, 18.493, 15.436, 14.323, 9.063, 5e-4},
+		{"prefixes, pure", running, Epsilon, 22.638, 12.226, 12.163, 9.099, 5.1e-4},
 	} {
-		identity := must[*Strategy](t)(New("identity", c.work, Identity(1024), c.noise))
+		identity := must[*Strategy](t)(New("identity", c.work, Identity(1024), c.unit))
 		near(t, c.name+" identity", identity.RMSE, c.identity, c.tolerance)
-		two := must[*Strategy](t)(ofTree("", c.work, Tree{Cells: 1024, Branching: 2, Root: true}, c.noise))
+		two := must[*Strategy](t)(ofTree("", c.work, Tree{Cells: 1024, Branching: 2, Root: true}, c.unit))
 		near(t, c.name+" binary tree", two.RMSE, c.two, c.tolerance)
-		haar := must[*Strategy](t)(ofHaar(c.work, c.noise))
+		haar := must[*Strategy](t)(ofHaar(c.work, c.unit))
 		near(t, c.name+" Haar", haar.RMSE, c.haar, c.tolerance)
-		hb := must[*Strategy](t)(ofTree("", c.work, Tree{Cells: 1024, Branching: QardajiBranching(1024)}, c.noise))
+		hb := must[*Strategy](t)(ofTree("", c.work, Tree{Cells: 1024, Branching: QardajiBranching(1024)}, c.unit))
 		near(t, c.name+" HB", hb.RMSE, c.hb, c.tolerance)
 	}
 }
@@ -96,7 +96,7 @@ func TestQardaji(t *testing.T) {
 		if c.long && os.Getenv("DITHER_LONG") != "1" {
 			continue
 		}
-		s := must[*Strategy](t)(ofTree("", work, Tree{Cells: 4096, Branching: c.branching}, Laplace))
+		s := must[*Strategy](t)(ofTree("", work, Tree{Cells: 4096, Branching: c.branching}, Epsilon))
 		near(t, fmt.Sprintf("the mean variance with %d branches", c.branching), s.RMSE*s.RMSE, c.variance, 0.051)
 	}
 }
@@ -170,7 +170,7 @@ func TestWorkloadsAgreeWithTheirQueries(t *testing.T) {
 // For every small workload, the bound is below every candidate's error, and the optimum is within 1e-3 of it.
 func TestBoundHolds(t *testing.T) {
 	for name, w := range workloads(t) {
-		c := must[*Choice](t)(Choose(w, Gaussian))
+		c := must[*Choice](t)(Choose(w, Rho))
 		for _, k := range c.Candidates {
 			if !(k.RMSE >= c.Bound) || !(k.Maximum >= k.RMSE*(1-1e-12)) && !weighted(w) {
 				t.Errorf("%s: %+v, and the bound is %g", name, k, c.Bound)
@@ -207,8 +207,8 @@ func TestRootsAgree(t *testing.T) {
 // Estimates reproduce cells that were measured without noise, and every deviation is the root of a covariance.
 func TestEstimate(t *testing.T) {
 	w := must[Workload](t)(Ranges(9))
-	for _, noise := range []Noise{Gaussian, Laplace} {
-		s := must[*Choice](t)(Choose(w, noise)).Chosen
+	for _, unit := range []Unit{Rho, Epsilon} {
+		s := must[*Choice](t)(Choose(w, unit)).Chosen
 		cells := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5}
 		got := must[[]float64](t)(s.Estimate(s.Matrix.Times(cells)))
 		for i := range cells {
@@ -241,7 +241,7 @@ func TestRefusesInvalidWorkloads(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Choose(Workload{}, Gaussian); !errors.Is(err, ErrWorkload) {
+	if _, err := Choose(Workload{}, Rho); !errors.Is(err, ErrWorkload) {
 		t.Errorf("the zero workload: %v", err)
 	}
 }

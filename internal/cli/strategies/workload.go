@@ -65,7 +65,7 @@ func runWorkload(s *console.Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := strategy.Choose(w, p.noise)
+	c, err := strategy.Choose(w, p.unit)
 	if err != nil {
 		return console.Usage("%s", words(err))
 	}
@@ -74,7 +74,7 @@ func runWorkload(s *console.Console, args []string) error {
 
 // price is the price of all measurements together.
 type price struct {
-	noise     strategy.Noise
+	unit      strategy.Unit
 	text      string  // such as "ρ = 1/2"
 	deviation float64 // the standard deviation of one count's noise
 }
@@ -91,7 +91,7 @@ func (a asked) price() (price, error) {
 			return price{}, err
 		}
 		f, _ := e.Rat().Float64()
-		return price{strategy.Laplace, "ε = " + render.Given(e.Rat()), math.Sqrt2 / f}, nil
+		return price{strategy.Epsilon, "ε = " + render.Given(e.Rat()), math.Sqrt2 / f}, nil
 	}
 	r, err := console.NumberFlag("rho", a.rho)
 	if err != nil {
@@ -101,7 +101,7 @@ func (a asked) price() (price, error) {
 		return price{}, console.Usage("--rho must be above 0 and at most %d", most)
 	}
 	f, _ := r.Float64()
-	return price{strategy.Gaussian, "ρ = " + render.Given(r), 1 / math.Sqrt(2*f)}, nil
+	return price{strategy.Rho, "ρ = " + render.Given(r), 1 / math.Sqrt(2*f)}, nil
 }
 
 // workload returns the union of the workloads of all flags.
