@@ -1,0 +1,155 @@
+package marginal
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Plan is a strategy for a workload: what is measured for each subset of attributes, and with which share of the price.
+//
+// For a subset A, it measures the integer matrix ⊗ R_k over k in A, applied to the counts by A's attributes, with
+// independent noise. The rows of each R_k add up to 0, so measurements of different subsets concern orthogonal parts of
+// the data, and every marginal of the workload is a sum of such parts.
+//
+// All errors are standard deviations in units of the noise of one count at the plan's whole price.
+type Plan struct {
+	Name      string
+	RMSE      float64 // the root of the mean variance over the workload's queries, each with its marginal's weight
+	Maximum   float64 // the root of the largest variance of a query; an upper bound if Rough
+	Rough     bool    // Maximum is an upper bound: there are too many queries to compare
+	factors   []*factor
+	residuals *residuals
+	shares    []float64 // by class: the share of the price of one subset. They add up to 1 over all subsets
+}
+
+// Sum returns ResidualPlanner's plan for the least weighted sum of squared errors: the strategy of plain marginals,
+// c·I − 11ᵀ for each attribute. If all attributes have plain [Values], no strategy with Gaussian noise has a smaller
+// sum: it equals [Workload.Bound].
+//
+// Source: Xiao, He, Zhang and Kifer, "An optimal and scalable matrix mechanism for noisy marginals under convex loss
+// functions", NeurIPS 2023.
+func (w *Workload) Sum() *Plan { return w.plan("residual planner (sum)", w.factors(flat)) }
+
+// Decomposition returns the plan for the least weighted sum of squared errors that measures each subset of attributes
+// with its best strategy. For plain [Values] it is [Workload.Sum].
+//
+// Its sum of squared errors is the least of all strategies with Gaussian noise whose Gram matrix is block diagonal: the
+// parts of different subsets of attributes are measured independently. ResidualPlanner and its extensions to other
+// bases are such strategies, so this plan is never worse than they are.
+//
+// Proof. Let B be the Gram matrix of the strategy, B = Σ B_A, with B_A the block of subset A and diagonal entries of B
+// at most 1. The sum of squared errors is Σ tr(B_A⁺V_A), with V_A the block of the workload's Gram matrix. Every
+// attribute has one kind of queries, so V_A = v_A·⊗ V_k over k in A, times ⊗ 11ᵀ over the other attributes. Let y_k be
+// the dual optimum of attribute k, scaled to the sum 1, D_k = diag(y_k), and y = ⊗ y_k. By Cauchy–Schwarz,
+// tr(B_A⁺V_A)·tr(DB_A) ≥ (tr (D^½V_AD^½)^½)². The right-hand side is L_A = v_A·Π f_k, because traces and square roots
+// of Kronecker products are products, (tr (D_k^½V_kD_k^½)^½)² = f_k, and (tr (D_k^½11ᵀD_k^½)^½)² = 1. Since
+// Σ tr(DB_A) = tr(DB) ≤ 1, the sum is at least the minimum of Σ L_A/β_A over shares β_A that add up to at most 1,
+// which is (Σ √L_A)². The plan attains it, with B_A = β_A·⊗ X_k and f_k = Σ qᵀX_k⁺q, up to the tolerance of 1e-9 to
+// which each X_k is found and to its rounding to integers. ∎
+//
+// Source: He, Xiao, Bai, Gu, Ding, Yin and Kifer, "Accurate and scalable matrix mechanisms via divide and conquer",
+// arXiv 2604.00868, 2026, has the decomposition. The proof above is new.
+func (w *Workload) Decomposition() *Plan { return w.plan("decomposition", w.factors(best)) }
+
+// factors returns a factor for each attribute that a marginal has.
+func (w *Workload) factors(choose func(Attribute) *factor) []*factor {
+	out := make([]*factor, len(w.domain.attributes))
+	known := map[Attribute]*factor{}
+	for i, a := range w.domain.attributes {
+		a.Name = ""
+		if known[a] == nil {
+			known[a] = choose(a)
+		}
+		out[i] = known[a]
+	}
+	return out
+}
+
+// plan returns the plan with these factors whose shares are best for the sum of squared errors: β_A ∝ √L_A.
+func (w *Workload) plan(name string, factors []*factor) *Plan {
+	p := &Plan{Name: name, factors: factors, residuals: w.residuals()}
+	loads := p.loads()
+	p.shares = make([]float64, len(loads))
+	total := 0.0
+	for class, l := range loads {
+		p.shares[class] = math.Sqrt(l)
+		total += p.residuals.count[class] * p.shares[class]
+	}
+	for class := range p.shares {
+		p.shares[class] /= total
+	}
+	p.evaluate(loads)
+	return p
+}
+
+// loads returns L_A by class: the weighted sum of squared errors due to part A, if it had the whole price.
+func (p *Plan) loads() []float64 {
+	return p.residuals.weigh(
+		func(it item) float64 { return it.weight },
+		func(m int) float64 { return p.factors[m].spread },
+		func(m int) float64 { return p.factors[m].means },
+	)
+}
+
+// evaluate computes the plan's errors from its shares.
+func (p *Plan) evaluate(loads []float64) {
+	sum := 0.0
+	for class, l := range loads {
+		sum += p.residuals.count[class] * l / p.shares[class]
+	}
+	p.RMSE = math.Sqrt(sum / p.residuals.workload.weights(p.factors))
+	most := 0.0
+	for _, it := range p.residuals.workload.items {
+		v, exact := p.largest(it.members)
+		most = max(most, v)
+		p.Rough = p.Rough || !exact
+	}
+	p.Maximum = math.Sqrt(most)
+}
+
+// weights returns the sum of the weights of the workload's queries.
+func (w *Workload) weights(factors []*factor) float64 {
+	total := 0.0
+	for _, it := range w.items {
+		n := it.weight * it.count
+		for _, m := range it.members {
+			n *= factors[m].count
+		}
+		total += n
+	}
+	return total
+}
+
+// Domain returns the domain of the plan's workload.
+func (p *Plan) Domain() *Domain { return p.residuals.workload.domain }
+
+// Variance returns the variance of each cell of the marginal of these attributes, in units of the variance of one
+// count at the plan's whole price. Each attribute must have [Values]. The attributes must be among those of one
+// marginal of the workload.
+func (p *Plan) Variance(attributes ...string) (float64, error) {
+	members, err := p.spanned(attributes)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range members {
+		if a := p.Domain().attributes[m]; a.Queries != Values {
+			return 0, fmt.Errorf("marginal: the cells of attribute %q have different variances: it has %v", a.Name, a.Queries)
+		}
+	}
+	v, _ := p.largest(members)
+	return v, nil
+}
+
+// spanned returns the positions of attributes, ascending, if the plan's measurements determine their marginal.
+func (p *Plan) spanned(attributes []string) ([]int, error) {
+	members, err := p.Domain().positions(attributes)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(members)
+	if _, known := p.residuals.class(of(members...)); !known {
+		return nil, fmt.Errorf("marginal: no marginal of the workload has the attributes %q, so the plan does not measure theirs", attributes)
+	}
+	return members, nil
+}
