@@ -114,6 +114,7 @@ var allowed = map[string][]string{
 	"stats/bounds":           {"curator", "internal/exact", "stats/internal/request"},
 	"stats":                  {}, // the families' overview
 	"strategy":               {},
+	"strategy/marginal":      {}, // what to measure for many marginals
 	"strategy/table":         {}, // tables that add up
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},

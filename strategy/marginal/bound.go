@@ -15,9 +15,9 @@ const slack = 1e-9
 //
 // Proof. For a workload matrix W over N cells, the sum of squared errors is at least ‖W‖²/N, with ‖·‖ the nuclear norm
 // (Li and Miklau, "Optimal error of query sets under the differentially-private matrix mechanism", ICDT 2013). For
-// every U with UᵀU ≼ I, ‖W‖ ≥ tr(UᵀW). A marginal S contributes to W the rows √w_S·⊗ Q_k over k in S times ⊗ 1ᵀ over the
-// rest. Let Q_k = U_k√G_k be its polar decomposition, P = I − 11ᵀ/c_k and J = 11ᵀ/c_k. Choose for S the rows
-// Σ_A α_SA ⊗_A U_kP ⊗_(S∖A) U_kJ ⊗ 1ᵀ/√c_k over the subsets A of S. Then UᵀU = Σ_A (Σ_S α²_SA)·Π_A with orthogonal
+// every U with UᵀU ≼ I, ‖W‖ ≥ tr(UᵀW). A marginal S contributes to W the rows √w_S·⊗ Q_k over k in S times ⊗ 1ᵀ over
+// the rest. Let Q_k = U_k√G_k be its polar decomposition, P = I − 11ᵀ/c_k and J = 11ᵀ/c_k. Choose for S the rows Σ_A
+// α_SA ⊗_A U_kP ⊗_(S∖A) U_kJ ⊗ 1ᵀ/√c_k over the subsets A of S. Then UᵀU = Σ_A (Σ_S α²_SA)·Π_A with orthogonal
 // projections Π_A, so U qualifies if the squares of α_SA add up to at most 1 for each A. The inner product with W is
 // Σ_A Σ_S α_SA·√w_S·Π_A tr(P√G_k)·Π_(S∖A) 1ᵀ√G_k1/c_k·Π √c_k. The best α for each A gives the root of the sum of the
 // squares of its factors. Division by N turns Π c_k over the attributes outside S into the factor Π 1/c_k over S. ∎

@@ -37,7 +37,7 @@ func ParseQueries(name string) (Queries, error) {
 // The limits of a domain.
 const (
 	MaxSize    = 1_000_000 // values of an attribute
-	MaxOrdered = 400       // values of an attribute with prefixes or ranges, whose strategy is a dense matrix
+	MaxOrdered = 256       // values of an attribute with prefixes or ranges, whose strategy is a dense matrix
 )
 
 // Attribute is one column of a domain.
@@ -72,7 +72,9 @@ func NewDomain(attributes ...Attribute) (*Domain, error) {
 		case a.Queries < 0 || int(a.Queries) >= len(kinds):
 			return nil, fmt.Errorf("marginal: attribute %q has unknown queries %d", a.Name, int(a.Queries))
 		case a.Size < 1 || a.Size > most:
-			return nil, fmt.Errorf("marginal: attribute %q has %d values: with %v it may have 1 to %d", a.Name, a.Size, a.Queries, most)
+			return nil, fmt.Errorf(
+				"marginal: attribute %q has %d values: with %v it may have 1 to %d", a.Name, a.Size, a.Queries, most,
+			)
 		}
 		if _, twice := d.position[a.Name]; twice {
 			return nil, fmt.Errorf("marginal: two attributes have the name %q", a.Name)
@@ -101,15 +103,6 @@ func (d *Domain) positions(names []string) ([]int, error) {
 		out[i] = p
 	}
 	return out, nil
-}
-
-// names returns the names of attributes.
-func (d *Domain) names(positions []int) []string {
-	out := make([]string, len(positions))
-	for i, p := range positions {
-		out[i] = d.attributes[p].Name
-	}
-	return out
 }
 
 // cells returns the number of cells of a marginal, as a float because it may be large.

@@ -10,10 +10,11 @@ import (
 // rows each add up to 0. Column norms are measured in units of the largest, so that every number below is that of a
 // measurement with sensitivity 1 and noise of variance 1.
 type factor struct {
-	size    int
-	rows    [][]int64  // R; nil: R = c·I − 11ᵀ, which is never stored
-	inverse *mat.Dense // the pseudo-inverse of R, c × rows; nil for c·I − 11ᵀ
-	norm    float64    // the largest squared column norm of R
+	size     int
+	rows     [][]int64  // R; nil: R = c·I − 11ᵀ, which is never stored
+	inverse  *mat.Dense // the pseudo-inverse of R, c × rows; nil for c·I − 11ᵀ
+	norm     float64    // the largest squared column norm of R
+	absolute float64    // the largest sum of the absolute values of a column of R
 	queries
 }
 
@@ -21,6 +22,8 @@ type factor struct {
 // squared column norm.
 type queries struct {
 	count   float64 // the number of queries
+	cells   float64 // the number of values in all queries together
+	widest  float64 // the largest number of values in a query
 	spread  float64 // Σ qᵀX⁺q
 	means   float64 // Σ (the mean entry of q)²
 	nuclear float64 // tr(P·√G), with G = Σ qqᵀ and P = I − 11ᵀ/c: see [Workload.Bound]
@@ -36,8 +39,8 @@ type point struct{ spread, mean float64 }
 func plain(c int) *factor {
 	n := float64(c)
 	p := point{(n - 1) / n * (n - 1) / n, 1 / (n * n)}
-	return &factor{size: c, norm: n * (n - 1), queries: queries{
-		count: n, spread: n * p.spread, means: 1 / n, nuclear: n - 1, level: 1, front: []point{p},
+	return &factor{size: c, norm: n * (n - 1), absolute: 2 * (n - 1), queries: queries{
+		count: n, cells: n, widest: 1, spread: n * p.spread, means: 1 / n, nuclear: n - 1, level: 1, front: []point{p},
 	}}
 }
 
@@ -89,6 +92,8 @@ func describe(a Attribute, inverse mat.Matrix) (q queries) {
 		p := point{corner.At(to, to) - 2*corner.At(from, to) + corner.At(from, from), mean * mean}
 		p.spread = max(0, p.spread)
 		q.count++
+		q.cells += float64(to - from)
+		q.widest = max(q.widest, float64(to-from))
 		q.spread += p.spread
 		q.means += p.mean
 		q.front = insert(q.front, p)

@@ -7,7 +7,8 @@ const maxPoints = 20_000
 
 // largest returns the largest variance of a query of a marginal, and whether it is exact. A query is a product of one
 // query for each attribute, and its variance is the sum over the subsets A of the product of qᵀX⁺q over A and of the
-// squared means over the rest, divided by A's share. So it grows with each attribute's point, and only the queries in
+// squared means over the rest, times the variance of A's
+// measurement. So it grows with each attribute's point, and only the queries in
 // the fronts compete. If there are too many, the points of the attributes with the longest fronts are replaced by one
 // that exceeds them all.
 func (p *Plan) largest(members []int) (variance float64, exact bool) {
@@ -38,8 +39,8 @@ func (p *Plan) largest(members []int) (variance float64, exact bool) {
 			split = append(split, i)
 		}
 	}
-	shares := make([]float64, 1<<len(split))
-	for mask := range shares {
+	units := make([]float64, 1<<len(split))
+	for mask := range units {
 		var s subset
 		for j, i := range split {
 			if mask>>j&1 == 1 {
@@ -48,7 +49,7 @@ func (p *Plan) largest(members []int) (variance float64, exact bool) {
 			}
 		}
 		class := p.residuals.index[p.residuals.workload.canonical(s)]
-		shares[mask] = p.shares[class]
+		units[mask] = p.units[class]
 	}
 	chosen := make([]point, len(members))
 	var choose func(i int)
@@ -60,7 +61,7 @@ func (p *Plan) largest(members []int) (variance float64, exact bool) {
 			return
 		}
 		// products over the subsets, doubled attribute by attribute
-		parts := make([]float64, 1, len(shares))
+		parts := make([]float64, 1, len(units))
 		parts[0] = 1
 		for _, k := range split {
 			n := len(parts)
@@ -71,7 +72,7 @@ func (p *Plan) largest(members []int) (variance float64, exact bool) {
 		}
 		sum := 0.0
 		for mask, part := range parts {
-			sum += part / shares[mask]
+			sum += part * units[mask]
 		}
 		variance = max(variance, sum)
 	}

@@ -12,11 +12,11 @@ const (
 	workMaximum = 400_000_000
 )
 
-// Minimax returns ResidualPlanner's plan for the least maximum: the largest variance of a query, with each variance
-// multiplied by its marginal's weight. The second result is a certified lower bound on the root of that maximum over
-// all plans that measure subsets of attributes as ResidualPlanner does. All attributes must have plain [Values].
+// Minimax returns ResidualPlanner's plan for the least [Plan.Maximum], with Gaussian noise. The second result is a
+// certified lower bound on the Maximum of all plans that measure subsets of attributes as ResidualPlanner does. Weights
+// have no influence on the shares. All attributes must have plain [Values].
 //
-// With multipliers λ_W that add up to 1, the largest weighted variance is at least Σ λ_W·Var(W), and the least of that
+// With multipliers λ_W that add up to 1, the largest variance is at least Σ λ_W·Var(W), and the least of that
 // over all shares is (Σ √L_A)², as for a weighted sum: this is the lower bound. The search multiplies each λ_W by its
 // marginal's variance relative to the mean, until bound and maximum agree to 1e-6. Marginals that a symmetry of the
 // workload maps to each other share one λ, because the maximum is convex in the shares.
@@ -26,7 +26,10 @@ func (w *Workload) Minimax() (*Plan, float64, error) {
 	for _, it := range w.items {
 		for _, m := range it.members {
 			if a := w.domain.attributes[m]; a.Queries != Values {
-				return nil, 0, fmt.Errorf("marginal: the least maximum needs plain values, and attribute %q has %v: use the decomposition", a.Name, a.Queries)
+				return nil, 0, fmt.Errorf(
+					"marginal: the least maximum needs plain values, and attribute %q has %v: use the decomposition",
+					a.Name, a.Queries,
+				)
 			}
 		}
 	}
@@ -42,7 +45,7 @@ func (w *Workload) Minimax() (*Plan, float64, error) {
 		}
 	}
 	if s.shares == nil {
-		return nil, 0, errors.New("marginal: the weights differ by too much for arithmetic in floating point")
+		return nil, 0, errors.New("marginal: the sizes differ by too much for arithmetic in floating point")
 	}
 	p.shares = s.shares
 	p.evaluate(p.loads())
@@ -53,7 +56,7 @@ func (w *Workload) Minimax() (*Plan, float64, error) {
 type search struct {
 	count        []float64 // of the subsets, by class
 	terms        [][]term  // by item
-	base         []float64 // by item: the weight times the product of the squared means
+	base         []float64 // by item: the product of the squared means
 	ratio        []float64 // by class
 	lambda       []float64 // by item: the multiplier of all its marginals together
 	loads        []float64 // by class: of all its subsets together
@@ -70,7 +73,7 @@ func newSearch(p *Plan) *search {
 		count: r.count, terms: r.terms, ratio: r.ratios(spread, mean), least: math.Inf(1), loads: make([]float64, len(r.count)),
 	}
 	for _, it := range r.workload.items {
-		base := it.weight
+		base := 1.0
 		for _, m := range it.members {
 			base *= mean(m)
 		}
@@ -80,7 +83,8 @@ func newSearch(p *Plan) *search {
 	return s
 }
 
-// step computes the bound of the multipliers and the maximum of the shares that attain it, and updates the multipliers.
+// step computes the bound of the multipliers and the maximum of the shares that attain it. Then it updates the
+// multipliers.
 func (s *search) step() {
 	clear(s.loads)
 	for i, terms := range s.terms {

@@ -20,23 +20,36 @@ type Plan struct {
 	Rough     bool    // Maximum is an upper bound: there are too many queries to compare
 	factors   []*factor
 	residuals *residuals
+	price     Price
 	shares    []float64 // by class: the share of the price of one subset. They add up to 1 over all subsets
+	units     []float64 // by class: the variance of a measurement scaled to L₂ sensitivity 1
 }
+
+// Price is the kind of a price. It decides the noise.
+type Price int
+
+// The kinds of prices.
+const (
+	Rho     Price = iota // a price in ρ: Gaussian noise
+	Epsilon              // a price in ε: Laplace noise
+)
 
 // Sum returns ResidualPlanner's plan for the least weighted sum of squared errors: the strategy of plain marginals,
 // c·I − 11ᵀ for each attribute. If all attributes have plain [Values], no strategy with Gaussian noise has a smaller
-// sum: it equals [Workload.Bound].
+// sum: it equals [Workload.Bound]. With Laplace noise, the shares of the price are the best for these matrices.
 //
 // Source: Xiao, He, Zhang and Kifer, "An optimal and scalable matrix mechanism for noisy marginals under convex loss
 // functions", NeurIPS 2023.
-func (w *Workload) Sum() *Plan { return w.plan("residual planner (sum)", w.factors(flat)) }
+func (w *Workload) Sum(price Price) *Plan {
+	return w.plan("residual planner (sum)", price, w.factors(flat))
+}
 
 // Decomposition returns the plan for the least weighted sum of squared errors that measures each subset of attributes
-// with its best strategy. For plain [Values] it is [Workload.Sum].
+// with its best strategy for Gaussian noise. For plain [Values] it is [Workload.Sum].
 //
-// Its sum of squared errors is the least of all strategies with Gaussian noise whose Gram matrix is block diagonal: the
-// parts of different subsets of attributes are measured independently. ResidualPlanner and its extensions to other
-// bases are such strategies, so this plan is never worse than they are.
+// With Gaussian noise, its sum of squared errors is the least of all strategies with Gaussian noise whose Gram matrix
+// is block diagonal: the parts of different subsets of attributes are measured independently. ResidualPlanner and its
+// extensions to other bases are such strategies, so this plan is never worse than they are.
 //
 // Proof. Let B be the Gram matrix of the strategy, B = Σ B_A, with B_A the block of subset A and diagonal entries of B
 // at most 1. The sum of squared errors is Σ tr(B_A⁺V_A), with V_A the block of the workload's Gram matrix. Every
@@ -45,12 +58,17 @@ func (w *Workload) Sum() *Plan { return w.plan("residual planner (sum)", w.facto
 // tr(B_A⁺V_A)·tr(DB_A) ≥ (tr (D^½V_AD^½)^½)². The right-hand side is L_A = v_A·Π f_k, because traces and square roots
 // of Kronecker products are products, (tr (D_k^½V_kD_k^½)^½)² = f_k, and (tr (D_k^½11ᵀD_k^½)^½)² = 1. Since
 // Σ tr(DB_A) = tr(DB) ≤ 1, the sum is at least the minimum of Σ L_A/β_A over shares β_A that add up to at most 1,
-// which is (Σ √L_A)². The plan attains it, with B_A = β_A·⊗ X_k and f_k = Σ qᵀX_k⁺q, up to the tolerance of 1e-9 to
-// which each X_k is found and to its rounding to integers. ∎
+// which is (Σ √L_A)². The plan attains it, with B_A = β_A·⊗ X_k and f_k = Σ qᵀX_k⁺q, up to the tolerance to which each
+// X_k is found and to its rounding to integers. ∎
+//
+// The full table and the marginals measured cell by cell have such Gram matrices too. The best strategy for one ordered
+// attribute alone may not: package strategy finds it.
 //
 // Source: He, Xiao, Bai, Gu, Ding, Yin and Kifer, "Accurate and scalable matrix mechanisms via divide and conquer",
 // arXiv 2604.00868, 2026, has the decomposition. The proof above is new.
-func (w *Workload) Decomposition() *Plan { return w.plan("decomposition", w.factors(best)) }
+func (w *Workload) Decomposition(price Price) *Plan {
+	return w.plan("decomposition", price, w.factors(best))
+}
 
 // factors returns a factor for each attribute that a marginal has.
 func (w *Workload) factors(choose func(Attribute) *factor) []*factor {
@@ -66,14 +84,20 @@ func (w *Workload) factors(choose func(Attribute) *factor) []*factor {
 	return out
 }
 
-// plan returns the plan with these factors whose shares are best for the sum of squared errors: β_A ∝ √L_A.
-func (w *Workload) plan(name string, factors []*factor) *Plan {
-	p := &Plan{Name: name, factors: factors, residuals: w.residuals()}
+// plan returns the plan with these factors whose shares are best for the sum of squared errors. With Gaussian noise, a
+// part with the share β has the variance 1/β and the best β is proportional to √L_A. With Laplace noise, the variance
+// is 1/β² times the square of the L₁ sensitivity for L₂ sensitivity 1, and the best β is proportional to the cube
+// root.
+func (w *Workload) plan(name string, price Price, factors []*factor) *Plan {
+	p := &Plan{Name: name, factors: factors, residuals: w.residuals(), price: price}
 	loads := p.loads()
 	p.shares = make([]float64, len(loads))
 	total := 0.0
 	for class, l := range loads {
-		p.shares[class] = math.Sqrt(l)
+		if price == Epsilon {
+			l *= p.steepness(class)
+		}
+		p.shares[class] = share(price, l)
 		total += p.residuals.count[class] * p.shares[class]
 	}
 	for class := range p.shares {
@@ -81,6 +105,15 @@ func (w *Workload) plan(name string, factors []*factor) *Plan {
 	}
 	p.evaluate(loads)
 	return p
+}
+
+// steepness returns the square of the L₁ sensitivity of a part's matrix, scaled to L₂ sensitivity 1.
+func (p *Plan) steepness(class int) float64 {
+	out := 1.0
+	for _, m := range p.residuals.members[class] {
+		out *= p.factors[m].absolute * p.factors[m].absolute / p.factors[m].norm
+	}
+	return out
 }
 
 // loads returns L_A by class: the weighted sum of squared errors due to part A, if it had the whole price.
@@ -95,8 +128,13 @@ func (p *Plan) loads() []float64 {
 // evaluate computes the plan's errors from its shares.
 func (p *Plan) evaluate(loads []float64) {
 	sum := 0.0
+	p.units = make([]float64, len(loads))
 	for class, l := range loads {
-		sum += p.residuals.count[class] * l / p.shares[class]
+		p.units[class] = 1 / p.shares[class]
+		if p.price == Epsilon {
+			p.units[class] *= p.steepness(class) / p.shares[class]
+		}
+		sum += p.residuals.count[class] * l * p.units[class]
 	}
 	p.RMSE = math.Sqrt(sum / p.residuals.workload.weights(p.factors))
 	most := 0.0
@@ -134,7 +172,9 @@ func (p *Plan) Variance(attributes ...string) (float64, error) {
 	}
 	for _, m := range members {
 		if a := p.Domain().attributes[m]; a.Queries != Values {
-			return 0, fmt.Errorf("marginal: the cells of attribute %q have different variances: it has %v", a.Name, a.Queries)
+			return 0, fmt.Errorf(
+				"marginal: the cells of attribute %q have different variances: it has %v", a.Name, a.Queries,
+			)
 		}
 	}
 	v, _ := p.largest(members)
@@ -149,7 +189,9 @@ func (p *Plan) spanned(attributes []string) ([]int, error) {
 	}
 	slices.Sort(members)
 	if _, known := p.residuals.class(of(members...)); !known {
-		return nil, fmt.Errorf("marginal: no marginal of the workload has the attributes %q, so the plan does not measure theirs", attributes)
+		return nil, fmt.Errorf(
+			"marginal: no marginal of the workload has the attributes %q, so the plan does not measure theirs", attributes,
+		)
 	}
 	return members, nil
 }

@@ -37,7 +37,7 @@ func TestPublishedErrors(t *testing.T) {
 		want float64
 	}{{[]int{1}, 3.0468}, {[]int{2}, 6.3587}, {[]int{3}, 10.5153}, {[]int{0, 1, 2, 3}, 10.6650}} {
 		w := must(d.Ways(c.ways...))(t)
-		if got := w.Sum().RMSE; math.Abs(got-c.want) > .00005 {
+		if got := w.Sum(marginal.Rho).RMSE; math.Abs(got-c.want) > .00005 {
 			t.Errorf("%v-way marginals: RMSE %.6f, published %.4f", c.ways, got, c.want)
 		}
 	}
@@ -46,9 +46,11 @@ func TestPublishedErrors(t *testing.T) {
 // TestExampleOfThePaper checks the domain (2, 2, 3) with the marginal of the first and last attribute: the sum of the
 // variances of its six cells is 6.
 func TestExampleOfThePaper(t *testing.T) {
-	d := must(marginal.NewDomain(marginal.Attribute{Name: "a", Size: 2}, marginal.Attribute{Name: "b", Size: 2}, marginal.Attribute{Name: "c", Size: 3}))(t)
+	d := must(marginal.NewDomain(
+		marginal.Attribute{Name: "a", Size: 2}, marginal.Attribute{Name: "b", Size: 2}, marginal.Attribute{Name: "c", Size: 3},
+	))(t)
 	w := must(d.Marginals(marginal.Marginal{Attributes: []string{"a", "c"}}))(t)
-	if got := w.Sum().RMSE; math.Abs(6*got*got-6) > 1e-9 {
+	if got := w.Sum(marginal.Rho).RMSE; math.Abs(6*got*got-6) > 1e-9 {
 		t.Errorf("the variances add up to %v, want 6", 6*got*got)
 	}
 }

@@ -19,16 +19,6 @@ func of(members ...int) (s subset) {
 // has reports whether s has a position.
 func (s subset) has(m int) bool { return s[m/64]>>(m%64)&1 == 1 }
 
-// within reports whether every position of s is in t.
-func (s subset) within(t subset) bool {
-	for i := range s {
-		if s[i]&^t[i] != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // members returns the positions in s, ascending.
 func (s subset) members() []int {
 	var out []int

@@ -55,7 +55,9 @@ func (d *Domain) Marginals(list ...Marginal) (*Workload, error) {
 			m.Weight = 1
 		}
 		if !(m.Weight > 0) || math.IsInf(m.Weight, 1) {
-			return nil, fmt.Errorf("marginal: the weight %v of the marginal of %q is not positive and finite", m.Weight, m.Attributes)
+			return nil, fmt.Errorf(
+				"marginal: the weight %v of the marginal of %q is not positive and finite", m.Weight, m.Attributes,
+			)
 		}
 		w.items = append(w.items, item{members: members, weight: m.Weight, count: 1})
 	}
