@@ -31,10 +31,11 @@ type combination struct {
 	bound *post.Bound
 }
 
-// combined is one of the measured questions.
+// combined is one of the measured questions, or a public table.
 type combined struct {
 	reading
-	sql     string // its text without the names of its columns
+	sql     string // its text without the names of its columns; "" for a public table
+	table   string // the name of a public table; "" for a measured question
 	answer  post.Answer
 	alias   *combined // another part that has the same release; nil if there is none
 	reused  bool
@@ -54,7 +55,8 @@ func (c *Session) combination(q Question, refused error) (*combination, error) {
 	out := &combination{c: c, q: q, tree: tree}
 	if err := out.bind(); err != nil {
 		refusal := (*plan.Error)(nil)
-		if priced := errors.As(err, &refusal) && refusal.Price; len(out.parts) == 0 && !priced {
+		priced := errors.As(err, &refusal) && refusal.Price
+		if !priced && !slices.ContainsFunc(out.parts, func(p *combined) bool { return p.sql != "" }) {
 			err = refused
 		}
 		return nil, c.public(err)
@@ -152,9 +154,9 @@ func (s *combination) bind() error {
 	filled := s.c.filled()
 	s.width = 0
 	var err error
-	s.bound, err = post.Several(s.tree, func(of *query.Select, name string) bool {
-		return plan.HasColumn(filled, of, name)
-	}, s.part)
+	s.bound, err = post.Several(s.tree, post.Parts{
+		Has: func(of *query.Select, name string) bool { return plan.HasColumn(filled, of, name) }, Measure: s.part, Public: s.public,
+	})
 	if err != nil {
 		return err
 	}

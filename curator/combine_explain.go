@@ -13,12 +13,15 @@ func (c *Session) explainCombined(q Question, refused error) (*Explanation, erro
 	}
 	parts := s.priced()
 	if len(parts) == 0 {
-		out, err := c.explainFreely(s.parts[0].inner, refused)
+		state, err := c.ledger.State()
 		if err != nil {
-			return nil, err
+			return nil, c.public(err)
 		}
-		out.SQL, out.Columns = q.SQL, computedFrom(s.bound.Columns(), s.columns(nil))
-		return out, nil
+		rows := 0
+		for _, p := range s.parts {
+			rows = max(rows, p.answer.Rows)
+		}
+		return c.freeExplanation(q, computedFrom(s.bound.Columns(), s.columns(nil)), rows, state.Remaining), nil
 	}
 	var all []*Explanation
 	for _, p := range parts {

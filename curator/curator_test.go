@@ -179,6 +179,11 @@ func (f failing) Values(context.Context, bounded.Column, engine.Sealed, int) ([]
 	return nil, err
 }
 
+func (f failing) PublicRows(context.Context, []bounded.Column, engine.Sealed, int) ([][]value.Value, error) {
+	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+	return nil, err
+}
+
 // Order fails in the middle of a pass.
 func (f failing) Order(context.Context, *bounded.Statement, engine.Sealed) (mechanism.Ordered, error) {
 	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {

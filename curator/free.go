@@ -48,10 +48,7 @@ func (c *Session) freely(q Question, refused error) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Release{
-		SQL: q.SQL, Confidence: q.Confidence, Columns: freeColumns(a), Price: zeroLike(remaining), Remaining: left(remaining),
-		Free: true,
-	}
+	out := c.freeRelease(q, freeColumns(a), remaining)
 	for _, values := range a.Rows {
 		row := make(Row, len(values))
 		for i, v := range values {
@@ -62,18 +59,30 @@ func (c *Session) freely(q Question, refused error) (*Release, error) {
 	return out, nil
 }
 
+// freeRelease returns an answer without a price, which has no rows yet.
+func (c *Session) freeRelease(q Question, columns []Column, remaining privacy.Loss) *Release {
+	return &Release{
+		SQL: q.SQL, Confidence: q.Confidence, Columns: columns, Price: zeroLike(remaining), Remaining: left(remaining), Free: true,
+	}
+}
+
 // explainFreely explains a refused question if it reads no row.
 func (c *Session) explainFreely(q Question, refused error) (*Explanation, error) {
 	a, remaining, err := c.freeOf(&q, refused)
 	if err != nil {
 		return nil, err
 	}
+	return c.freeExplanation(q, freeColumns(a), len(a.Rows), remaining), nil
+}
+
+// freeExplanation explains an answer without a price.
+func (c *Session) freeExplanation(q Question, columns []Column, rows int, remaining privacy.Loss) *Explanation {
 	return &Explanation{
-		SQL: q.SQL, Confidence: q.Confidence, Columns: freeColumns(a), Price: zeroLike(remaining), Remaining: left(remaining),
-		Cells: len(a.Rows), Affordable: true, Largest: c.largest(remaining), Free: true,
+		SQL: q.SQL, Confidence: q.Confidence, Columns: columns, Price: zeroLike(remaining), Remaining: left(remaining),
+		Cells: rows, Affordable: true, Largest: c.largest(remaining), Free: true,
 		Unit: Unit{Neighbours: c.policy.Population.Neighbours.String()}, Work: Work{Limit: c.policy.MostUnitCost()},
 		Notes: []string{},
-	}, nil
+	}
 }
 
 // zeroLike returns no loss, in the terms of another one.

@@ -229,7 +229,11 @@ func (f *family) write(t *testing.T, file string) {
 // sealedHome makes a home with a policy of testdata/questions, seals its tables, and returns its session.
 func sealedHome(t *testing.T, policy string) *Session {
 	t.Helper()
-	home := filepath.Join(t.TempDir(), policy)
+	return sealedHomeAt(t, policy, filepath.Join(t.TempDir(), policy))
+}
+
+func sealedHomeAt(t *testing.T, policy, home string) *Session {
+	t.Helper()
 	if err := Init(home); err != nil {
 		t.Fatal(err)
 	}

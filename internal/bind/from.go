@@ -135,6 +135,18 @@ func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
 	return r, s.Where, err
 }
 
+// constantsBesidePersons refuses a table of constants beside rows of persons.
+func constantsBesidePersons(r *query.Constants) error {
+	what := "VALUES of several rows is"
+	if r.Series {
+		what = "generate_series is"
+	}
+	return Refuse(r.At,
+		"group by the column itself, because the answer has all its known groups, or by CASE column WHEN 'a' THEN 'b' END; or aggregate "+
+			"the rows in a subquery, and join its answer with these values",
+		"%s not supported beside rows of persons", what)
+}
+
 func relationIn(f query.From) query.Relation {
 	if f.Relation != nil {
 		return f.Relation
@@ -154,6 +166,8 @@ func (f from) relation(r query.Relation) (*Relation, error) {
 		return f.subquery(r)
 	case *query.Join:
 		return f.join(r)
+	case *query.Constants:
+		return nil, constantsBesidePersons(r)
 	}
 	return nil, Refuse(r.Pos(), "", "this cannot stand in FROM")
 }

@@ -80,7 +80,7 @@ func costOfAnswers(p *policy.Policy, sql string, refused error) (dearest cost.Co
 		return dearest, err
 	}
 	has := func(of *query.Select, name string) bool { return plan.HasColumn(p, of, name) }
-	_, err = post.Several(tree, has, func(part *post.Program) (out post.Answer, err error) {
+	_, err = post.Several(tree, post.Parts{Has: has, Measure: func(part *post.Program) (out post.Answer, err error) {
 		q, err := plan.Build(p, plan.Request{SQL: part.Measured.String()})
 		if err != nil {
 			return out, err
@@ -96,7 +96,7 @@ func costOfAnswers(p *policy.Policy, sql string, refused error) (dearest cost.Co
 			out.Columns = append(out.Columns, c)
 		}
 		return out, nil
-	})
+	}})
 	if err != nil {
 		return dearest, errors.Join(refused, err)
 	}

@@ -37,6 +37,9 @@ type Engine interface {
 	// Values returns the distinct cleaned values of a column of a PUBLIC table, in increasing order, without NULL. It
 	// returns at most as many values as the parameter most says.
 	Values(ctx context.Context, c bounded.Column, from Sealed, most int) ([]value.Value, error)
+	// PublicRows returns the cleaned values of columns of the rows of a PUBLIC table, in any order. It returns at most as
+	// many rows as the parameter most says.
+	PublicRows(ctx context.Context, columns []bounded.Column, from Sealed, most int) ([][]value.Value, error)
 	// Rehearse runs b over made-up rows of extreme values, and reads no sealed row. A statement that fails here must
 	// not run on sealed rows: a row could decide whether it fails, and no noise would hide the failure. If the sealed
 	// version from is a live table, Rehearse also checks that the table exists and is the one that was sealed. Rehearse

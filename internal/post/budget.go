@@ -167,6 +167,8 @@ func (t *tally) source(s source, answers []int) int {
 	switch s := s.(type) {
 	case answered:
 		return answers[min(int(s), len(answers)-1)]
+	case listed:
+		return len(s)
 	case selected:
 		rows := t.source(s.of, answers)
 		t.stage(s.by, rows)

@@ -45,7 +45,7 @@ func FuzzProgram(f *testing.F) {
 			return
 		}
 		width, answers := 0, [][][]Cell{}
-		if bound, err := Several(tree, func(*query.Select, string) bool { return false }, func(p *Program) (Answer, error) {
+		if bound, err := Several(tree, Parts{Has: func(*query.Select, string) bool { return false }, Measure: func(p *Program) (Answer, error) {
 			columns, rows := make([]Column, len(p.Names())), make([][]Cell, 4)
 			if p.Measured.From.Relation != nil || len(answers) > 16 {
 				return Answer{}, bind.Refuse(p.Measured.At, "", "not measured")
@@ -58,7 +58,7 @@ func FuzzProgram(f *testing.F) {
 			}
 			answers, width = append(answers, rows), width+len(columns)
 			return Answer{Index: len(answers) - 1, Same: len(answers) - 1, From: width - len(columns), Columns: columns, Rows: 4}, nil
-		}); err == nil {
+		}}); err == nil {
 			if _, err := bound.Run(t.Context(), 0.05, answers...); err != nil {
 				t.Fatal(sql, err)
 			}

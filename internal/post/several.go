@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -22,12 +23,23 @@ type Answer struct {
 	Open    bool // which rows there are depends on noise, as with unknown keys
 }
 
-// Several reads a question as SELECTs over the answers of measured questions. measure plans a measured question, and
-// returns its answer, or a refusal. It is asked again for a question that the text has twice. has is that of Split. The
-// error is the refusal of the first part that is neither measured nor computed from answers.
-func Several(tree *query.Select, has func(*query.Select, string) bool, measure func(*Program) (Answer, error)) (*Bound, error) {
+// Parts gives Several the answers and tables that a question reads.
+type Parts struct {
+	// Has reports whether the rows that a SELECT reads have a column of a name.
+	Has func(of *query.Select, name string) bool
+	// Measure plans a measured question, and returns its answer, or a refusal. It is asked again for a question that the
+	// text has twice.
+	Measure func(*Program) (Answer, error)
+	// Public returns the rows of a public table, which are exact, or the reason why they are not read. public is false for
+	// other tables. If Public is nil, there are no public tables.
+	Public func(table string) (a Answer, trouble string, public bool)
+}
+
+// Several reads a question as SELECTs over the answers of measured questions, and over public tables. The error is the
+// refusal of the first part that is neither measured nor computed from answers.
+func Several(tree *query.Select, parts Parts) (*Bound, error) {
 	for _, apart := range []bool{true, false} {
-		s := &several{binder: &binder{}, tree: tree, has: has, measure: measure, apart: apart}
+		s := &several{binder: &binder{}, tree: tree, Parts: parts, apart: apart}
 		s.nested = s.inner
 		t, err := s.selects(tree)
 		if err != nil {
@@ -43,10 +55,9 @@ func Several(tree *query.Select, has func(*query.Select, string) bool, measure f
 
 type several struct {
 	*binder
-	tree    *query.Select
-	has     func(*query.Select, string) bool
-	measure func(*Program) (Answer, error)
-	used    []int // the releases that the question names, in order
+	Parts
+	tree *query.Select
+	used []int // the releases that the question names, in order
 	// A choice of rows by an answer that nothing else uses leaves the intervals of the rows as they are, because its noise
 	// is independent of theirs. apart assumes this of each x IN (SELECT …), and choices lists their places in used.
 	apart   bool
@@ -77,13 +88,13 @@ type table struct {
 func (s *several) selects(q *query.Select) (*table, error) {
 	var refused error
 	if measured(q) && s.tree.Options == nil {
-		for i, q := range []*query.Select{q, limited(q, s.has)} {
+		for i, q := range []*query.Select{q, limited(q, s.Has)} {
 			if q == nil {
 				break
 			}
-			p := divide(q, func(name string) bool { return s.has(q, name) })
+			p := divide(q, func(name string) bool { return s.Has(q, name) })
 			p.Measured.Catalogs = s.tree.Catalogs
-			a, err := s.measure(p)
+			a, err := s.Measure(p)
 			if err == nil {
 				s.used = append(s.used, a.Same)
 				in := frame{columns: positions(p.quotients(a.Columns), a.From)}
@@ -94,7 +105,16 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			}
 		}
 	}
+	used, choices, inners := len(s.used), len(s.choices), len(s.inners)
 	in, err := s.from(q)
+	if err != nil && refused != nil {
+		if over := regrouped(q, s.Has); over != nil {
+			s.used, s.choices, s.inners = s.used[:used], s.choices[:choices], s.inners[:inners]
+			if in, err := s.from(over); err == nil {
+				return s.over(over, in)
+			}
+		}
+	}
 	if err != nil {
 		if refused != nil && readsRows(q.From.Relation) {
 			err = refused
@@ -142,6 +162,9 @@ func (s *several) from(q *query.Select) (*table, error) {
 	if q.From.None() {
 		return &table{frame{}, lone{}, 1, false}, nil
 	}
+	if q.From.Relation == nil {
+		return s.relation(&query.Table{At: q.From.At, Name: q.From.Table, Alias: q.From.Alias}, q.From.At)
+	}
 	list, ok := q.From.Relation.(*query.List)
 	if !ok {
 		return s.relation(q.From.Relation, q.From.At)
@@ -177,8 +200,27 @@ func (s *several) relation(r query.Relation, at query.Pos) (*table, error) {
 			return nil, err
 		}
 		return s.join(left, right, r, nil)
+	case *query.Table:
+		return s.public(r)
+	case *query.Constants:
+		return s.constants(r)
 	}
-	return nil, bind.Refuse(at, "aggregate the table in a subquery first", "rows of persons cannot be combined with an answer")
+	return nil, bind.Refuse(at, "", "this cannot stand in FROM")
+}
+
+// public binds a public table. Its rows are exact.
+func (s *several) public(r *query.Table) (*table, error) {
+	if s.Public != nil {
+		a, trouble, public := s.Public(r.Name)
+		switch {
+		case trouble != "":
+			return nil, bind.Refuse(r.At, "join it to a table of persons, before the aggregates",
+				"the rows of the public table %q are not read beside an answer: %s", r.Name, trouble)
+		case public:
+			return &table{frame{columns: a.Columns, table: cmp.Or(r.Alias, r.Name)}, answered(a.Index), float64(a.Rows), false}, nil
+		}
+	}
+	return nil, bind.Refuse(r.At, "aggregate the table in a subquery first", "rows of persons cannot be combined with an answer")
 }
 
 // subquery binds the SELECTs of a subquery, which UNION ALL combines.

@@ -85,7 +85,22 @@ func (w writer) combined(as string, depth int) string {
 		return w.answer(as)
 	}
 	part := func(as string) string { return w.combined(as, depth-1) }
-	switch w.pick("on", "on", "using", "natural", "cross", "three", "union", "in", "exists", "value", "top") {
+	switch w.pick("on", "on", "using", "natural", "cross", "three", "union", "in", "exists", "value", "top", "public", "listed", "calendar", "cut") {
+	case "public":
+		return "(SELECT " + w.pick("x.k", "w.k") + ", " + w.pick("x.d", "w.d") + ", x.n, w.r FROM " + part("x") + " " + w.kind() + " w ON " +
+			w.pick("x.k = w.k", "w.k = x.k AND w.n > 1", "x.k = w.k AND x.d = w.d") + w.pick("", " WHERE w.n > 1", " WHERE x.n IS NULL") + ") " + as
+	case "listed":
+		return "(SELECT " + w.pick("x.k", "v.label AS k") + ", x.d, " + w.pick("x.n", "x.n * v.m AS n", "v.m AS n") + ", x.r FROM " + part("x") + " " + w.kind() +
+			" (VALUES ('a', 'first', 2), ('ab', 'second', NULL), (NULL, 'third', 3)) v (key, label, m) ON v.key = x.k) " + as
+	case "calendar":
+		return "(SELECT x.k, " + w.pick("c.m::date AS d", "x.d") + ", " + w.pick("x.n", "COALESCE(x.n, 0) AS n") + ", x.r FROM " +
+			w.pick("generate_series(DATE '2025-01-31', DATE '2025-06-01', INTERVAL '1 month') c (m)",
+				"generate_series(TIMESTAMP '2025-03-02', TIMESTAMP '2025-01-30', INTERVAL '-1 day') AS c (m)",
+				"(SELECT generate_series('2025-01-01'::date, '2025-03-01'::date, '1 month') AS m) c") +
+			" " + w.kind() + " " + part("x") + " ON x.d = c.m::date) " + as
+	case "cut":
+		return "((SELECT k, d, n, r FROM " + part("q") + " ORDER BY k, d, n, r LIMIT 2) UNION ALL (SELECT k, d, n, r FROM " + part("q") +
+			" ORDER BY r, n, d, k OFFSET 1)" + w.pick("", " UNION ALL SELECT 'z', d, n, r FROM "+part("q")) + ") " + as
 	case "on":
 		return "(SELECT " + w.pick("x.k", "y.k", "COALESCE(x.k, y.k) AS k") + ", " + w.pick("x.d", "y.d") + ", " +
 			w.pick("x.n", "y.n", "x.n + y.n AS n", "COALESCE(y.n, 0) AS n") + ", " + w.pick("x.r", "y.r", "x.r - COALESCE(y.r, x.n) AS r") +
@@ -136,7 +151,16 @@ func (w writer) limited() string {
 	if where == "" {
 		and = " WHERE "
 	}
-	switch w.pick("in", "not", "join", "using") {
+	switch w.pick("in", "not", "join", "using", "others", "others", "rest", "part") {
+	case "others":
+		return "SELECT " + w.pick("d", "d > DATE '2025-02-01'") + " AS d, CASE WHEN l.key IS NULL THEN 'others' ELSE k END AS g, COUNT(*) AS c, SUM(n) AS s, AVG(n) AS a FROM " +
+			w.pick("t", "u") + " LEFT JOIN " + ranked(" AS key, COUNT(*) AS m") + " l ON " + w.pick("k = key", "key = k AND d < DATE '2025-03-01'") + where + " GROUP BY 1, 2" +
+			w.pick("", " HAVING COUNT(*) > 1")
+	case "rest":
+		return "SELECT CASE WHEN k IN " + ranked("") + " THEN k ELSE 'rest' END AS g, COUNT(n) AS c, SUM(r) FILTER (WHERE n > 0) AS s FROM t" + where + " GROUP BY 1"
+	case "part":
+		return "SELECT " + w.pick("d, ", "") + "COUNT(*) AS c FROM " + w.pick("t"+where+and+"k IN "+ranked(""), "u JOIN "+ranked(" AS key")+" l ON k = key"+where,
+			"u JOIN "+ranked("")+" l USING (k)"+where)
 	case "in":
 		return "SELECT k, COUNT(*) AS c FROM t" + where + and + "k IN " + ranked("") + " GROUP BY k"
 	case "not":
@@ -226,43 +250,59 @@ func (s *server) computed(t *rapid.T, sql string) (out []string) {
 	var texts []string
 	var answers [][][]Cell
 	from := 0
-	bound, err := Several(tree, func(_ *query.Select, name string) bool { return slices.Contains([]string{"k", "d", "n", "r"}, name) },
-		func(p *Program) (Answer, error) {
+	answer := func(text string) Answer {
+		found, err := s.ask(text)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		a := Answer{Index: len(texts), Same: len(texts), From: from, Rows: len(found.rows)}
+		for _, typ := range found.types {
+			a.Columns = append(a.Columns, Column{Type: typ})
+		}
+		if i := slices.Index(texts, text); i >= 0 {
+			a.Same = i
+		}
+		texts, from = append(texts, text), from+len(a.Columns)
+		var rows [][]Cell
+		for _, cells := range found.rows {
+			var row []Cell
+			for i, cell := range cells {
+				if cell == nil {
+					row = append(row, Exact(value.NullOf(found.types[i])))
+					continue
+				}
+				v, err := value.Parse(found.types[i], *cell)
+				if err != nil {
+					t.Fatal(err)
+				}
+				row = append(row, Exact(v))
+			}
+			rows = append(rows, row)
+		}
+		answers = append(answers, rows)
+		return a
+	}
+	names := []string{"k", "d", "n", "r"}
+	bound, err := Several(tree, Parts{
+		Has: func(_ *query.Select, name string) bool { return slices.Contains(names, name) },
+		Measure: func(p *Program) (Answer, error) {
 			q := p.Measured
 			if q.From.Relation != nil || strings.Contains(q.String(), "(SELECT") {
 				return Answer{}, os.ErrInvalid
 			}
-			found, err := s.ask(q.String())
-			if err != nil {
-				t.Fatal(q.String(), err)
+			return answer(q.String()), nil
+		},
+		Public: func(name string) (a Answer, _ string, public bool) {
+			if name != "w" {
+				return a, "", false
 			}
-			a := Answer{Index: len(texts), Same: len(texts), From: from, Rows: len(found.rows)}
-			for _, typ := range found.types {
-				a.Columns = append(a.Columns, Column{Type: typ})
+			a = answer("SELECT k, d, n, r FROM w")
+			for i := range a.Columns {
+				a.Columns[i].Name = names[i]
 			}
-			if i := slices.Index(texts, q.String()); i >= 0 {
-				a.Same = i
-			}
-			texts, from = append(texts, q.String()), from+len(a.Columns)
-			var rows [][]Cell
-			for _, cells := range found.rows {
-				var row []Cell
-				for i, cell := range cells {
-					if cell == nil {
-						row = append(row, Exact(value.NullOf(found.types[i])))
-						continue
-					}
-					v, err := value.Parse(found.types[i], *cell)
-					if err != nil {
-						t.Fatal(err)
-					}
-					row = append(row, Exact(v))
-				}
-				rows = append(rows, row)
-			}
-			answers = append(answers, rows)
-			return a, nil
-		})
+			return a, "", true
+		},
+	})
 	if err != nil {
 		t.Fatal(sql, err)
 	}

@@ -24,6 +24,8 @@ var severalForms = []string{
 	"SELECT SUM(n) FROM (SELECT 'all' AS k, COUNT(*) AS n FROM u UNION ALL SELECT 'part', COUNT(*) FROM t) q",
 	"SELECT 'all' AS k, COUNT(*) AS n FROM u UNION ALL SELECT 'none', 0 * COUNT(*) + 7 FROM t",
 	"SELECT x.n - y.n FROM (SELECT COUNT(*) AS n FROM t) x CROSS JOIN (SELECT COUNT(*) AS n FROM u) y",
+	"SELECT SUM(x * n) FROM (SELECT k, COUNT(*) AS n FROM t GROUP BY k) a JOIN (VALUES (1, 2), (2, -1), (9, 5)) v (k, x) ON v.k = a.k",
+	"SELECT c, COALESCE(n, 0) FROM generate_series(-1, 5) c LEFT JOIN (SELECT k, COUNT(*) AS n FROM t GROUP BY k) a ON a.k = c",
 }
 
 // answersOf binds a question. Its measured questions have the columns k and n, or n alone.
@@ -41,7 +43,7 @@ func answersWith(t testing.TB, sql string, open bool) (*Bound, []bool) {
 	}
 	var texts []string
 	var grouped []bool
-	bound, err := Several(tree, func(*query.Select, string) bool { return false }, func(p *Program) (Answer, error) {
+	bound, err := Several(tree, Parts{Has: func(*query.Select, string) bool { return false }, Measure: func(p *Program) (Answer, error) {
 		q := p.Measured
 		if q.From.Relation != nil || contains(query.Expr(&query.In{X: &query.Literal{}, List: conjuncts(q.Where)}), func(e query.Expr) bool {
 			_, nested := e.(*query.Nested)
@@ -60,7 +62,7 @@ func answersWith(t testing.TB, sql string, open bool) (*Bound, []bool) {
 		}
 		texts, grouped = append(texts, text), append(grouped, len(q.GroupBy) > 0)
 		return Answer{Index: len(texts) - 1, Same: len(texts) - 1, From: 100 * (len(texts) - 1), Columns: columnsFor(q), Rows: rows, Open: open && rows > 1}, nil
-	})
+	}})
 	if err != nil {
 		t.Fatal(sql, err)
 	}

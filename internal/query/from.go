@@ -32,20 +32,6 @@ type named struct {
 	tables   int
 }
 
-// readsSubqueries reports whether FROM of a SELECT has only subqueries and names from WITH.
-func (l *lowering) readsSubqueries(from []*pg.Node) bool {
-	for _, n := range from {
-		_, named := l.sources.named[n.GetRangeVar().GetRelname()]
-		j := n.GetJoinExpr()
-		switch {
-		case n.GetRangeSubselect() != nil, named && n.GetRangeVar().GetSchemaname() == "":
-		case j == nil || !l.readsSubqueries([]*pg.Node{j.GetLarg(), j.GetRarg()}):
-			return false
-		}
-	}
-	return len(from) > 0
-}
-
 // from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation. The
 // outermost SELECT may lack FROM, and so may a subquery that stands beside other relations (see OneRow).
 func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
@@ -97,6 +83,12 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 		if len(s.GetValuesLists()) == 1 && len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil && s.GetLimitOffset() == nil {
 			return l.values(s, alias, at)
 		}
+		if len(s.GetValuesLists()) > 1 && len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil && s.GetLimitOffset() == nil {
+			if err := l.counted(1, at); err != nil {
+				return nil, err
+			}
+			return l.listed(s, alias, at)
+		}
 		q, err := l.subquery(s, alias.GetAliasname(), at)
 		if err != nil {
 			return nil, err
@@ -105,6 +97,11 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 		return q, renamed(q, x.RangeSubselect.GetAlias().GetColnames(), at)
 	case *pg.Node_JoinExpr:
 		return l.join(x.JoinExpr, at, depth)
+	case *pg.Node_RangeFunction:
+		if err := l.counted(1, at); err != nil {
+			return nil, err
+		}
+		return l.called(x.RangeFunction, n, at)
 	}
 	return nil, l.refuseSource(n, at)
 }

@@ -41,9 +41,9 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 	}
 	l.sources.after = max(l.sources.after, l.find(pg.Token_SELECT)+1)
 	l.sources.none = len(s.GetFromClause()) == 0
-	items := l.items
-	if l.readsSubqueries(s.GetFromClause()) {
-		items = l.subItems
+	items := l.subItems
+	if len(s.GetTargetList()) == 0 {
+		items = l.items
 	}
 	return l.selected(s, items)
 }

@@ -1,7 +1,7 @@
 package query
 
-// Relation is the content of FROM if it is more than a single table: a *Table, a *Subquery, a *Join or, at the top
-// level only, a *List. A name from WITH becomes the Subquery that it stands for.
+// Relation is the content of FROM if it is more than a single table: a *Table, a *Subquery, a *Constants, a *Join or, at
+// the top level only, a *List. A name from WITH becomes the Subquery that it stands for.
 type Relation interface {
 	// Pos returns the position to report for an error in this relation.
 	Pos() Pos
@@ -14,8 +14,7 @@ type Table struct {
 	Name, Alias string
 }
 
-// Subquery is a SELECT, or several SELECTs combined by UNION ALL. The items of a branch may be stars. With
-// several branches, none has ORDER BY, LIMIT or OFFSET.
+// Subquery is a SELECT, or several SELECTs combined by UNION ALL. The items of a branch may be stars.
 type Subquery struct {
 	At       Pos
 	Branches []*Select // at least one
@@ -94,6 +93,8 @@ func (p *printer) relation(r Relation) {
 	case *Table:
 		p.write(quote(r.Name))
 		p.alias(r.Alias)
+	case *Constants:
+		p.constants(r)
 	case *Subquery:
 		if r.Lateral {
 			p.write("LATERAL ")
@@ -137,7 +138,11 @@ func (p *printer) selects(r *Subquery) {
 		if i > 0 {
 			p.write(" UNION ALL ")
 		}
-		p.write(s.String())
+		if len(r.Branches) > 1 && (len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil) {
+			p.write("(" + s.String() + ")")
+		} else {
+			p.write(s.String())
+		}
 	}
 	p.write(")")
 }

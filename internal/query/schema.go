@@ -78,6 +78,8 @@ func (l *lowering) ofTables(first int, f From) error {
 			}
 		case *Subquery:
 			others[r.Alias] = true
+		case *Constants:
+			others[r.Alias] = true
 		case *Join:
 			names(r.L)
 			names(r.R)

@@ -113,7 +113,7 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	}
 	switch s.GetOp() {
 	case pg.SetOperation_SETOP_NONE, pg.SetOperation_SET_OPERATION_UNDEFINED:
-		out, err := l.branch(s, depth == 1)
+		out, err := l.branch(s)
 		return []*Select{out}, err
 	default:
 	}
@@ -132,25 +132,22 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 }
 
 // branch converts one SELECT of a subquery. It restricts the tokens to those of this SELECT, so that errors about
-// clauses point into it. Only a SELECT that is alone, without UNION ALL, may have ORDER BY and LIMIT.
-func (l *lowering) branch(s *pg.SelectStmt, alone bool) (*Select, error) {
+// clauses point into it.
+func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	outer := l.tokens
 	l.tokens = l.window()
 	defer func() { l.tokens = outer }()
 	at := l.text.pos(l.find(pg.Token_SELECT))
-	if !alone {
-		if err := l.unordered(s, at); err != nil {
-			return nil, err
-		}
-	}
 	out, err := l.selected(s, l.subItems)
 	if out != nil {
 		out.At = at
+		out.series()
 	}
 	return out, err
 }
 
-// unordered refuses clauses that have no meaning in a subquery whose rows belong to persons.
+// unordered refuses clauses of a UNION ALL that have no meaning in a subquery whose rows belong to persons. Package bind
+// refuses those of its SELECTs.
 func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	switch {
 	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:

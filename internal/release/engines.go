@@ -114,6 +114,11 @@ func (e *engines) Values(ctx context.Context, c bounded.Column, from engine.Seal
 	return e.holding(from.Table).Values(ctx, c, from, most)
 }
 
+// PublicRows implements engine.Engine.
+func (e *engines) PublicRows(ctx context.Context, columns []bounded.Column, from engine.Sealed, most int) ([][]value.Value, error) {
+	return e.holding(from.Table).PublicRows(ctx, columns, from, most)
+}
+
 // Rehearse implements engine.Engine.
 func (e *engines) Rehearse(ctx context.Context, b *bounded.Statement, from engine.Sealed) error {
 	if err := e.meet(b); err != nil {

@@ -34,6 +34,7 @@ type Kernel struct {
 	owner     func(error)   // receives errors of engines, which may quote rows; may be nil
 	checks    seal.Checks
 	values    publicValues
+	rows      publicRows
 	trainings PaidTrainings
 }
 

@@ -294,7 +294,7 @@ SELECT ROUND(AVG(fare)::numeric, 2) AS mean, ROUND(STDDEV(fare)::numeric, 2) AS 
 SELECT home, COUNT(*) AS n FROM passengers WHERE birth_year <= 2007 AND (sex <> 'x' OR sex IS NULL) GROUP BY home ORDER BY n DESC LIMIT 2
 --= answered
 SELECT route, n, total FROM (SELECT route, COUNT(*) n, SUM(COUNT(*)) OVER () total FROM trips GROUP BY route) s WHERE n * 1.0 / total > 0.2
---= refused: functions in FROM are not supported
+--= refused: generate_series is not supported beside rows of persons
 SELECT generate_series, COUNT(t.passenger) FROM generate_series(DATE '2025-01-01', DATE '2025-01-31', INTERVAL '1 day') LEFT JOIN trips t ON t.sailed = generate_series GROUP BY 1
 --= refused: SELECT DISTINCT ON is not supported: the first row of a
 SELECT DISTINCT ON (route) route, channel, COUNT(*) FROM trips GROUP BY route, channel ORDER BY route, COUNT(*) DESC
@@ -500,3 +500,17 @@ WITH w AS (SELECT date_trunc('week', sailed)::date AS week, COUNT(*) AS n FROM t
 WITH m AS (SELECT date_trunc('month', sailed) AS m, SUM(fare) AS s FROM trips GROUP BY 1) SELECT m, s, EXTRACT(year FROM age(CURRENT_DATE, m)) * 12 + EXTRACT(month FROM age(CURRENT_DATE, m)) AS months_ago FROM m ORDER BY m DESC
 --= answered
 SELECT y, q, n FROM (SELECT date_trunc('quarter', sailed) AS d, EXTRACT(year FROM sailed) AS y, EXTRACT(quarter FROM sailed) AS q, COUNT(*) AS n FROM trips GROUP BY 1, 2, 3) x WHERE d BETWEEN DATE '2025-01-01' - INTERVAL '6 months' AND DATE '2025-01-01' ORDER BY 1, 2
+--= answered
+(SELECT route, COUNT(*) AS n FROM trips GROUP BY route ORDER BY n DESC LIMIT 1) UNION ALL (SELECT route, COUNT(*) AS n FROM trips GROUP BY route ORDER BY n LIMIT 1)
+--= answered
+SELECT d::date AS day, COALESCE(q.n, 0) AS n FROM generate_series(DATE '2025-01-01', DATE '2025-01-31', INTERVAL '1 day') d LEFT JOIN (SELECT sailed, COUNT(*) AS n FROM trips GROUP BY sailed) q ON q.sailed = d::date ORDER BY 1
+--= answered
+WITH days AS (SELECT generate_series('2025-01-01'::date, '2025-12-31'::date, '1 month') AS m) SELECT days.m, q.n FROM days LEFT JOIN (SELECT date_trunc('month', sailed) AS m, COUNT(*) AS n FROM trips GROUP BY 1) q ON q.m = days.m
+--= answered
+WITH top AS (SELECT route FROM trips GROUP BY route ORDER BY COUNT(*) DESC LIMIT 2) SELECT CASE WHEN route IN (SELECT route FROM top) THEN route ELSE 'other' END AS route, COUNT(*) FROM trips GROUP BY 1
+--= answered
+WITH firsts AS (SELECT passenger, MIN(date_trunc('month', sailed)) AS cohort FROM trips GROUP BY passenger) SELECT f.cohort, date_trunc('month', t.sailed) AS m, COUNT(DISTINCT t.passenger) AS active FROM firsts f JOIN trips t ON t.passenger = f.passenger GROUP BY 1, 2 ORDER BY 1, 2
+--= answered
+SELECT s.label, q.n FROM (SELECT channel, COUNT(*) n FROM trips GROUP BY channel) q JOIN (VALUES ('web', 'online'), ('desk', 'office'), ('phone', 'office')) AS s(c, label) ON s.c = q.channel
+--= answered
+SELECT t.route, t.n, r.km, t.n * r.km AS passenger_km FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) t JOIN routes r USING (route) ORDER BY passenger_km DESC

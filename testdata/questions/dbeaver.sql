@@ -218,7 +218,7 @@ SELECT "route", COUNT(*) FROM public.trips GROUP BY "route" ORDER BY 2 DESC, 1 L
 SELECT DISTINCT "deck" FROM public.trips WHERE CAST("deck" as text) ILIKE '%o%' ORDER BY "deck" LIMIT 200
 --= answered
 SELECT "route" FROM public.trips GROUP BY "route" ORDER BY 1
---= refused: table "routes" is public and holds nothing to protect
+--= answered
 SELECT route,harbour FROM public.routes ORDER BY route
 --= answered
 SELECT count(*) AS cnt, sum(fare) AS total, avg(fare) AS mean FROM public.trips
@@ -294,3 +294,9 @@ select current_database() as db, current_user as "user"
 SELECT pg_catalog.version()
 --= answered
 SELECT version(), 1 AS ok
+--= answered
+SELECT DISTINCT route,count(*) FROM public.trips GROUP BY route ORDER BY count(*) DESC LIMIT 200
+--= answered
+select * from routes
+--= answered
+select count(*) from routes

@@ -248,3 +248,13 @@ SELECT time + INTERVAL '1 hour' AS time, n AS value FROM (SELECT date_trunc('day
 SELECT date_trunc('day', ts) AS time, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 HAVING date_trunc('day', ts) >= '2025-06-02T00:00:00Z' ORDER BY 1
 --= answered
 SELECT extract(epoch FROM time)::bigint * 1000 AS time_ms, n FROM (SELECT date_trunc('day', ts) AS time, count(*) AS n FROM readings WHERE ts >= '2025-06-01' AND ts < '2025-06-30' GROUP BY 1) q ORDER BY 1
+--= answered
+SELECT gs AS "time", COALESCE(q.n, 0) AS value FROM generate_series('2025-03-01T00:00:00Z'::timestamptz, '2025-03-02T00:00:00Z'::timestamptz, interval '1 hour') gs LEFT JOIN (SELECT date_trunc('hour', ts) AS h, count(*) AS n FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-02T00:00:00Z' GROUP BY 1) q ON q.h = gs ORDER BY 1
+--= answered
+WITH buckets AS (SELECT generate_series(date_trunc('day', '2025-03-01T00:00:00Z'::timestamptz), '2025-03-31T00:00:00Z'::timestamptz, '1 day'::interval) AS "time"), data AS (SELECT date_trunc('day', ts) AS "time", sum(watts) AS w FROM readings GROUP BY 1) SELECT b."time", coalesce(d.w, 0) AS watts FROM buckets b LEFT JOIN data d USING ("time") ORDER BY 1
+--= answered
+SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", CASE WHEN top.room IS NULL THEN 'others' ELSE readings.room END AS metric, sum(watts) FROM readings LEFT JOIN (SELECT room FROM readings GROUP BY room ORDER BY sum(watts) DESC LIMIT 2) top ON top.room = readings.room WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-12T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
+--= answered
+SELECT count(*) AS value, 'now' AS metric FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-08T00:00:00Z' UNION ALL SELECT count(*), 'week before' FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z'::timestamptz - interval '7 day' AND '2025-03-08T00:00:00Z'::timestamptz - interval '7 day'
+--= open: column "watts" stands outside any aggregate
+SELECT (floor(extract(epoch from ts)/60)*60) AS "time", approx_percentile(0.95, percentile_agg(watts)) FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-01T01:00:00Z' GROUP BY 1

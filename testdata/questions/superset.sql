@@ -240,3 +240,11 @@ SELECT date_trunc('month', sailed) AS __timestamp, route AS route, channel AS ch
 SELECT month AS __timestamp, SUM(n) AS total FROM (SELECT date_trunc('month', sailed) AS month, COUNT(*) AS n FROM trips GROUP BY 1) AS virtual_table WHERE month >= TO_DATE('2025-01-01', 'YYYY-MM-DD') AND month < TO_DATE('2026-01-01', 'YYYY-MM-DD') GROUP BY month LIMIT 10
 --= answered
 SELECT DATE_TRUNC('year', month) AS __timestamp, sum(n) AS "SUM(n)" FROM (SELECT date_trunc('month', sailed) AS month, COUNT(*) AS n FROM trips GROUP BY 1) AS virtual_table WHERE month >= TO_TIMESTAMP('2024-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('year', month) ORDER BY "SUM(n)" DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('month', sailed) AS sailed, CASE WHEN series_limit.route__ IS NOT NULL THEN route ELSE 'Others' END AS route, sum(fare) AS "SUM(fare)" FROM public.trips LEFT OUTER JOIN (SELECT route AS route__, sum(fare) AS mme_inner__ FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY route ORDER BY mme_inner__ DESC LIMIT 2) AS series_limit ON route = route__ WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY DATE_TRUNC('month', sailed), CASE WHEN series_limit.route__ IS NOT NULL THEN route ELSE 'Others' END ORDER BY "SUM(fare)" DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('month', sailed) AS sailed, COUNT(*) AS count FROM public.trips JOIN (SELECT route AS route__, COUNT(*) AS mme_inner__ FROM public.trips GROUP BY route ORDER BY mme_inner__ DESC LIMIT 2) AS anon_1 ON route = route__ GROUP BY DATE_TRUNC('month', sailed) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT sum("SUM(fare)") AS total, min(sailed) AS first, max(sailed) AS last FROM (SELECT DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips GROUP BY DATE_TRUNC('month', sailed)) AS q LIMIT 1
+--= answered
+WITH t AS (SELECT route, DATE_TRUNC('month', sailed) AS m, SUM(fare) AS s FROM trips GROUP BY 1, 2) SELECT route, m, s, RANK() OVER (PARTITION BY m ORDER BY s DESC) AS r FROM t WHERE m >= '2025-01-01' ORDER BY m, r LIMIT 1000

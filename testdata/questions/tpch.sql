@@ -1,6 +1,6 @@
 -- The 17 questions of TPC-H's kind that aggregate, in their forms, on freight. Their numbers in TPC-H stand before them.
 -- policy: freight
--- floor: 70
+-- floor: 80
 
 --= answered
 -- 1: a summary of sent parcels
@@ -59,7 +59,7 @@ SELECT port, year, SUM(amount) AS profit FROM (
   WHERE k.carrier = p.carrier AND o.carrier = p.carrier AND o.good = p.good AND g.good = p.good AND s.shipment = p.shipment
     AND k.port = n.port AND g.name LIKE '%green%'
 ) AS profit GROUP BY port, year ORDER BY port, year DESC
---= refused: all tables in FROM are public, so there is nothing to protect
+--= answered
 -- 11: goods that are worth much in stock (public tables only)
 SELECT o.good, SUM(o.cost * o.available) AS value FROM offers o, carriers k, ports n
 WHERE o.carrier = k.carrier AND k.port = n.port AND n.name = 'Delft' GROUP BY o.good
@@ -83,7 +83,7 @@ SELECT n, COUNT(*) AS clients FROM (
 SELECT 100.00 * SUM(CASE WHEN kind LIKE 'promo%' THEN price * (1 - rebate) ELSE 0 END) / SUM(price * (1 - rebate)) AS promoted
 FROM parcels p, goods g
 WHERE p.good = g.good AND sent >= date '2021-09-01' AND sent < date '2021-09-01' + interval '1' month
---= refused: all tables in FROM are public, so there is nothing to protect
+--= answered
 -- 16: carriers that can deliver a kind of good (public tables only)
 SELECT brand, kind, size, COUNT(DISTINCT o.carrier) AS carriers FROM offers o, goods g
 WHERE g.good = o.good AND brand <> 'No. 4' AND kind NOT LIKE 'promo%' AND size IN (5, 14, 20)

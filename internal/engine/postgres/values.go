@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"dither/internal/bounded"
 	"dither/internal/engine"
@@ -54,31 +56,64 @@ func (l *look) values(ctx context.Context, columns []string) error {
 // version, and the values of a table on a server may change. For a table that is read in place, sealing records the
 // values: see look.values. The kernel calls Values for public tables only.
 func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
+	var out []value.Value
+	err := e.copied(ctx, []bounded.Column{c}, from, func(list, scan string) string {
+		return fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL ORDER BY k LIMIT %d",
+			list, scan, most)
+	}, func(row []value.Value) { out = append(out, row[0]) })
+	slices.SortFunc(out, value.Compare)
+	return out, err
+}
+
+// PublicRows implements [engine.Engine], for copies only, as Values does. The kernel calls it for public tables only.
+func (e *Engine) PublicRows(ctx context.Context, columns []bounded.Column, from engine.Sealed, most int) ([][]value.Value, error) {
+	var out [][]value.Value
+	err := e.copied(ctx, columns, from, func(list, scan string) string {
+		return fmt.Sprintf("SELECT %s FROM %s LIMIT %d", list, scan, most)
+	}, func(row []value.Value) { out = append(out, row) })
+	return out, err
+}
+
+// copied runs a statement over the cleaned values of columns of a copy of a public table, and hands over its rows. The
+// function statement gets the list of the columns and the copy's relation.
+func (e *Engine) copied(
+	ctx context.Context, columns []bounded.Column, from engine.Sealed, statement func(list, scan string) string, row func([]value.Value),
+) error {
 	if from.Copy == nil {
-		return nil, &engine.RefusedError{
+		return &engine.RefusedError{
 			Message: "the values of a table on a server may change", Hint: "ask the owner to seal it with --copy",
 		}
 	}
 	s, err := e.begin(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.end()
-	in, err := e.openCopy(ctx, s, []*policy.Column{c.Column}, from.Copy, "")
+	declared, list := make([]*policy.Column, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		declared[i], list[i] = c.Column, clean(c, identifier(c.Name))
+	}
+	in, err := e.openCopy(ctx, s, declared, from.Copy, "")
 	if err != nil {
-		return nil, err
-	}
-	var out []value.Value
-	sql := fmt.Sprintf(
-		"SELECT DISTINCT k FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL ORDER BY k LIMIT %d",
-		clean(c, identifier(c.Name)), in.scan, most)
-	if err := s.query(ctx, sql, func(row [][]byte) error {
-		v, err := scalar(c.Type, row[0])
-		out = append(out, v)
 		return err
-	}); err != nil {
-		return nil, err
 	}
-	slices.SortFunc(out, value.Compare)
-	return out, in.still(ctx)
+	if err := s.query(ctx, statement(strings.Join(list, ", "), in.scan), func(cells [][]byte) error {
+		values := make([]value.Value, len(columns))
+		for i, c := range columns {
+			if c.Type == value.Real && cells[i] != nil {
+				x, err := strconv.ParseFloat(string(cells[i]), 64)
+				if err != nil {
+					return err
+				}
+				values[i] = value.OfReal(x)
+			} else if values[i], err = scalar(c.Type, cells[i]); err != nil {
+				return err
+			}
+		}
+		row(values)
+		return nil
+	}); err != nil {
+		return err
+	}
+	return in.still(ctx)
 }
