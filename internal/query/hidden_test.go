@@ -131,7 +131,7 @@ func TestByteOrderMark(t *testing.T) {
 		t.Errorf("%v, %v", s, err)
 	}
 	for sql, want := range map[string]string{
-		"\uFEFFSELECT ?":              "1:8: ", // as an editor counts
+		"\uFEFFSELECT )":              "1:8: ", // as an editor counts
 		"\uFEFF\uFEFFSELECT a FROM t": "1:1: the character U+FEFF",
 		" \uFEFFSELECT a FROM t":      "1:2: the character U+FEFF",
 		"\uFEFF":                      "1:1: there is no question",
