@@ -25,19 +25,20 @@ quantile:Joint.Release quantile:Single.Release quantile:Smooth.Release quantile:
 response:Category.Respond response:Randomized.Respond
 selection:Exponential.Select selection:Exponential.SelectWithin selection:NoisyMax.Select selection:NoisyTop.Select
 selection:PermuteAndFlip.Select selection:TopExponential.Select
-stream:Counter.Next stream:SparseSession.Ask
+stream:Continual.Advance stream:Continual.Begin stream:Counter.Next stream:SparseSession.Ask
 `)
 
 // exports are the exported names of mechanism/... that stand for something of an internal package: types and their
 // makers.
 var exports = strings.Fields(`
 mechanism:Exact mechanism:Ordered mechanism:OrderedCells mechanism:Rows mechanism:RowShape mechanism:Partition
+mechanism:Arrivals mechanism:Arrival
 linear:ErrParameter mechanism:ErrOrder mechanism:ErrRows mechanism:ErrParameter
 `)
 
 // Minimiser's three functions return exact values, opaque still, whose sensitivity it knows. OutputInterval holds exact
 // values.
-var opaqueTypes = []string{"Exact", "Ordered", "OrderedCells", "Rows", "Partition", "OutputInterval", "Reader"}
+var opaqueTypes = []string{"Exact", "Ordered", "OrderedCells", "Rows", "Arrivals", "Partition", "OutputInterval", "Reader"}
 
 // Every exported function that takes what an engine found is listed, and so is every exported name for something
 // internal.

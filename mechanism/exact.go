@@ -20,6 +20,10 @@ type (
 	Rows = opaque.Rows
 	// RowShape is the public shape of Rows: the grid of each column and the limits of the rows.
 	RowShape = opaque.RowShape
+	// Arrivals holds the rows of a sealed version, for continual release.
+	Arrivals = opaque.Arrivals
+	// Arrival is one element of Arrivals, which an engine creates.
+	Arrival = opaque.Arrival
 	// Partition is a key that occurs in the data, with an exact value.
 	Partition = opaque.Partition
 )
@@ -50,6 +54,9 @@ func NewOrderedCells(cells int, scan func(yield func(cell int, value, count int6
 
 // NewRows returns a Rows of the given shape, without rows. It is opaque.NewRows.
 func NewRows(s RowShape) (*Rows, error) { return opaque.NewRows(s) }
+
+// NewArrivals returns an Arrivals that hides the rows of a sealed version. It is opaque.NewArrivals.
+func NewArrivals(scan func(yield func(Arrival) bool) error) Arrivals { return opaque.NewArrivals(scan) }
 
 // NewPartition returns a Partition that hides a key and its value. It is opaque.NewPartition.
 func NewPartition(key string, value Exact) Partition { return opaque.NewPartition(key, value) }

@@ -37,6 +37,7 @@ func verbs() []console.Verb {
 		statistics.Cluster,
 		owner.Budget,
 		owner.Ledger,
+		owner.Stream,
 		owner.Reset,
 		laboratory.Account,
 		laboratory.Calibrate,

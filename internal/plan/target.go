@@ -247,3 +247,29 @@ func (t *Target) Key(versions []int, mechanism string) string {
 	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:])
 }
+
+// Meaning returns a digest of what t counts, whatever the version, the price and the caps: the unit, the neighbours, the
+// condition, the keys with their values, the measure, and the declarations by which the columns that these read are
+// cleaned. A stream continues only while its question has the same meaning.
+func (t *Target) Meaning() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "semantics %d\ntable %q\nneighbours %s\n", semantics, t.Table, t.Neighbours)
+	if t.Unit != nil {
+		fmt.Fprintf(&b, "unit %q %s\n", t.Unit.Name, t.Unit.Type)
+	}
+	if t.Where != nil {
+		fmt.Fprintf(&b, "where %s\n", t.Where)
+	}
+	for _, k := range t.Keys {
+		fmt.Fprintf(&b, "key %s %q\n", k.Expr, k.Values)
+	}
+	for _, m := range t.Measures {
+		fmt.Fprintf(&b, "measure %s\n", m)
+	}
+	for _, i := range t.Reads() {
+		c := t.Columns[i]
+		fmt.Fprintf(&b, "column %q %s %v %v %q\n", c.Name, c.Type, c.Lower, c.Upper, c.Values)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:])
+}

@@ -109,6 +109,17 @@ func (e *engines) Rows(ctx context.Context, b *bounded.Statement, from engine.Se
 	return e.of(b).Rows(ctx, b, from, into)
 }
 
+// Arrivals implements engine.Historian.
+func (e *engines) Arrivals(
+	ctx context.Context, b *bounded.Statement, identity []string, salt string, from engine.Sealed,
+) (mechanism.Arrivals, error) {
+	of, ok := e.of(b).(engine.Historian)
+	if !ok {
+		return mechanism.Arrivals{}, errors.New("defect: this engine cannot name rows")
+	}
+	return of.Arrivals(ctx, b, identity, salt, from.For(b))
+}
+
 // Values implements engine.Engine.
 func (e *engines) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	return e.holding(from.Table).Values(ctx, c, from, most)

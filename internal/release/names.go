@@ -32,3 +32,6 @@ const TheilSen = "theil-sen"
 
 // SubsampledGaussian is the mechanism of a [Training].
 const SubsampledGaussian = "subsampled gaussian"
+
+// ContinualCounts is the mechanism of a [Continual].
+const ContinualCounts = "continual counts"

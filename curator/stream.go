@@ -1,0 +1,283 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dither/internal/plan"
+	"dither/internal/release"
+	"dither/mechanism/stream"
+)
+
+// StreamDeclaration declares a stream of counts: a question whose count is released for each period of a horizon, under
+// one price. It is not a [Stream] of questions against a threshold.
+type StreamDeclaration struct {
+	Name string // letters, digits and underscores; SQL reads the stream by this name
+	// SQL is the question: SELECT COUNT(*) FROM visits WHERE … GROUP BY region. It counts rows of one table, whose
+	// unit is a column, in groups with known keys.
+	SQL          string
+	Every        string // the length of a period: hour, day or week; "" means day
+	From         string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339
+	Periods      int    // the number of periods
+	Rows         int64  // the most rows of one unit that count over the whole horizon; 0 means 1
+	Key          []string
+	Epsilon, Rho string // the price of the whole horizon, as in Question
+	Analyst      string
+}
+
+// StreamReport is the public state of a stream of counts: its declaration, and its releases.
+type StreamReport struct {
+	ID, Name, SQL, Every string
+	From                 time.Time
+	Periods              int
+	Rows                 int64
+	Key                  []string // the columns that identify a row
+	Price                Loss
+	Analyst              string
+	Ended                bool // all periods are released
+	GivenUp              bool // the owner gave the stream up
+	Columns              []string
+	Window               int    // the number of periods of a window
+	Confidence           string // of the intervals, a decimal
+	Remaining            Loss
+	Cells                []StreamCell     // by group and period, the groups in the order of their keys
+	Expected             []StreamExpected // standard deviations by period, known before anything is spent
+	Advances             []StreamAdvance
+}
+
+// StreamAdvance is one advance of a stream: the periods that it released, and the newest version that was read.
+type StreamAdvance struct {
+	First, Last, Version int
+	At                   time.Time
+}
+
+// StreamCell holds the estimates of one period in one group. The intervals cover the noise, and not the rows that the
+// limit on a unit's rows leaves out. An estimate may be negative.
+type StreamCell struct {
+	Period               int
+	Begins               time.Time
+	Keys                 []*string // nil is NULL
+	Count, Total, Window Estimate
+}
+
+// StreamExpected holds the standard deviations of the estimates of one period.
+type StreamExpected struct {
+	Period               int
+	Count, Total, Window float64
+}
+
+// StreamOptions select how a stream is shown. The zero value is the default.
+type StreamOptions struct {
+	Window     int    // the number of periods of a window; 0 means 7, or the horizon if that is shorter
+	Confidence string // the confidence of the intervals; "" means 0.95
+	Analyst    string
+}
+
+// CreateStream reserves the price of a whole stream, and declares it. It releases nothing. A row counts in the period in
+// which it is first sealed. If the newest version of the table was sealed before the first period, its rows count in
+// no period, and CreateStream reads them for the stream's private file.
+func (c *Owner) CreateStream(ctx context.Context, d StreamDeclaration) (*StreamReport, error) {
+	s, err := c.plannedStream(d)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	r, err := s.Create(ctx)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	return c.reported(r, StreamOptions{})
+}
+
+// ExplainStream states the errors and the price of a stream before anything is spent.
+func (c *Owner) ExplainStream(d StreamDeclaration, o StreamOptions) (*StreamReport, error) {
+	s, err := c.plannedStream(d)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	r := &release.ContinualRecord{
+		Terms: s.Terms(), Price: s.Look().Price(), Table: s.Look().Tables()[0].Table, Analyst: d.Analyst,
+	}
+	report, err := c.reported(r, o)
+	if err == nil {
+		report.ID = ""
+	}
+	return report, err
+}
+
+// plannedStream plans a stream from its declaration.
+func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
+	usage := func(hint, message string, args ...any) error {
+		return &Error{Code: CodeUsage, Message: fmt.Sprintf(message, args...), Hint: hint}
+	}
+	if err := c.asks(&d.Analyst); err != nil {
+		return nil, err
+	}
+	terms := release.ContinualTerms{Name: d.Name, Every: d.Every, Periods: d.Periods, Rows: max(d.Rows, 1)}
+	if terms.Every == "" {
+		terms.Every = "day"
+	}
+	var err error
+	switch terms.From, err = streamStart(d.From); {
+	case !streamName(d.Name):
+		return nil, usage("such as daily_visits",
+			"a stream's name has 1 to 63 small letters, digits and underscores, and begins with a letter")
+	case terms.Length() == 0:
+		return nil, usage("", "a period is an hour, a day or a week, not %q", d.Every)
+	case err != nil:
+		return nil, usage("such as 2026-12-01, or 2026-12-01T06:00:00Z", "the first period must begin at a date")
+	case d.Periods < 1 || d.Periods > stream.MaxPeriods:
+		return nil, usage("", "the number of periods must be from 1 to %d, not %d", stream.MaxPeriods, d.Periods)
+	case d.Rows < 0:
+		return nil, usage("leave it out for 1", "the number of rows of a unit must be at least 1")
+	}
+	c.timed(&d.SQL)
+	terms.SQL = d.SQL
+	request, err := c.request(Question{SQL: d.SQL, Epsilon: d.Epsilon, Rho: d.Rho, Analyst: d.Analyst})
+	if err != nil {
+		return nil, err
+	}
+	target, err := plan.BuildScores(c.filled(), request)
+	if err != nil {
+		return nil, err
+	}
+	if terms.Identity, err = c.identity(target.Table, d.Key); err != nil {
+		return nil, err
+	}
+	return c.kernel.Continual(target, terms, release.Asker{Analyst: d.Analyst})
+}
+
+// streamName reports whether a text can be a stream's name.
+func streamName(name string) bool {
+	for i, r := range name {
+		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || r != '_' && (r < '0' || r > '9')) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 63
+}
+
+// streamStart parses the beginning of the first period.
+func streamStart(text string) (time.Time, error) {
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return t, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	return t.UTC().Truncate(time.Second), err
+}
+
+// identity returns the columns that identify a row: the given ones, or all of the table's.
+func (c *Owner) identity(table string, key []string) ([]string, error) {
+	t := c.policy.Table(table)
+	var all []string
+	for _, column := range t.Columns {
+		all = append(all, column.Name)
+	}
+	for _, name := range key {
+		if !slices.Contains(all, name) {
+			return nil, &Error{
+				Code: CodeUsage, Message: fmt.Sprintf("table %s has no column %q", SQLName(table), name),
+				Hint: "its columns are " + strings.Join(all, ", "),
+			}
+		}
+	}
+	if len(key) > 0 {
+		return key, nil
+	}
+	return all, nil
+}
+
+// AdvanceStream releases the periods of a stream that can be closed now, and returns the stream with them. A period is
+// closed when it is over, or when a version that was sealed in it has been read. until, if not 0, is the last period to
+// close. Each period is released once, and in order.
+func (c *Owner) AdvanceStream(ctx context.Context, name string, until int, o StreamOptions) (*StreamReport, error) {
+	r, err := c.streamRecord(name)
+	if err != nil {
+		return nil, err
+	}
+	if until < 0 {
+		return nil, &Error{Code: CodeUsage, Message: "the number of a period is at least 1"}
+	}
+	s, err := c.resumed(r)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	if r, err = s.Advance(ctx, until); err != nil {
+		return nil, c.public(err)
+	}
+	return c.reported(r, o)
+}
+
+// resumed plans a recorded stream again, under the policy in force.
+func (c *Owner) resumed(r *release.ContinualRecord) (*release.Continual, error) {
+	target, err := plan.BuildScores(c.filled(), plan.Request{SQL: r.Terms.SQL, Price: r.Price})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.identity(target.Table, r.Terms.Identity); err != nil {
+		return nil, err
+	}
+	return c.kernel.Continual(target, r.Terms, release.Asker{Analyst: r.Analyst})
+}
+
+// ReadStream returns a stream with its releases. It is free, and reads no row.
+func (c *Session) ReadStream(name string, o StreamOptions) (*StreamReport, error) {
+	if err := c.asks(&o.Analyst); err != nil {
+		return nil, err
+	}
+	if err := c.permitted(Question{Analyst: o.Analyst}); err != nil {
+		return nil, err
+	}
+	r, err := c.streamRecord(name)
+	if err != nil {
+		return nil, err
+	}
+	return c.reported(r, o)
+}
+
+// Streams returns all streams of the home, without their releases.
+func (c *Session) Streams() ([]StreamReport, error) {
+	all, err := c.kernel.Continuals()
+	if err != nil {
+		return nil, c.public(err)
+	}
+	var out []StreamReport
+	for _, r := range all {
+		s := c.streamTerms(r)
+		s.Expected = nil
+		out = append(out, *s)
+	}
+	return out, nil
+}
+
+func (c *Session) streamRecord(name string) (*release.ContinualRecord, error) {
+	r, err := c.kernel.ContinualNamed(name)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	if r == nil {
+		return nil, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("there is no stream %q", name),
+			Hint: "`dither stream list` prints all streams, and `dither stream create` creates one",
+		}
+	}
+	return r, nil
+}
+
+// streamTerms returns the declaration of a stream.
+func (c *Session) streamTerms(r *release.ContinualRecord) *StreamReport {
+	out := &StreamReport{
+		ID: r.Name(), Name: r.Terms.Name, SQL: r.Terms.SQL, Every: r.Terms.Every, From: r.Terms.From,
+		Periods: r.Terms.Periods, Rows: r.Terms.Rows, Key: r.Terms.Identity, Price: c.loss(r.Price),
+		Analyst: r.Analyst, Ended: r.Ended, GivenUp: r.GivenUp,
+	}
+	for _, k := range r.Terms.Keys {
+		out.Columns = append(out.Columns, k.Name)
+	}
+	for _, a := range r.Advances {
+		out.Advances = append(out.Advances, StreamAdvance{a.First, a.Last, a.Version, a.At})
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package curator
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"time"
+
+	"dither/internal/release"
+	"dither/mechanism/stream"
+)
+
+// reported returns a stream with its estimates, and with the deviations that are expected.
+func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*StreamReport, error) {
+	alpha, err := parseConfidence(&o.Confidence)
+	if err != nil {
+		return nil, err
+	}
+	rho, _ := r.Price.ZCDP()
+	m := stream.Continual{
+		Periods: r.Terms.Periods, Cells: r.Terms.Cells, Rows: r.Terms.Rows, Neighbours: r.Terms.Neighbours, Rho: rho,
+	}
+	out := c.streamTerms(r)
+	if out.Window = o.Window; out.Window == 0 {
+		out.Window = min(7, m.Periods)
+	}
+	if err := m.Check(out.Window); err != nil {
+		return nil, &Error{Code: CodeUsage, Message: err.Error()}
+	}
+	out.Confidence = o.Confidence
+	if out.Remaining, err = c.remains(&release.Released{Replayed: true}); err != nil {
+		return nil, err
+	}
+	e, err := m.Estimates(stream.Longest(r.Released))
+	if err != nil {
+		return nil, c.public(&release.ParameterError{Err: err, Price: true})
+	}
+	for t := 1; t <= m.Periods; t++ {
+		out.Expected = append(out.Expected, StreamExpected{
+			t, e.Deviation(t, 1), e.Deviation(t, t), e.Deviation(t, min(t, out.Window)),
+		})
+	}
+	z := math.Sqrt2 * math.Erfcinv(alpha)
+	for g := range m.Cells {
+		for t := 1; t <= len(r.Released); t++ {
+			out.Cells = append(out.Cells, StreamCell{
+				Period: t, Begins: r.Terms.Begins(t), Keys: cellKeys(r.Terms.Keys, g),
+				Count:  streamEstimate(e.Count(r.Released, g, t), z),
+				Total:  streamEstimate(e.Total(r.Released, g, t), z),
+				Window: streamEstimate(e.Window(r.Released, g, t, min(t, out.Window)), z),
+			})
+		}
+	}
+	return out, nil
+}
+
+// streamEstimate returns an estimate with its interval. The noise is a weighted sum of independent discrete Gaussians
+// whose standard deviation is above 2^29 units of their grid. So it is normal up to a few units of the grid, which are
+// less than a millionth of its standard deviation.
+func streamEstimate(e stream.Estimate, z float64) Estimate {
+	value, _ := e.Value.Float64()
+	half := math.Ceil(100*z*e.Deviation+0.5) / 100
+	return Estimate{
+		Value: realNumber(value), StdDev: &e.Deviation,
+		Low: realNumber(round2(value - half)), High: realNumber(round2(value + half)),
+	}
+}
+
+// round2 rounds to hundredths.
+func round2(x float64) float64 {
+	r, ok := new(big.Rat).SetString(big.NewFloat(x).Text('f', 2))
+	if !ok {
+		return x
+	}
+	f, _ := r.Float64()
+	return f
+}
+
+// cellKeys returns the keys of a cell. The last key changes fastest.
+func cellKeys(keys []release.Labels, cell int) []*string {
+	out := make([]*string, len(keys))
+	for i := len(keys) - 1; i >= 0; i-- {
+		n := len(keys[i].Values)
+		out[i] = keys[i].Values[cell%n]
+		cell /= n
+	}
+	return out
+}
+
+// Table returns the released periods as an answer, for display: the period and its beginning, the groups, and the three
+// estimates.
+func (r *StreamReport) Table() *Release {
+	out := &Release{
+		ID: r.ID, SQL: r.SQL, Confidence: r.Confidence, Price: r.Price, Remaining: r.Remaining, Replayed: true,
+		Notes: r.notes(),
+	}
+	for _, name := range append([]string{"period", "begins"}, r.Columns...) {
+		out.Columns = append(out.Columns, Column{Name: name, Kind: Key})
+	}
+	for _, name := range []string{"count", "total", r.windowName()} {
+		out.Columns = append(out.Columns, Column{Name: name, Kind: Measure, Mechanism: Derived})
+	}
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		row := Row{{Key: int64(cell.Period)}, {Key: r.begins(cell.Begins)}}
+		for _, key := range cell.Keys {
+			if key == nil {
+				row = append(row, Cell{})
+			} else {
+				row = append(row, Cell{Key: *key})
+			}
+		}
+		out.Rows = append(
+			out.Rows, append(row, Cell{Estimate: &cell.Count}, Cell{Estimate: &cell.Total}, Cell{Estimate: &cell.Window}))
+	}
+	return out
+}
+
+// windowName returns the name of the column of windows.
+func (r *StreamReport) windowName() string { return fmt.Sprintf("last_%d", r.Window) }
+
+// begins writes the beginning of a period: a date if all periods begin at midnight.
+func (r *StreamReport) begins(t time.Time) string {
+	if r.Every != "hour" && r.From.Equal(r.From.Truncate(24*time.Hour)) {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(time.RFC3339)
+}
+
+// notes states what the numbers of a stream mean.
+func (r *StreamReport) notes() []string {
+	rows := "one row"
+	if r.Rows > 1 {
+		rows = Thousands(r.Rows) + " rows"
+	}
+	return []string{
+		"a row counts in the period in which it is first sealed, and at most " + rows + " of a unit over the whole horizon",
+	}
+}
+
+// MarshalJSON writes the stream with its releases, or, before it is created, with the deviations that are expected.
+func (r *StreamReport) MarshalJSON() ([]byte, error) {
+	var rows []members
+	for _, cell := range r.Cells {
+		row := members{{"period", cell.Period}, {"begins", cell.Begins.Format(time.RFC3339)}}
+		for i, name := range r.Columns {
+			row = append(row, member{name, cell.Keys[i]})
+		}
+		rows = append(rows, append(row, member{"count", cell.Count}, member{"total", cell.Total}, member{"window", cell.Window}))
+	}
+	var expected []members
+	for _, e := range r.Expected {
+		expected = append(expected, members{
+			{"period", e.Period}, {"count", e.Count}, {"total", e.Total}, {"window", e.Window},
+		})
+	}
+	advances := make([]members, 0, len(r.Advances))
+	for _, a := range r.Advances {
+		advances = append(advances, members{
+			{"first", a.First}, {"last", a.Last}, {"version", a.Version}, {"at", a.At.UTC().Format(time.RFC3339)},
+		})
+	}
+	released := 0
+	if n := len(r.Advances); n > 0 {
+		released = r.Advances[n-1].Last
+	}
+	return marshal(struct {
+		Name       string    `json:"stream"`
+		ID         *string   `json:"release"`
+		SQL        string    `json:"sql"`
+		Every      string    `json:"every"`
+		From       string    `json:"from"`
+		Periods    int       `json:"periods"`
+		Released   int       `json:"released"`
+		Rows       int64     `json:"rows_per_unit"`
+		Key        []string  `json:"key"`
+		Ended      bool      `json:"ended"`
+		GivenUp    bool      `json:"given_up,omitempty"`
+		Price      Loss      `json:"price"`
+		Window     int       `json:"window"`
+		Remaining  Loss      `json:"remaining"`
+		Confidence decimal   `json:"confidence"`
+		Values     []members `json:"rows"`
+		Expected   []members `json:"expected"`
+		Advances   []members `json:"advances"`
+	}{
+		r.Name, orNull(r.ID), r.SQL, r.Every, r.From.Format(time.RFC3339), r.Periods, released, r.Rows, r.Key, r.Ended,
+		r.GivenUp, r.Price, r.Window, r.Remaining, decimal(r.Confidence), append([]members{}, rows...), append([]members{}, expected...), advances,
+	})
+}

@@ -1,0 +1,457 @@
+package curator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dither/mechanism/stream"
+	"dither/privacy"
+)
+
+// streamPolicy has so large a budget that noise hardly hides the counts.
+const streamPolicy = `version: 1
+population: {name: patients, neighbours: %s}
+budget: {rho: 90000, delta: 1e-6}
+price: {default: 1, maximum: 250}
+tables:
+  visits:
+    source: {csv: visits.csv}
+    unit: person
+    rows_per_unit: 9
+    columns:
+      person: {type: integer}
+      id: {type: integer, bounds: [0, 1000]}
+      region: {type: text, values: [north, south]}
+  rows:
+    source: {csv: rows.csv}
+    unit: row
+    columns:
+      id: {type: integer, bounds: [0, 1000]}
+`
+
+// streamHome is a home whose visits are sealed again and again.
+type streamHome struct {
+	t     *testing.T
+	home  string
+	clock *fakeClock
+	owner *Owner
+	from  time.Time
+}
+
+func newStreamHome(t *testing.T) *streamHome {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	h := &streamHome{t: t, home: filepath.Join(t.TempDir(), "home"), clock: newFakeClock()}
+	if err := Init(h.home); err != nil {
+		t.Fatal(err)
+	}
+	write(t, h.home, "policy.yaml", fmt.Sprintf(streamPolicy, "add-remove"))
+	h.open()
+	h.seal("1,1,north", "1,2,south", "2,3,north")
+	h.from = time.Now().UTC().Truncate(time.Second).Add(2 * time.Second) // after the first version
+	h.clock.set(h.from.Add(time.Minute))
+	return h
+}
+
+// open opens the home anew, as another process would.
+func (h *streamHome) open() {
+	h.owner = openHome(h.t, h.home)
+	*inside(h.owner).Clock = h.clock
+}
+
+// seal seals a version with these rows: person, id and region.
+func (h *streamHome) seal(rows ...string) {
+	h.t.Helper()
+	write(h.t, h.home, "visits.csv", "person,id,region\n"+strings.Join(rows, "\n")+"\n")
+	if _, err := h.owner.Seal(h.t.Context(), "visits", SealOptions{}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *streamHome) declaration() StreamDeclaration {
+	return StreamDeclaration{
+		Name: "visits_by_day", SQL: "SELECT region, COUNT(*) FROM visits GROUP BY region", From: h.from.Format(time.RFC3339),
+		Periods: 9, Rows: 2, Rho: "20000",
+	}
+}
+
+func (h *streamHome) create() {
+	h.t.Helper()
+	r, err := h.owner.CreateStream(h.t.Context(), h.declaration())
+	if err != nil || r.ID == "" || len(r.Cells) != 0 || len(r.Expected) != 9 {
+		h.t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+func (h *streamHome) advance() (*StreamReport, error) {
+	return h.owner.AdvanceStream(h.t.Context(), "visits_by_day", 0, StreamOptions{})
+}
+
+// counts advances the stream, and returns the counts of its periods rounded to whole numbers, north/south.
+func (h *streamHome) counts() string {
+	h.t.Helper()
+	r, err := h.advance()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return roundedCounts(h.t, r)
+}
+
+// roundedCounts returns the counts by period, and checks that totals and windows are the sums of counts. The noise has a
+// standard deviation below 0.03, so that a number is off by more than 0.4 with a probability below 1e-39.
+func roundedCounts(t *testing.T, r *StreamReport) string {
+	t.Helper()
+	released := len(r.Cells) / 2
+	texts := make([]string, released)
+	for g := range 2 {
+		total := 0.0
+		for i := range released {
+			cell := r.Cells[g*released+i]
+			n := math.Round(cell.Count.Value.Real) + 0 // not −0
+			total += n
+			if math.Abs(cell.Total.Value.Real-total) > 0.4 || *cell.Total.StdDev > 0.03 || cell.Period != i+1 ||
+				*cell.Keys[0] != [2]string{"north", "south"}[g] {
+				t.Errorf("%+v", cell)
+			}
+			if i < r.Window && cell.Window.Value.Real != cell.Total.Value.Real {
+				t.Errorf("period %d: a window of %v, and a total of %v", i+1, *cell.Window.Value, *cell.Total.Value)
+			}
+			texts[i] = strings.TrimPrefix(fmt.Sprintf("%s/%g", texts[i], n), "/")
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// TestStreamAdvances: rows count in the period in which they are first sealed, up to two of a person. Each period is released
+// once and in order, with one price for all of them, and stays as it was released.
+func TestStreamAdvances(t *testing.T) {
+	h := newStreamHome(t)
+	d := h.declaration()
+	if e, err := h.owner.ExplainStream(d, StreamOptions{}); err != nil || e.Expected[8].Total <= e.Expected[0].Total ||
+		e.Price.Rho != "20000" || e.ID != "" {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	h.create()
+	if _, err := h.advance(); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "no period can be closed now") {
+		t.Errorf("an advance without a new version: %v", err)
+	}
+	h.seal("1,1,north", "2,3,north", "2,4,south", "3,5,north", "3,6,north", "3,7,south")
+	if got := h.counts(); got != "2/1" && got != "1/2" { // person 3 has three new rows
+		t.Errorf("period 1: %s", got)
+	}
+	first, err := h.owner.ReadStream("visits_by_day", StreamOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.open()
+	h.seal("1,1,north", "4,8,north") // rows that left, and rows that return, do not count
+	if _, err := h.advance(); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "period 2 ends at") {
+		t.Errorf("a second advance in the same period: %v", err)
+	}
+	h.clock.set(h.from.Add(24*time.Hour + time.Minute))
+	if got := h.counts(); !strings.HasSuffix(got, " 1/0") {
+		t.Errorf("period 2: %s", got)
+	}
+	h.seal("4,8,north", "4,9,south", "4,10,south", "5,1,south", "2,3,north", "2,4,south", "1,1,north", "1,2,south")
+	h.clock.set(h.from.Add(5*24*time.Hour + time.Minute))
+	for _, until := range []int{1, 7, 10} {
+		if _, err := h.owner.AdvanceStream(t.Context(), "visits_by_day", until, StreamOptions{}); codeOf(err) != CodeUsage {
+			t.Errorf("period %d: %v", until, err)
+		}
+	}
+	if got := h.counts(); !strings.HasSuffix(got, " 1/0 0/2 0/0 0/0") && !strings.HasSuffix(got, " 1/0 0/2 0/0") {
+		t.Errorf("caught up: %s", got)
+	}
+	h.clock.set(h.from.Add(-24 * time.Hour))
+	if _, err := h.advance(); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "clock goes back") {
+		t.Errorf("a clock that goes back: %v", err)
+	}
+	h.clock.set(h.from.Add(90 * 24 * time.Hour))
+	h.seal("6,1,south")
+	r, err := h.advance()
+	if err != nil || !r.Ended || len(r.Cells) != 18 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for i := range 2 { // period 1 of both groups
+		if a, b := first.Cells[i].Count, r.Cells[i*9].Count; a.Value.Real != b.Value.Real {
+			t.Errorf("period 1 was %v, and is %v", a.Value.Real, b.Value.Real)
+		}
+	}
+	if _, err := h.advance(); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "all 9 periods") {
+		t.Errorf("after the horizon: %v", err)
+	}
+	b, err := h.owner.Budget()
+	if err != nil || b.Spent.Rho != "20000" {
+		t.Errorf("%+v, %v", b.Spent, err)
+	}
+	if all, err := h.owner.Streams(); err != nil || len(all) != 1 || !all[0].Ended {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// TestStreamKey: with a key, a row that changes is the same row, and a row of another person is not.
+func TestStreamKey(t *testing.T) {
+	for _, key := range [][]string{nil, {"id"}} {
+		h := newStreamHome(t)
+		d := h.declaration()
+		d.Key = key
+		if _, err := h.owner.CreateStream(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		h.seal("1,1,south", "1,2,south", "2,3,north", "3,1,north")
+		want := "1/0"
+		if key == nil {
+			want = "1/1"
+		}
+		if got := h.counts(); got != want {
+			t.Errorf("key %v: %s, want %s", key, got, want)
+		}
+	}
+}
+
+// crashed runs f until a crash point, as a killed process does, and opens the home again.
+func (h *streamHome) crashed(at string, f func()) {
+	h.t.Helper()
+	point := inside(nil).CrashPoint
+	was := *point
+	type killed struct{}
+	*point = func(now string) {
+		if now == at {
+			panic(killed{})
+		}
+	}
+	defer func() {
+		*point = was
+		if p := recover(); p != (killed{}) {
+			h.t.Fatalf("%s was not reached: %v", at, p)
+		}
+		h.open()
+	}()
+	f()
+}
+
+// recorded returns the releases in the stream's private file.
+func (h *streamHome) recorded() string {
+	h.t.Helper()
+	files, err := filepath.Glob(filepath.Join(h.home, "streams", "r*.state"))
+	if err != nil || len(files) != 1 {
+		h.t.Fatal(files, err)
+	}
+	f, err := os.Open(files[0])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	_, y, err := stream.Continual{Cells: 2, Periods: 9}.Recorded(f)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return fmt.Sprint(y)
+}
+
+// released returns the releases in the ledger.
+func (h *streamHome) released() string {
+	h.t.Helper()
+	r, err := h.owner.kernel.ContinualNamed("visits_by_day")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return fmt.Sprint(r.Released)
+}
+
+// TestStreamCrashes kills a stream at each point. The price is charged once. Releases that are durable are recorded later
+// as they were drawn, even if another version was sealed since, and releases that are not durable leave nothing.
+func TestStreamCrashes(t *testing.T) {
+	h := newStreamHome(t)
+	h.crashed("stream reserved", func() { _, _ = h.owner.CreateStream(t.Context(), h.declaration()) })
+	if _, err := h.owner.CreateStream(t.Context(), h.declaration()); codeOf(err) != CodeUsage ||
+		!strings.Contains(err.Error(), "already a stream") {
+		t.Errorf("a second creation: %v", err)
+	}
+	h.seal("1,1,north", "1,2,south", "2,3,north", "7,1,north")
+	h.crashed("stream drawn", func() { _, _ = h.advance() })
+	if got := h.released(); got != "[]" || h.recorded() != "[]" {
+		t.Errorf("after a crash before the file is in its place: %s", got)
+	}
+	h.crashed("stream durable", func() { _, _ = h.advance() })
+	drawn := h.recorded()
+	if got := h.released(); got != "[]" || drawn == "[]" {
+		t.Errorf("after a crash before the ledger's entry: %s, %s", got, drawn)
+	}
+	h.seal("8,1,south", "9,1,south")
+	if got := h.counts(); got != "1/0" || h.released() != drawn {
+		t.Errorf("recovered: %s, %s, drawn %s", got, h.released(), drawn)
+	}
+	h.clock.set(h.from.Add(25 * time.Hour))
+	h.crashed("stream recorded", func() { _, _ = h.advance() })
+	if h.released() != h.recorded() {
+		t.Errorf("%s, %s", h.released(), h.recorded())
+	}
+	r, err := h.owner.ReadStream("visits_by_day", StreamOptions{})
+	if err != nil || roundedCounts(t, r) != "1/0 0/2" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	left, err := filepath.Glob(filepath.Join(h.home, "streams", ".state-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	b, err := h.owner.Budget()
+	if err != nil || b.Spent.Rho != "20000" {
+		t.Errorf("%+v, %v", b.Spent, err)
+	}
+}
+
+// TestStreamFilesAreChecked: a private file that was lost, restored from a copy or damaged ends the stream, and a ledger that
+// was restored with it does too. Its releases remain.
+func TestStreamFilesAreChecked(t *testing.T) {
+	h := newStreamHome(t)
+	h.create()
+	h.seal("7,1,north")
+	h.counts()
+	files, err := filepath.Glob(filepath.Join(h.home, "streams", "r*.state"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	keep := func(names ...string) (restore func()) {
+		texts := map[string][]byte{}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[name] = text
+		}
+		return func() {
+			for name, text := range texts {
+				if err := os.WriteFile(name, text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	log := []string{filepath.Join(h.home, "ledger.log"), filepath.Join(h.home, "ledger.head")}
+	older := keep(files[0])
+	for i := range 2 {
+		h.seal(fmt.Sprintf("%d,1,north", 8+i))
+		h.clock.set(h.from.Add(time.Duration(25+24*i) * time.Hour))
+		if i == 1 {
+			continue
+		}
+		h.counts()
+	}
+	newer := keep(files[0])
+	before := keep(log...)
+	older()
+	refused := func(why string) {
+		t.Helper()
+		h.open()
+		if _, err := h.advance(); codeOf(err) != CodeLedger || !strings.Contains(err.Error(), "does not match the ledger") {
+			t.Errorf("%s: %v", why, err)
+		}
+		if r, err := h.owner.ReadStream("visits_by_day", StreamOptions{}); err != nil || len(r.Cells) < 4 {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+	refused("an older file")
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	refused("no file")
+	if err := os.WriteFile(files[0], []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused("another file")
+	newer()
+	if got := h.counts(); !strings.HasSuffix(got, " 1/0") {
+		t.Errorf("the right file: %s", got)
+	}
+	h.clock.set(h.from.Add(100 * time.Hour))
+	h.counts()
+	before() // the ledger of two advances ago
+	refused("an older ledger")
+}
+
+// TestStreamRefuses names each declaration that no stream can have, before anything is charged, and a policy that has
+// changed.
+func TestStreamRefuses(t *testing.T) {
+	h := newStreamHome(t)
+	write(t, h.home, "rows.csv", "id\n1\n2\n")
+	if _, err := h.owner.Seal(t.Context(), "rows", SealOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(d *StreamDeclaration){
+		"a name":        func(d *StreamDeclaration) { d.Name = "Visits" },
+		"no name":       func(d *StreamDeclaration) { d.Name = "" },
+		"minutes":       func(d *StreamDeclaration) { d.Every = "minute" },
+		"no date":       func(d *StreamDeclaration) { d.From = "tomorrow" },
+		"no periods":    func(d *StreamDeclaration) { d.Periods = 0 },
+		"many periods":  func(d *StreamDeclaration) { d.Periods = 1 << 20 },
+		"negative rows": func(d *StreamDeclaration) { d.Rows = -1 },
+		"a key":         func(d *StreamDeclaration) { d.Key = []string{"nothing"} },
+		"a sum":         func(d *StreamDeclaration) { d.SQL = "SELECT SUM(id) FROM visits" },
+		"units":         func(d *StreamDeclaration) { d.SQL = "SELECT COUNT(DISTINCT person) FROM visits" },
+		"row units":     func(d *StreamDeclaration) { d.SQL = "SELECT COUNT(*) FROM rows" },
+		"unknown keys":  func(d *StreamDeclaration) { d.SQL = "SELECT id, COUNT(*) FROM visits GROUP BY person" },
+		"having":        func(d *StreamDeclaration) { d.SQL += " HAVING COUNT(*) > 3" },
+		"no SQL":        func(d *StreamDeclaration) { d.SQL = "" },
+		"a price":       func(d *StreamDeclaration) { d.Rho = "1000000" },
+		"no price":      func(d *StreamDeclaration) { d.Rho = "0" },
+	} {
+		d := h.declaration()
+		change(&d)
+		_, err := h.owner.CreateStream(t.Context(), d)
+		var e *Error
+		if !errors.As(err, &e) || e.Charged || e.Code == CodeInternal {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, explained := h.owner.ExplainStream(d, StreamOptions{}); explained == nil || explained.Error() != err.Error() {
+			t.Errorf("%s: explained as %v", name, explained)
+		}
+	}
+	if b, err := h.owner.Budget(); err != nil || b.Spent.Rho != "0" {
+		t.Errorf("%+v, %v", b.Spent, err)
+	}
+	if _, err := h.advance(); codeOf(err) != CodeUsage {
+		t.Errorf("no stream: %v", err)
+	}
+	h.create()
+	h.seal("7,1,north")
+	text := strings.Replace(fmt.Sprintf(streamPolicy, "add-remove"), "[north, south]", "[north, south, west]", 1)
+	write(t, h.home, "policy.yaml", text)
+	h.open()
+	if _, err := h.owner.AcceptPolicy(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	h.seal("7,1,north")
+	if _, err := h.advance(); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), "has changed since") {
+		t.Errorf("another declaration: %v", err)
+	}
+}
+
+// TestStreamSensitivities: under change-one neighbours the recorded sensitivity is twice as large, and a mechanism's noise
+// follows it.
+func TestStreamSensitivities(t *testing.T) {
+	h := newStreamHome(t)
+	h.create()
+	r, err := h.owner.kernel.ContinualNamed("visits_by_day")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rho := must[privacy.Rho](t)(privacy.ParseRho("20000"))
+	m := stream.Continual{Periods: 9, Cells: 2, Rows: 2, Neighbours: privacy.AddRemove, Rho: rho}
+	change := m
+	change.Neighbours = privacy.ChangeOne
+	if r.Mechanism.Sensitivity != m.L2Squared().String() ||
+		change.L2Squared().Cmp(m.L2Squared().Lsh(m.L2Squared(), 1)) != 0 {
+		t.Errorf("%+v, %s", r.Mechanism, m.L2Squared())
+	}
+}

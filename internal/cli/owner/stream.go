@@ -1,0 +1,213 @@
+package owner
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// Stream is the command `dither stream`.
+var Stream = console.Verb{
+	Name:  "stream",
+	Args:  "create NAME | advance NAME | show NAME | list",
+	About: "release a count for each day of a horizon, under one price (owner)",
+	Run:   runStream,
+}
+
+// streamFlags are the values of the flags of `dither stream`.
+type streamFlags struct {
+	declaration    curator.StreamDeclaration
+	options        curator.StreamOptions
+	periods, until string
+	rows           string
+	explain        bool
+}
+
+func runStream(s *console.Console, args []string) error {
+	f := streamFlags{}
+	d := &f.declaration
+	s.Flag(&d.SQL, "question", "SQL", "create: the count, such as SELECT COUNT(*) FROM visits")
+	s.Flag(&d.Every, "every", "hour|day|week", "create: the length of a period (default day)")
+	s.Flag(&d.From, "from", "DATE", "create: the beginning of the first period, in UTC")
+	s.Flag(&f.periods, "periods", "N", "create: the number of periods")
+	s.Flag(&f.rows, "rows", "R", "create: the most rows of one unit that count over all periods (default 1)")
+	s.Flag(func(text string) error {
+		for name := range strings.SplitSeq(text, ",") {
+			d.Key = append(d.Key, strings.TrimSpace(name))
+		}
+		return nil
+	}, "key", "COLUMNS", "create: the columns that identify a row of a unit (default: all columns)")
+	s.PriceFlags(&d.Epsilon, &d.Rho, "the whole stream")
+	s.Flag(&f.explain, "explain", "", "create: state the errors and the price, and create nothing")
+	s.Flag(&f.until, "until", "PERIOD", "advance: the last period to release")
+	s.Flag(&f.options.Window, "window", "W", "the number of periods of a window (default 7)")
+	s.ConfidenceFlag(&f.options.Confidence)
+	s.FormatFlag(console.AnyFormat...)
+	s.AnalystFlag(&f.options.Analyst)
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) == 1 && rest[0] == "list" {
+		return s.Asking(func(c *curator.Session) error { return listStreams(s, c) })
+	}
+	if len(rest) != 2 {
+		return console.Usage("stream create NAME, stream advance NAME, stream show NAME, or stream list")
+	}
+	d.Name, d.Analyst = rest[1], f.options.Analyst
+	switch rest[0] {
+	case "create":
+		return createStream(s, f)
+	case "advance":
+		return advanceStream(s, f)
+	case "show":
+		return s.Asking(func(c *curator.Session) error {
+			r, err := c.ReadStream(d.Name, f.options)
+			if err != nil {
+				return err
+			}
+			return showStream(s, r)
+		})
+	}
+	return console.Usage("stream create, advance, show or list, not %q", rest[0])
+}
+
+// createStream declares and pays for a stream, or explains it.
+func createStream(s *console.Console, f streamFlags) error {
+	periods, err := whole("--periods", f.periods)
+	if err != nil {
+		return err
+	}
+	f.declaration.Periods = int(periods)
+	if f.rows != "" {
+		if f.declaration.Rows, err = whole("--rows", f.rows); err != nil {
+			return err
+		}
+	}
+	return s.With(func(c *curator.Owner) error {
+		if f.explain {
+			r, err := c.ExplainStream(f.declaration, f.options)
+			if err != nil {
+				return err
+			}
+			return expectStream(s, r, true)
+		}
+		r, err := c.CreateStream(s.Context(), f.declaration)
+		if err != nil {
+			return err
+		}
+		return expectStream(s, r, false)
+	})
+}
+
+// whole parses the value of a flag, a whole number above 0.
+func whole(name, text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, console.Usage("%s must be a whole number above 0", name)
+	}
+	return n, nil
+}
+
+// advanceStream releases the periods that can be closed.
+func advanceStream(s *console.Console, f streamFlags) error {
+	until := int64(0)
+	if f.until != "" {
+		var err error
+		if until, err = whole("--until", f.until); err != nil {
+			return err
+		}
+	}
+	return s.With(func(c *curator.Owner) error {
+		r, err := c.AdvanceStream(s.Context(), f.declaration.Name, int(until), f.options)
+		if err != nil {
+			return err
+		}
+		return showStream(s, r)
+	})
+}
+
+// showStream prints the released periods of a stream.
+func showStream(s *console.Console, r *curator.StreamReport) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(r)
+	case "csv":
+		return s.CSV(render.ReleaseRecords(r.Table()))
+	case "markdown":
+		s.Print("%s", render.ReleaseMarkdown(r.Table()))
+		return nil
+	}
+	if len(r.Cells) == 0 {
+		s.Print("no period is released yet\n")
+		return nil
+	}
+	s.Print("%s", render.ReleaseTable(r.Table()))
+	return nil
+}
+
+// expectStream prints the declaration of a stream, with the expected errors.
+func expectStream(s *console.Console, r *curator.StreamReport, explained bool) error {
+	if s.Format == "json" {
+		return s.JSON(r)
+	}
+	did := "created " + r.ID
+	if explained {
+		did = "nothing is created or charged"
+	}
+	s.Print("stream %s: %s\n%s\n", r.Name, did, render.PrintableLines(r.SQL))
+	s.Print("%d periods of one %s from %s; at most %d rows of a unit count over all periods\n",
+		r.Periods, r.Every, r.From.Format("2006-01-02 15:04 MST"), r.Rows)
+	s.Print("a row counts in the period in which it is first sealed; %s identifies it\n",
+		render.Printable(strings.Join(r.Key, ", ")))
+	s.Print("the price of all periods together is %s; remaining %s\n\n", r.Price, r.Remaining)
+	var g render.Grid
+	g.Right = []bool{true, true, true, true}
+	g.Add("period", " stddev of count", " of total", fmt.Sprintf(" of last_%d", r.Window))
+	g.Add()
+	for _, i := range expectedRows(len(r.Expected)) {
+		e := r.Expected[i]
+		g.Add(strconv.Itoa(e.Period), fmt.Sprintf(" %.2f", e.Count), fmt.Sprintf(" %.2f", e.Total),
+			fmt.Sprintf(" %.2f", e.Window))
+	}
+	s.Print("%s", g.Ruled())
+	return nil
+}
+
+// expectedRows selects the periods whose expected errors are printed: the first, the last, and some between.
+func expectedRows(n int) (out []int) {
+	for i := 1; i < n; i *= 2 {
+		out = append(out, i-1)
+	}
+	return append(out, n-1)
+}
+
+// listStreams prints all streams of the home.
+func listStreams(s *console.Console, c *curator.Session) error {
+	all, err := c.Streams()
+	if err != nil {
+		return err
+	}
+	if s.Format == "json" {
+		return s.JSON(all)
+	}
+	if len(all) == 0 {
+		s.Print("there are no streams\n")
+	}
+	for _, r := range all {
+		released, state := 0, ""
+		if n := len(r.Advances); n > 0 {
+			released = r.Advances[n-1].Last
+		}
+		if r.GivenUp {
+			state = ", given up"
+		}
+		s.Print("%s (%s): %d of %d periods of one %s are released, from %s; %s%s\n",
+			r.Name, r.ID, released, r.Periods, r.Every, r.From.Format("2006-01-02"), r.Price, state)
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package release
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"dither/internal/bounded"
+	"dither/internal/engine"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/mechanism/stream"
+	"dither/privacy"
+)
+
+// Continual releases the rows that arrive in each period of a horizon ([stream.Continual] has the proof). Its whole price
+// is reserved when it is created. Each advance reads the newest sealed version, and releases the periods that it
+// closes, once and in order. docs/design/0010-streams.md has the rules for periods, and the argument about crashes.
+type Continual struct {
+	kernel *Kernel
+	look   *Look
+	target *plan.Target
+	terms  ContinualTerms
+	noisy  stream.Continual
+}
+
+// ContinualTerms declare a stream. They are fixed when it is created, and public.
+type ContinualTerms struct {
+	Name    string    `json:"stream"`
+	SQL     string    `json:"question"`
+	Meaning string    `json:"meaning"` // plan.Target.Meaning of the question
+	Every   string    `json:"every"`   // hour, day or week
+	From    time.Time `json:"from"`    // the beginning of the first period
+	Periods int       `json:"periods"`
+	// Neighbours is the relation between histories
+	Neighbours privacy.Neighbours `json:"neighbours"`
+	Cells      int                `json:"cells"`
+	Rows       int64              `json:"rows"`           // the most rows of one unit that count over the whole horizon
+	Keys       []Labels           `json:"keys,omitempty"` // the columns of the groups
+	// Identity lists the columns whose values identify a row among the rows of its unit: a row of a later version with
+	// the same values is the same row
+	Identity []string `json:"identity"`
+}
+
+// Labels are a key's name and values, as they are shown. The last key changes fastest from cell to cell.
+type Labels struct {
+	Name   string    `json:"name"`
+	Values []*string `json:"values"` // nil is NULL
+}
+
+// lengths holds the lengths of periods, by the word that declares them.
+var lengths = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
+
+// Length returns the length of a period; 0 if Every is none of the known words.
+func (t ContinualTerms) Length() time.Duration { return lengths[t.Every] }
+
+// Begins returns the time at which a period begins.
+func (t ContinualTerms) Begins(period int) time.Time {
+	return t.From.Add(time.Duration(period-1) * t.Length())
+}
+
+// PeriodAt returns the number of the period that contains a time. It is below 1 before the first period, and above
+// Periods after the last.
+func (t ContinualTerms) PeriodAt(at time.Time) int {
+	past := at.Sub(t.From)
+	if past < 0 {
+		return 0
+	}
+	return int(past/t.Length()) + 1
+}
+
+// continualKey returns the key that the ledger finds a stream by. A home has at most one stream of a name.
+func continualKey(name string) string {
+	sum := sha256.Sum256([]byte("continual release " + name))
+	return hex.EncodeToString(sum[:])
+}
+
+// Continual returns a stream over the rows that a target counts. It returns a refusal for a target that no stream can
+// count. Create pays for it, and Advance continues it.
+func (k *Kernel) Continual(t *plan.Target, terms ContinualTerms, by Asker) (*Continual, error) {
+	t = t.Unconfined() // the stream is charged to everybody
+	if err := countable(t); err != nil {
+		return nil, err
+	}
+	if k.policy.Table(t.Table).Source.Live() {
+		return nil, unsupported("a stream compares sealed versions, and this table is read on its server",
+			"seal the table from a file")
+	}
+	rho, delta := t.Price.ZCDP()
+	if _, pure := t.Price.Pure(); pure || !delta.IsZero() {
+		return nil, unsupported("a stream adds Gaussian noise, and the budget is a pure ε",
+			"declare the budget in rho, or in epsilon with a delta")
+	}
+	terms.Cells, terms.Meaning, terms.Keys, terms.Neighbours = t.Cells(), t.Meaning(), labels(t), t.Neighbours
+	c := &Continual{kernel: k, target: t, terms: terms, noisy: stream.Continual{
+		Periods: terms.Periods, Cells: terms.Cells, Rows: terms.Rows, Neighbours: t.Neighbours, Rho: rho,
+	}}
+	dist, err := c.noisy.Noise()
+	if err != nil {
+		return nil, &ParameterError{Err: err, Price: true}
+	}
+	c.look, err = k.targetLook(t, by, ledger.Mechanism{
+		Name:        fmt.Sprintf("%s: %d periods", ContinualCounts, terms.Periods),
+		Sensitivity: c.noisy.L2Squared().String(),
+		Scale:       exact.FormatRat(dist.Sigma2()),
+		Cells:       terms.Periods * terms.Cells,
+	}, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	c.look.everybody = true
+	c.look.steps = int64(terms.Periods)
+	c.look.bytes = bytesOf(terms.Periods, terms.Cells)
+	c.look.key = continualKey(terms.Name)
+	if c.look.question, err = terms.text(); err != nil {
+		return nil, err
+	}
+	return c, costsAsPlanned(c.noisy.Loss(), t.Price)
+}
+
+// countable returns a refusal unless a stream can count the rows of a target.
+func countable(t *plan.Target) error {
+	switch m := t.Measures[0]; {
+	case t.Source != nil:
+		return unsupported("a stream counts the rows of one table, without joins, UNION ALL or subqueries",
+			"seal the joined rows as a table of their own")
+	case t.Unit == nil:
+		return unsupported("a stream needs a column that identifies the unit, so that later versions can be compared",
+			"declare the table's unit as a column")
+	case t.Unit.Type == value.Real:
+		return unsupported("a stream needs a unit that is text, a whole number or a date", "declare the unit's column as text")
+	case m.Kind != bounded.CountRows && m.Kind != bounded.CountValue:
+		return unsupported("a stream counts rows", "ask for COUNT(*) or COUNT(x)")
+	}
+	return nil
+}
+
+// labels returns the keys of a target as they are shown.
+func labels(t *plan.Target) (out []Labels) {
+	for i, key := range t.Keys {
+		l := Labels{}
+		for j, of := range t.Order {
+			if of == i {
+				l.Name = t.Names[j]
+			}
+		}
+		for _, v := range key.Values {
+			if v.Null {
+				l.Values = append(l.Values, nil)
+				continue
+			}
+			text := v.String()
+			l.Values = append(l.Values, &text)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func unsupported(message, hint string) error {
+	return &EndedError{How: Unsupported, Message: message, Hint: hint}
+}
+
+// Look returns a copy of the stream's [Look], which is known before anything is spent.
+func (c *Continual) Look() *Look { return c.look.copied() }
+
+// Terms returns the stream's terms.
+func (c *Continual) Terms() ContinualTerms { return c.terms }
+
+// Create pays for the stream. If the newest version was sealed before the first period, its rows have arrived already:
+// Create notes them in the stream's private file, and they count in no period. It releases nothing.
+func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
+	k := c.kernel
+	if k.ledger.ReadOnly() {
+		return nil, ledger.ErrReadOnly
+	}
+	done, _, err := k.underway(ctx, c.look.key)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if r, err := k.continual(c.terms.Name); err != nil {
+		return nil, err
+	} else if r != nil {
+		return nil, &EndedError{
+			How: Misused, Message: fmt.Sprintf("there is already a stream %q; nothing was charged", c.terms.Name),
+			Hint: "give the new stream another name",
+		}
+	}
+	rows, held, err := k.rehearsed(ctx, nil, c.look, c.look.statements...)
+	if err != nil {
+		return nil, err
+	}
+	defer held()
+	if _, _, err := k.reserve(c.look); err != nil {
+		return nil, err
+	}
+	crashPoint("stream reserved")
+	r, err := k.continual(c.terms.Name)
+	if err == nil && r == nil {
+		err = ErrUnreadable
+	}
+	if err == nil {
+		err = c.begin(ctx, r, rows, c.look.tables[0].Number, c.look.tables[0].Sealed)
+	}
+	if err != nil {
+		// the reservation stays open: the first advance writes the private file
+		k.tellOwner(err)
+		return nil, afterwards(&EndedError{
+			How: Misused, Message: "the stream is paid for, but its private file could not be written yet",
+			Hint: "run `dither stream advance`, which tries again",
+		})
+	}
+	return r, nil
+}
+
+// begin writes the first private file of a stream.
+func (c *Continual) begin(ctx context.Context, r *ContinualRecord, rows reader, number int, sealed time.Time) error {
+	h, err := firstHeader(r)
+	if err != nil {
+		return err
+	}
+	if c.terms.PeriodAt(sealed) >= 1 {
+		file, err := c.kernel.writeState(r, func(to stateFile) error { return c.noisy.Begin(h, noArrivals, to) })
+		return commit(file, err)
+	}
+	h.Version = number
+	arrived, err := c.arrivals(ctx, rows, h.Salt)
+	if err != nil {
+		return err
+	}
+	file, err := c.kernel.writeState(r, func(to stateFile) error { return c.noisy.Begin(h, arrived, to) })
+	return commit(file, err)
+}
+
+// arrivals returns the rows of the reader's version.
+func (c *Continual) arrivals(ctx context.Context, rows reader, salt string) (arrived arrivals, err error) {
+	of, ok := rows.engine.(engine.Historian)
+	if !ok {
+		return arrived, errors.New("defect: this engine cannot name rows")
+	}
+	return of.Arrivals(ctx, &c.target.Statement, c.terms.Identity, salt, rows.sealed)
+}

@@ -1,0 +1,165 @@
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"dither/internal/ledger"
+	"dither/privacy"
+)
+
+// ContinualRecord is what the ledger has of a stream: its terms, its price, and its releases. It is public.
+type ContinualRecord struct {
+	ID        uint64
+	Terms     ContinualTerms
+	Price     privacy.Loss
+	Table     string
+	Mechanism ledger.Mechanism
+	Analyst   string
+	Released  [][]*big.Int // the releases y, by period and cell, of the periods so far
+	Advances  []ContinualAdvance
+	Ended     bool // all periods are released
+	GivenUp   bool // the owner cancelled the reservation
+
+	entry   ledger.Hash
+	version int       // of the table, when the stream was created
+	newest  time.Time // the time of the newest entry of the stream
+}
+
+// ContinualAdvance is one advance of a stream.
+type ContinualAdvance struct {
+	First, Last int // the periods that it released
+	Version     int // the newest version of the table that has been read
+	At          time.Time
+	state       string
+}
+
+// Name returns the name of the stream's reservation.
+func (r *ContinualRecord) Name() string { return fmt.Sprintf("r%d", r.ID) }
+
+// state returns the State of the private file that belongs to the newest recorded advance.
+func (r *ContinualRecord) state() string {
+	if n := len(r.Advances); n > 0 {
+		return r.Advances[n-1].state
+	}
+	return r.entry.String()
+}
+
+// recordedAdvance is the value of an advance's ledger entry.
+type recordedAdvance struct {
+	First   int        `json:"first"`
+	Version int        `json:"version"`
+	State   string     `json:"state"` // random: it identifies the private file, and depends on nothing
+	Y       [][]string `json:"y"`
+}
+
+const continualPrefix = "stream "
+
+// text returns the terms as the ledger records them.
+func (t ContinualTerms) text() (string, error) {
+	text, err := json.Marshal(t)
+	return continualPrefix + string(text), err
+}
+
+// isContinual reports whether a reservation pays for a stream of continual releases.
+func isContinual(r ledger.Reservation) bool {
+	return len(r.Mechanisms) == 1 && strings.HasPrefix(r.Mechanisms[0].Name, ContinualCounts+":")
+}
+
+// newRecord reads the record of a reservation.
+func newRecord(e ledger.Entry, r ledger.Reservation) (*ContinualRecord, error) {
+	out := &ContinualRecord{
+		ID: e.Index, Price: r.Loss, Mechanism: r.Mechanisms[0], Analyst: r.Analyst, entry: e.Hash, newest: e.Time,
+	}
+	text, ok := strings.CutPrefix(r.Question, continualPrefix)
+	if !ok || json.Unmarshal([]byte(text), &out.Terms) != nil || len(r.Sources) != 1 || out.Terms.Length() == 0 {
+		return nil, fmt.Errorf("%w: entry %d", ErrUnreadable, e.Index)
+	}
+	out.Table, out.version = r.Sources[0].Table, r.Sources[0].Version
+	return out, nil
+}
+
+// Continuals returns all streams of the home, in the order of their creation.
+func (k *Kernel) Continuals() (out []*ContinualRecord, err error) {
+	by := map[uint64]*ContinualRecord{}
+	err = k.ledger.Entries(func(e ledger.Entry) error {
+		if r, ok := e.Body.(ledger.Reservation); ok && isContinual(r) {
+			record, err := newRecord(e, r)
+			if err != nil {
+				return err
+			}
+			by[e.Index] = record
+			out = append(out, record)
+		}
+		return addTo(by, e)
+	})
+	return out, err
+}
+
+// continual returns the stream of a name, or nil if there is none.
+func (k *Kernel) continual(name string) (*ContinualRecord, error) {
+	all, err := k.Continuals()
+	for _, r := range all {
+		if r.Terms.Name == name {
+			return r, err
+		}
+	}
+	return nil, err
+}
+
+// ContinualNamed returns the stream of a name, or nil if there is none.
+func (k *Kernel) ContinualNamed(name string) (*ContinualRecord, error) { return k.continual(name) }
+
+// addTo adds an entry to the record of the stream that it belongs to.
+func addTo(by map[uint64]*ContinualRecord, e ledger.Entry) error {
+	switch b := e.Body.(type) {
+	case ledger.Step:
+		if r := by[b.Reservation]; r != nil {
+			return r.add(e, b.Values)
+		}
+	case ledger.Release:
+		if r := by[b.Reservation]; r != nil {
+			r.Ended = true
+			return r.add(e, b.Values)
+		}
+	case ledger.Failure:
+		if r := by[b.Reservation]; r != nil {
+			r.GivenUp = true
+		}
+	}
+	return nil
+}
+
+// add adds the releases of an advance.
+func (r *ContinualRecord) add(e ledger.Entry, values json.RawMessage) error {
+	var a recordedAdvance
+	unreadable := fmt.Errorf("%w: entry %d", ErrUnreadable, e.Index)
+	if json.Unmarshal(values, &a) != nil || a.First != len(r.Released)+1 || len(a.Y) == 0 {
+		return unreadable
+	}
+	for _, row := range a.Y {
+		if len(row) != r.Terms.Cells {
+			return unreadable
+		}
+		y := make([]*big.Int, len(row))
+		for g, text := range row {
+			n, ok := new(big.Int).SetString(text, 10)
+			if !ok {
+				return unreadable
+			}
+			y[g] = n
+		}
+		r.Released = append(r.Released, y)
+	}
+	if len(r.Released) > r.Terms.Periods {
+		return unreadable
+	}
+	if e.Time.After(r.newest) {
+		r.newest = e.Time
+	}
+	r.Advances = append(r.Advances, ContinualAdvance{a.First, len(r.Released), a.Version, e.Time, a.State})
+	return nil
+}

@@ -1,0 +1,106 @@
+package stream
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/mechanism"
+)
+
+// Estimates computes counts, running totals and windows from the releases of a [Continual]. Only released values and
+// public parameters enter, so it is post-processing.
+//
+// With M = A·C⁻¹, where A is the lower triangular matrix of ones, My = Ax + Mz. So (My)_t is an unbiased estimate of the
+// running total, and its variance is the variance of z times the sum of the squares of M's row. The count of a period and
+// the sum of a window are differences of running totals, and their noise is the same difference of rows of M.
+type Estimates struct {
+	inverse  *inverse
+	variance float64
+}
+
+// Estimate is an estimate with its standard deviation.
+type Estimate struct {
+	Value     *big.Rat // rounded to the nearest hundredth
+	Deviation float64  // the noise's standard deviation, rounded up; rounding to hundredths adds at most 0.005
+}
+
+// estimateDigits is how many binary digits after the point the estimates are accurate to, before rounding.
+const estimateDigits = 40
+
+// Estimates returns the estimates of a stream. Each release must have at most the given number of binary digits
+// ([Longest]).
+func (m Continual) Estimates(longest int) (*Estimates, error) {
+	dist, err := m.Noise()
+	if err != nil {
+		return nil, err
+	}
+	// Each entry of M has an error of at most inverse.err units of 2^−digits, so a sum of Periods products has an
+	// error of at most err·2^longest·Periods units.
+	digits := inverseDigits(dist.Sigma2(), m.Periods) + uint(longest) + estimateDigits
+	return &Estimates{newInverse(m.column(), digits), dist.Variance()}, nil
+}
+
+// Longest returns the number of binary digits of the longest release.
+func Longest(y [][]*big.Int) (longest int) {
+	for _, row := range y {
+		for _, v := range row {
+			longest = max(longest, v.BitLen())
+		}
+	}
+	return longest
+}
+
+// Total returns the running total of a cell after the given period, from 1: the number of rows that counted so far.
+func (e *Estimates) Total(y [][]*big.Int, cell, period int) Estimate {
+	return e.Window(y, cell, period, period)
+}
+
+// Count returns the number of rows that counted in a period.
+func (e *Estimates) Count(y [][]*big.Int, cell, period int) Estimate {
+	return e.Window(y, cell, period, 1)
+}
+
+// Window returns the number of rows that counted in the last `width` periods up to and including the given one. The width
+// is from 1 to the number of the period.
+func (e *Estimates) Window(y [][]*big.Int, cell, period, width int) Estimate {
+	sum, term := new(big.Int), new(big.Int)
+	for j := range period {
+		sum.Add(sum, term.Mul(e.entry(period-1-j, width), y[j][cell]))
+	}
+	hundred := big.NewInt(100)
+	value := new(big.Rat).SetFrac(sum.Mul(sum, hundred), new(big.Int).Lsh(big.NewInt(1), e.inverse.digits))
+	value.SetFrac(exact.FloorRat(value.Add(value, big.NewRat(1, 2))), hundred)
+	return Estimate{value, e.Deviation(period, width)}
+}
+
+// entry returns the entry of the matrix of a window, k places below the diagonal: M_k − M_{k−width}.
+func (e *Estimates) entry(k, width int) *big.Int {
+	if k < width {
+		return e.inverse.entries[k]
+	}
+	return new(big.Int).Sub(e.inverse.entries[k], e.inverse.entries[k-width])
+}
+
+// Deviation returns the standard deviation of the noise of a window that ends with the given period, rounded up. With
+// width 1 it is that of a period's count, and with width period that of the running total.
+func (e *Estimates) Deviation(period, width int) float64 {
+	sum, squared := new(big.Int), new(big.Int)
+	off := new(big.Int).Lsh(e.inverse.err, 1)
+	for k := range period {
+		above := new(big.Int).Abs(e.entry(k, width))
+		above.Add(above, off)
+		sum.Add(sum, squared.Mul(above, above))
+	}
+	squares := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), 2*e.inverse.digits))
+	return math.Nextafter(math.Sqrt(exact.MulUp(exact.FloatUp(squares), e.variance)), math.Inf(1))
+}
+
+// Check returns an error unless the width of a window fits the stream.
+func (m Continual) Check(width int) error {
+	if width < 1 || width > m.Periods {
+		return fmt.Errorf("%w: a window must have from 1 to %d periods, not %d", mechanism.ErrParameter, m.Periods, width)
+	}
+	return nil
+}
