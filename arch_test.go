@@ -99,7 +99,7 @@ var allowed = map[string][]string{
 	"curator": {
 		"internal/bounded", "internal/cost", "internal/derive", "internal/draft", "internal/exact", "internal/free", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
 		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
-		"mechanism/linear", "mechanism/selection", "noise", "privacy",
+		"mechanism/linear", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
 	// floor 7: what is computed from releases
 	"internal/glm":           {},

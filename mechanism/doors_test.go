@@ -25,7 +25,7 @@ quantile:Joint.Release quantile:Single.Release quantile:Smooth.Release quantile:
 response:Category.Respond response:Randomized.Respond
 selection:Exponential.Select selection:Exponential.SelectWithin selection:NoisyMax.Select selection:NoisyTop.Select
 selection:PermuteAndFlip.Select selection:TopExponential.Select
-stream:Continual.Advance stream:Continual.Begin stream:Counter.Next stream:SparseSession.Ask
+stream:Continual.Advance stream:Continual.Begin stream:Continual.Recorded stream:HeaderOf stream:Counter.Next stream:SparseSession.Ask
 `)
 
 // exports are the exported names of mechanism/... that stand for something of an internal package: types and their

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/entropy"
+	"dither/internal/sample"
 	"dither/mechanism"
 	"dither/privacy"
 )
@@ -345,6 +347,53 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 		if off := (sum - runs) / math.Sqrt(2*runs); math.Abs(off) > 5.5 {
 			t.Errorf("%v: %.1f standard deviations off", at, off)
 		}
+	}
+}
+
+// TestReleasesAreTheDrawsPlusCx: with recorded randomness, y − Cx is what the exact sampler of the stated distribution
+// draws from the same bytes, in the order of periods and cells. So the releases have exactly the stated law.
+func TestReleasesAreTheDrawsPlusCx(t *testing.T) {
+	m := Continual{Periods: 6, Cells: 2, Rows: 3, Neighbours: privacy.ChangeOne, Rho: rho(t, "0.25")}
+	dist, err := m.Noise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording := make([]byte, 1<<16)
+	for i := range recording {
+		recording[i] = byte(rand.New(rand.NewPCG(3, uint64(i))).Uint32())
+	}
+	h := Header{Format: HeaderFormat, Stream: "s", State: "s", Salt: "x"}
+	var state, next bytes.Buffer
+	if err := m.Begin(h, mechanism.Arrivals{}, &state); err != nil {
+		t.Fatal(err)
+	}
+	h.Previous, h.State = "s", "1"
+	var y [][]*big.Int
+	rows := arrivalsOf([]sealedRow{{1, 1, 0}, {2, 1, 1}, {2, 2, 1}})
+	err = entropy.Replay(recording, func(source *entropy.Source) {
+		if _, y, err = m.advance(source, &state, h, rows, 2, 6, &next); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	column, each := m.column(), sample.NewGaussian(dist.Sigma2())
+	err = entropy.Replay(recording, func(source *entropy.Source) {
+		for period := range 6 {
+			for g := range 2 {
+				want := each.Draw(source, new(big.Int))
+				if period >= 1 { // the rows arrived in period 2: one in the first cell, two in the second
+					want.Add(want, big.NewInt(column[period-1]*int64(g+1)))
+				}
+				if y[period][g].Cmp(want) != 0 {
+					t.Errorf("period %d, cell %d: %s, want %s", period+1, g, y[period][g], want)
+				}
+			}
+		}
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
