@@ -221,10 +221,7 @@ func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 
 // begin writes the first private file of a stream.
 func (c *Continual) begin(ctx context.Context, r *ContinualRecord, rows reader, number int, sealed time.Time) error {
-	h, err := firstHeader(r)
-	if err != nil {
-		return err
-	}
+	h := firstHeader(r)
 	if c.terms.PeriodAt(sealed) >= 1 {
 		file, err := c.kernel.writeState(r, func(to stateFile) error { return c.noisy.Begin(h, noArrivals, to) })
 		return commit(file, err)

@@ -94,10 +94,10 @@ func (k *Kernel) sweepStates(r *ContinualRecord) {
 
 // firstHeader returns the header of a stream's first private file. Its State is the hash of the reservation's entry, which
 // the ledger has before any advance.
-func firstHeader(r *ContinualRecord) (stream.Header, error) {
+func firstHeader(r *ContinualRecord) stream.Header {
 	return stream.Header{
 		Format: stream.HeaderFormat, Stream: r.entry.String(), State: r.entry.String(), Salt: NewID() + NewID(),
-	}, nil
+	}
 }
 
 // reconcile compares the private file with the ledger. found is false if no file was written yet, and nothing was
