@@ -112,8 +112,9 @@ var allowed = map[string][]string{
 	"stats/estimate":         {"curator", "internal/exact", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/student"}, // whose simulations anybody can repeat
 	"stats/regression":       {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale", "stats/internal/student"},
 	"stats/bounds":           {"curator", "internal/exact", "stats/internal/request"},
-	"stats":                  {}, // the families' overview
+	"stats":                  {},                    // the families' overview
 	"strategy":               {"internal/splitmix"}, // whose random beginnings anybody can repeat
+	"strategy/answer":        {"curator", "mechanism/linear", "noise", "strategy"},
 	"strategy/marginal":      {}, // what to measure for many marginals
 	"strategy/table":         {}, // tables that add up
 	// floors 8 and 9: doors, and what they show
@@ -142,7 +143,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {"internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy"},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",
@@ -199,7 +200,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
+var duckdbTests = []string{"strategy/answer", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
 
 type listed struct {
 	ImportPath                         string

@@ -126,3 +126,23 @@ func (s *Strategy) ByLength() []LengthError {
 	}
 	return out
 }
+
+// Workload returns the workload that the strategy was made for.
+func (s *Strategy) Workload() Workload { return s.workload }
+
+// Weights returns the coefficients of the least squares estimate of Σ_j query[j]·x_j: one for each row of the matrix.
+func (s *Strategy) Weights(query []float64) ([]float64, error) {
+	if len(query) != s.Matrix.Columns {
+		return nil, fmt.Errorf("%w: a query of %d numbers over %d cells", ErrWorkload, len(query), s.Matrix.Columns)
+	}
+	scale2 := s.Matrix.scale2(s.Unit)
+	cells := make([]float64, len(query))
+	for j, v := range query {
+		if v != 0 {
+			for i := range cells {
+				cells[i] += s.covariance.cells.At(i, j) / scale2 * v
+			}
+		}
+	}
+	return s.Matrix.Times(cells), nil
+}

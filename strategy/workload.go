@@ -3,6 +3,7 @@ package strategy
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -242,4 +243,38 @@ func (w Workload) Answers(cells []float64) ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// Query is one query of a workload.
+type Query struct {
+	Low, High int       // the cells Low … High−1, if Row is nil
+	Row       []float64 // the coefficients of a row of an explicit matrix
+}
+
+// Coefficients returns the coefficient of each of n cells.
+func (q Query) Coefficients(n int) []float64 {
+	if q.Row != nil {
+		return q.Row
+	}
+	out := make([]float64, n)
+	for j := q.Low; j < q.High; j++ {
+		out[j] = 1
+	}
+	return out
+}
+
+// All returns the queries, in the order of [Workload.Answers].
+func (w Workload) All() iter.Seq[Query] {
+	return func(yield func(Query) bool) {
+		for _, p := range w.parts {
+			more := true
+			p.each(w.cells, func(low, high int) { more = more && yield(Query{Low: low, High: high}) })
+			for _, row := range p.rows {
+				more = more && yield(Query{Row: row})
+			}
+			if !more {
+				return
+			}
+		}
+	}
 }
