@@ -35,6 +35,7 @@ func verbs() []console.Verb {
 		statistics.Fit,
 		statistics.Estimate,
 		statistics.Cluster,
+		strategies.Tabulate,
 		owner.Budget,
 		owner.Ledger,
 		owner.Stream,

@@ -65,7 +65,7 @@ func badByte(text []byte) (at int, what string) {
 }
 
 var (
-	errEmpty  = errors.New("the policy is empty")
+	errEmpty  = errors.New("the file is empty")
 	errPanics = errors.New("the YAML reader does not understand this file")
 )
 
@@ -92,7 +92,7 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	default:
 		return nil, &Error{
 			Line: second.Line, Column: second.Column,
-			Message: "a policy is one YAML document, and here a second begins",
+			Message: "the file must be one YAML document, and here a second begins",
 		}
 	}
 	if document.Kind != yaml.DocumentNode || len(document.Content) != 1 {

@@ -64,6 +64,9 @@ func NewAccuracy(space *Space, noisy []Noisy, fixed map[[2]int]int64) (*Accuracy
 	return a, nil
 }
 
+// Noisy returns the measured margins.
+func (a *Accuracy) Noisy() []Noisy { return a.noisy }
+
 // newPart computes the variances of the component T.
 func (a *Accuracy) newPart(t Keys) *part {
 	p := &part{precision: make([]float64, len(a.space.Hierarchy.Levels)), tree: a.plain}

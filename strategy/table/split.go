@@ -29,8 +29,8 @@ const (
 	UnderEpsilon Power = 2
 )
 
-// parts is the number of equal parts into which a split divides the price.
-const parts = 1000
+// Parts is the number of equal parts into which a split divides the price.
+const Parts = 1000
 
 // Split is a division of the price among margins.
 type Split struct {
@@ -104,19 +104,19 @@ func Choose(space *Space, goals []Goal, options []Option, p Power) (*Choice, err
 	return c, nil
 }
 
-// rounded rounds shares to multiples of 1/parts that add up to 1, and drops shares below 2/parts.
+// rounded rounds shares to multiples of 1/Parts that add up to 1, and drops shares below 2/Parts.
 func rounded(shares []float64) []*big.Rat {
 	sum := 0.0
 	for _, x := range shares {
-		if x*parts >= 2 {
+		if x*Parts >= 2 {
 			sum += x
 		}
 	}
-	whole, left := make([]int64, len(shares)), int64(parts)
+	whole, left := make([]int64, len(shares)), int64(Parts)
 	rest := make([]float64, len(shares))
 	for j, x := range shares {
-		if x*parts >= 2 {
-			exact := x / sum * parts
+		if x*Parts >= 2 {
+			exact := x / sum * Parts
 			whole[j] = int64(exact)
 			rest[j] = exact - float64(whole[j])
 			left -= whole[j]
@@ -134,7 +134,7 @@ func rounded(shares []float64) []*big.Rat {
 	}
 	out := make([]*big.Rat, len(shares))
 	for j := range out {
-		out[j] = big.NewRat(whole[j], parts)
+		out[j] = big.NewRat(whole[j], Parts)
 	}
 	return out
 }

@@ -1,0 +1,166 @@
+package strategies
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/strategy/tabulate"
+)
+
+// Tabulate is the command `dither tabulate`.
+var Tabulate = console.Verb{
+	Name:  "tabulate",
+	Args:  "SPEC.yaml",
+	About: "measure a set of tables that add up over levels and classifications, at one price",
+	Run:   runTabulate,
+}
+
+func runTabulate(s *console.Console, args []string) error {
+	var out, analyst string
+	explain := false
+	s.FormatFlag(console.AnyFormat...)
+	s.Flag(&out, "out", "FOLDER", "write each table as CSV, Parquet and Markdown into FOLDER, with tabulation.json and report.html")
+	s.Flag(&explain, "explain", "", "show the price, the division of the price and the expected errors, free")
+	s.AnalystFlag(&analyst)
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	switch {
+	case len(rest) != 1:
+		return console.Usage("one specification is needed: SPEC.yaml")
+	case explain && out != "":
+		return console.Usage("--explain writes no files: leave --out out")
+	}
+	spec, err := tabulate.Load(rest[0])
+	if err != nil {
+		return badSpec(rest[0], err)
+	}
+	if out != "" {
+		if out, err = folder(out); err != nil {
+			return err
+		}
+	}
+	return s.Asking(func(c *curator.Session) error {
+		if explain {
+			p, err := tabulate.Explain(s.Context(), c, spec, analyst)
+			if err != nil {
+				return err
+			}
+			return showPlan(s, p)
+		}
+		r, err := answered(s, c, spec, analyst)
+		if err != nil {
+			return err
+		}
+		if out != "" {
+			err = write(s, out, r)
+		}
+		return errors.Join(showResult(s, r, out), err)
+	})
+}
+
+// badSpec returns the error for a specification that cannot be read.
+func badSpec(file string, err error) error {
+	var missing *os.PathError
+	if errors.As(err, &missing) {
+		return console.Usage("the specification %s cannot be read: %v", file, missing.Err)
+	}
+	return console.Usage("%v", err)
+}
+
+// folder makes the folder for files before anything is paid for, and returns its absolute path.
+func folder(name string) (string, error) {
+	path, err := filepath.Abs(name)
+	if err == nil {
+		err = os.MkdirAll(path, 0o700)
+	}
+	if err != nil {
+		return "", console.Usage("--out: %v", err)
+	}
+	return path, nil
+}
+
+func answered(s *console.Console, c *curator.Session, spec *tabulate.Spec, analyst string) (*tabulate.Result, error) {
+	if console.Obeys(s.Stderr) {
+		defer console.Spin(s.Stderr, "tabulating")()
+	}
+	return tabulate.Tabulate(s.Context(), c, spec, analyst)
+}
+
+func showPlan(s *console.Console, p *tabulate.Plan) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(p)
+	case "csv":
+		return s.CSV(planRecords(p))
+	case "markdown":
+		records := planRecords(p)
+		s.Print("%s\n", render.MarkdownTable(records[0], planRight, records[1:]))
+		s.Print("%s", render.MarkdownList(planText(p)))
+		return nil
+	}
+	g := render.Grid{Right: planRight}
+	for _, r := range planRecords(p) {
+		g.Add(r...)
+	}
+	s.Print("%s\n%s", g.Text("  "), planText(p))
+	return nil
+}
+
+var planRight = []bool{false, false, true, true, true, true}
+
+// planRecords returns the expected errors of each table and level.
+func planRecords(p *tabulate.Plan) [][]string {
+	out := [][]string{{"table", "level", "cells", "stddev", "margin", "largest margin"}}
+	for _, t := range p.Tables {
+		for _, l := range t.Levels {
+			out = append(out, []string{
+				t.Name, l.Level, render.Thousands(l.Cells), render.TwoDigits(l.StdDev), render.TwoDigits(l.Margin),
+				render.TwoDigits(l.Worst),
+			})
+		}
+	}
+	return out
+}
+
+// planText describes the price and the division of the price.
+func planText(p *tabulate.Plan) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	price := p.Price.String()
+	switch {
+	case p.Replayed:
+		price += ", paid before: repeating it is free"
+	case !p.Affordable:
+		price += ", more than what remains"
+	}
+	line("price: %s; %s remain", price, p.Remaining)
+	line("margins are at %s confidence, around the least-squares estimates", render.Percent(p.Confidence))
+	for _, g := range p.Groups {
+		line("%s: %s", strings.Join(g.Tables, ", "), g.SQL)
+		for _, c := range g.Candidates {
+			chosen := ""
+			if c.Name == g.Chosen {
+				chosen = ", chosen"
+			}
+			line("  %s: expected error %s%s", c.Name, render.Number6(c.Error), chosen)
+		}
+		line("  lower bound over all divisions of the price among these tables: %s", render.Number6(g.Bound))
+		for _, part := range g.Parts {
+			line("  measures %s: %s of the price, noise of standard deviation %s", partName(part),
+				render.Percent(fmt.Sprint(part.Share)), render.TwoDigits(part.StdDev))
+		}
+	}
+	return b.String()
+}
+
+func partName(p tabulate.Part) string {
+	return strings.Join(append([]string{p.Level}, p.Columns...), " × ")
+}

@@ -1,0 +1,341 @@
+package tabulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/strategy/table"
+)
+
+// misuse returns the error for a specification that cannot be carried out.
+func misuse(hint, format string, args ...any) error {
+	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Plan states what a tabulation measures, its price, and the expected error of each table. It depends on no row.
+type Plan struct {
+	Price      curator.Loss // of all tables together
+	Remaining  curator.Loss
+	Affordable bool
+	Replayed   bool // everything was measured before, and would be replayed at no cost
+	Confidence string
+	Tables     []TablePlan
+	Groups     []GroupPlan
+	groups     []*group
+	alpha      float64
+}
+
+// TablePlan states the expected error of one table.
+type TablePlan struct {
+	Name   string
+	Group  int // index of the plan's groups
+	Levels []LevelPlan
+}
+
+// LevelPlan states the expected error of the cells of one level.
+type LevelPlan struct {
+	Level  string
+	Cells  int
+	StdDev float64 // the root of the mean variance of the cells
+	Margin float64 // the margin of error that belongs to StdDev
+	Worst  float64 // the largest margin of error of a cell
+}
+
+// GroupPlan describes the measurement of tables that share cells.
+type GroupPlan struct {
+	SQL        string
+	Tables     []string
+	Price      curator.Loss // the group's share of the price
+	Candidates []Candidate
+	Chosen     string
+	Bound      float64 // a lower bound on the error of every division of the price among the options
+	Parts      []Part
+	Limits     *curator.Limits
+}
+
+// Candidate is a way to divide the price, with its expected error: the root of the tables' mean variances, weighted by
+// the tables' weights.
+type Candidate struct {
+	Name  string
+	Error float64
+}
+
+// Part is a table that is measured.
+type Part struct {
+	Level   string
+	Columns []string
+	Share   float64 // of the group's price
+	StdDev  float64
+}
+
+// Explain plans a tabulation, at no cost. It reads no row.
+func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (*Plan, error) {
+	p := &Plan{Confidence: s.Confidence, groups: s.groups(), Affordable: true, Replayed: true}
+	var err error
+	if p.alpha, err = confidence(&p.Confidence); err != nil {
+		return nil, err
+	}
+	request := curator.Request{Epsilon: s.Epsilon, Rho: s.Rho, Analyst: analyst}
+	weights := make([]*big.Rat, len(p.groups))
+	for i, g := range p.groups {
+		d, err := g.domain(ctx, c, request)
+		if err != nil {
+			return nil, inTables(err, s, g)
+		}
+		p.Price, weights[i] = d.Price, new(big.Rat)
+		for _, t := range g.tables {
+			weights[i].Add(weights[i], s.Tables[t].Weight)
+		}
+	}
+	requests, err := divide(request, p.Price, weights)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range p.groups {
+		g.request = requests[i]
+		g.request.SQL = g.sql()
+		if err := g.choose(ctx, c, s); err != nil {
+			return nil, inTables(err, s, g)
+		}
+		p.Remaining = g.plan.Remaining
+		p.Replayed = p.Replayed && g.plan.Replayed
+		p.Groups = append(p.Groups, g.described(s))
+	}
+	p.Affordable = p.affordable()
+	for i := range s.Tables {
+		t, err := p.table(s, i)
+		if err != nil {
+			return nil, err
+		}
+		p.Tables = append(p.Tables, t)
+	}
+	return p, nil
+}
+
+// inTables adds the names of a group's tables to an error.
+func inTables(err error, s *Spec, g *group) error {
+	e, ok := err.(*curator.Error) //nolint:errorlint // the curator returns its errors unwrapped
+	if !ok || len(s.Tables) == 1 {
+		return err
+	}
+	told := *e
+	told.Message = "table " + s.Tables[g.tables[0]].Name + ": " + e.Message
+	return &told
+}
+
+// divide returns one request for each group, whose prices are proportional to the weights and add up to the price
+// exactly.
+func divide(request curator.Request, price curator.Loss, weights []*big.Rat) ([]curator.Request, error) {
+	out := slices.Repeat([]curator.Request{request}, len(weights))
+	if len(weights) == 1 {
+		return out, nil
+	}
+	text := price.Epsilon
+	if price.Rho != "" {
+		text = price.Rho
+	}
+	left, err := exact.ParseRat(text)
+	if err != nil {
+		return nil, misuse("", "the price %s cannot be divided", price)
+	}
+	whole, sum := new(big.Rat).Set(left), new(big.Rat)
+	for _, w := range weights {
+		sum.Add(sum, w)
+	}
+	const digits = 6
+	for i, w := range weights {
+		part := left
+		if i < len(weights)-1 {
+			part = new(big.Rat).Mul(whole, new(big.Rat).Quo(w, sum))
+			part = exact.FloorDigits(part, digits)
+			left = new(big.Rat).Sub(left, part)
+		}
+		out[i].Epsilon, out[i].Rho = exact.FormatRat(part), ""
+		if price.Rho != "" {
+			out[i].Epsilon, out[i].Rho = "", out[i].Epsilon
+		}
+	}
+	return out, nil
+}
+
+// choose decides what the group measures.
+func (g *group) choose(ctx context.Context, c *curator.Session, s *Spec) error {
+	if err := g.declared(s); err != nil {
+		return err
+	}
+	goals, err := g.goals(s)
+	if err != nil {
+		return err
+	}
+	if err := g.candidates(ctx, c, goals); err != nil {
+		return err
+	}
+	if g.choice, err = table.Choose(g.space, goals, g.options, g.power); err != nil {
+		return misuse("", "%v", err)
+	}
+	for j, share := range g.choice.Candidates[g.choice.Chosen].Shares {
+		if share.Sign() > 0 {
+			g.measured = append(g.measured, j)
+		}
+	}
+	request, err := g.strategy()
+	if err != nil {
+		return err
+	}
+	if g.plan, err = c.ExplainStrategy(ctx, request); err != nil {
+		return err
+	}
+	noisy := g.noisy()
+	g.grid = big.NewRat(1, 1)
+	if g.first.Sum != "" {
+		g.grid = gridOf(noisy, g.unit)
+	}
+	scale, _ := new(big.Rat).Quo(g.unit, g.grid).Float64()
+	for i := range noisy {
+		noisy[i].Variance *= scale * scale
+	}
+	if g.accuracy, err = table.NewAccuracy(g.space, noisy, g.fixed); err != nil {
+		return misuse("", "%v", err)
+	}
+	return nil
+}
+
+// noisy returns the measured margins with the variances of their noise, in squared units of released numbers.
+func (g *group) noisy() (out []table.Noisy) {
+	for i, j := range g.measured {
+		v := math.Max(g.plan.Parts[i].Noise.Variance(), math.SmallestNonzeroFloat32)
+		out = append(out, table.Noisy{Margin: g.options[j].Margin, Variance: v})
+	}
+	return out
+}
+
+// gridOf returns the step in which sums are shown: the power of ten that is at most a hundredth of the smallest
+// standard deviation.
+func gridOf(noisy []table.Noisy, unit *big.Rat) *big.Rat {
+	least := math.Inf(1)
+	for _, n := range noisy {
+		least = math.Min(least, n.Variance)
+	}
+	f, _ := unit.Float64()
+	power := int64(math.Floor(math.Log10(math.Sqrt(least) * f / 100)))
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(power, -power)), nil)
+	if power < 0 {
+		return new(big.Rat).SetFrac(big.NewInt(1), ten)
+	}
+	return new(big.Rat).SetInt(ten)
+}
+
+// described returns the public description of the group's measurement.
+func (g *group) described(s *Spec) GroupPlan {
+	out := GroupPlan{SQL: g.request.SQL, Price: g.plan.Price, Limits: g.plan.Limits}
+	for _, t := range g.tables {
+		out.Tables = append(out.Tables, s.Tables[t].Name)
+	}
+	scale, _ := g.unit.Float64()
+	for _, split := range g.choice.Candidates {
+		out.Candidates = append(out.Candidates, Candidate{split.Name, split.Error * scale})
+	}
+	chosen := g.choice.Candidates[g.choice.Chosen]
+	out.Chosen, out.Bound = chosen.Name, g.choice.Bound*scale
+	for i, j := range g.measured {
+		m := g.options[j].Margin
+		p := Part{Level: g.space.Hierarchy.Levels[m.Level].Name}
+		p.Share, _ = chosen.Shares[j].Float64()
+		for k, name := range g.columns {
+			if m.Keys>>k&1 == 1 {
+				p.Columns = append(p.Columns, name)
+			}
+		}
+		p.StdDev = math.Sqrt(g.plan.Parts[i].Noise.Variance()) * scale
+		out.Parts = append(out.Parts, p)
+	}
+	return out
+}
+
+// affordable reports whether the remaining budget covers the groups that would be charged.
+func (p *Plan) affordable() bool {
+	sum := new(big.Rat)
+	var room *big.Rat
+	for _, g := range p.groups {
+		if g.plan.Replayed {
+			continue
+		}
+		price, left := g.plan.Price.Epsilon, g.plan.Remaining.Epsilon
+		if g.plan.Price.Rho != "" {
+			price, left = g.plan.Price.Rho, g.plan.Remaining.Rho
+		}
+		x, err := exact.ParseRat(price)
+		if err != nil || !g.plan.Affordable {
+			return false
+		}
+		if room, err = exact.ParseRat(left); err != nil {
+			return false
+		}
+		sum.Add(sum, x)
+	}
+	return room == nil || sum.Cmp(room) <= 0
+}
+
+// table states the expected error of a table.
+func (p *Plan) table(s *Spec, i int) (TablePlan, error) {
+	at := slices.IndexFunc(p.groups, func(g *group) bool { return slices.Contains(g.tables, i) })
+	g := p.groups[at]
+	out := TablePlan{Name: s.Tables[i].Name, Group: at}
+	levels, err := g.levelsOf(s, i)
+	if err != nil {
+		return out, err
+	}
+	keys := g.of[slices.Index(g.tables, i)]
+	grid, _ := g.grid.Float64()
+	for _, l := range levels {
+		m := table.Margin{Level: l, Keys: keys}
+		variances := g.accuracy.Variances(m)
+		mean := 0.0
+		for _, v := range variances {
+			mean += v / float64(len(variances))
+		}
+		out.Levels = append(out.Levels, LevelPlan{
+			Level: g.space.Hierarchy.Levels[l].Name, Cells: g.space.Cells(m), StdDev: grid * math.Sqrt(mean),
+			Margin: g.margin(grid*math.Sqrt(mean), p.alpha), Worst: g.margin(grid*math.Sqrt(slices.Max(variances)), p.alpha),
+		})
+	}
+	return out, nil
+}
+
+// confidence parses a confidence, whose default is 0.95, and returns 1 − confidence.
+func confidence(text *string) (float64, error) {
+	if *text == "" {
+		*text = "0.95"
+	}
+	r, err := exact.ParseDecimal(*text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+		return 0, misuse("such as 0.95", "the confidence is a decimal between 0 and 1, not %q", *text)
+	}
+	alpha, _ := r.Sub(big.NewRat(1, 1), r).Float64()
+	return alpha, nil
+}
+
+// margin returns the margin of error of an estimate with the given standard deviation: a multiple of the deviation,
+// by the quantile of the normal distribution. Under Laplace noise it is the larger one of this and the quantile of the
+// Laplace distribution; a sum of several Laplace noises lies between the two. If a measured count has noise with a
+// deviation below 1, its distribution is far from continuous, and the margin has 1 more.
+func (g *group) margin(deviation, alpha float64) float64 {
+	z := math.Sqrt2 * math.Erfinv(1-alpha)
+	if g.power == table.UnderEpsilon {
+		z = math.Max(z, -math.Log(alpha)/math.Sqrt2)
+	}
+	out := z * deviation
+	if deviation > 0 && g.first.Sum == "" {
+		for _, n := range g.accuracy.Noisy() {
+			if n.Variance < 1 {
+				return out + 1
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,357 @@
+package tabulate
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"dither/internal/exact"
+	"dither/internal/policy"
+	"dither/strategy/table"
+)
+
+// The limits of a specification.
+const (
+	MaxTables = 100
+	// maxFile is the largest size of a file of places, in bytes.
+	maxFile = 64 << 20
+)
+
+// Spec is a set of tables that share one price and add up.
+type Spec struct {
+	Epsilon, Rho string // the price of all tables; at most one is set. If neither is, the policy's default price
+	Confidence   string // of the margins of error; "" is 0.95
+	MarkBelow    int64  // mark cells whose value is below this number; 0 for no marks
+	Hierarchies  []Hierarchy
+	Tables       []Table
+}
+
+// Hierarchy declares the levels of a column.
+type Hierarchy struct {
+	Name   string
+	Key    string // the column of the finest level, whose values must be known
+	Levels []string
+	Total  string     // the name of the level of all places; "" for none
+	Paths  [][]string // for each value of the key: its label in each of Levels, the finest first
+}
+
+// Table is one table of a specification.
+type Table struct {
+	Name, Description string
+	From              string   // a table of the policy, or a join of tables as SQL writes it
+	Where             string   // a condition on rows; "" for none
+	Rows              []string // names of levels
+	Columns           []string // classifications: expressions with known values
+	Sum               string   // the expression that is summed; "" to count rows
+	Weight            *big.Rat // how much the table's error counts
+	Totals            []Total
+}
+
+// Total declares the total of a place, which is then no longer estimated.
+type Total struct {
+	Level, Place string
+	Value        int64
+}
+
+// Load reads a specification from a file. The paths of further files in it are relative to its folder.
+func Load(file string) (*Spec, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // the file was only read
+	text, err := io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	s, err := Parse(text, func(name string) ([][]string, error) { return readPlaces(filepath.Join(filepath.Dir(file), name)) })
+	var all policy.Errors
+	if errors.As(err, &all) {
+		for _, e := range all {
+			e.File = file
+		}
+	}
+	return s, err
+}
+
+// readPlaces reads a CSV file.
+func readPlaces(file string) ([][]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // the file was only read
+	return csv.NewReader(io.LimitReader(f, maxFile)).ReadAll()
+}
+
+// Parse reads the text of a specification. The parameter places reads a CSV file of places, by its name in the
+// specification. Errors are [policy.Errors], with the line of each.
+func Parse(text []byte, places func(name string) ([][]string, error)) (*Spec, error) {
+	root, failed := policy.ReadPlain(text)
+	s := &Spec{}
+	if err := failed(); err != nil {
+		return nil, err
+	}
+	top := root.Keys("version", "price", "confidence", "mark_below", "hierarchies", "tables")
+	if v, ok := top["version"].Text(); !ok || v != "1" {
+		root.Fail("write version: 1", "this dither reads version 1")
+	}
+	price := top["price"].Keys("epsilon", "rho")
+	s.Epsilon, s.Rho = number(price["epsilon"]), number(price["rho"])
+	if s.Epsilon != "" && s.Rho != "" {
+		top["price"].Fail("", "give epsilon or rho, not both")
+	}
+	s.Confidence = number(top["confidence"])
+	s.MarkBelow, _ = top["mark_below"].Count(1 << 40)
+	for _, f := range top["hierarchies"].Entries() {
+		s.Hierarchies = append(s.Hierarchies, hierarchy(f, places))
+	}
+	s.levels(top["hierarchies"])
+	all := top["tables"].List()
+	if n := len(all); n < 1 || n > MaxTables {
+		root.Fail("", "a specification has between 1 and %d tables, not %d", MaxTables, n)
+	}
+	for _, f := range all[:min(len(all), MaxTables)] {
+		s.table(f)
+	}
+	if err := failed(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// number returns the text of a decimal number.
+func number(f policy.Field) string {
+	text, ok := f.Text()
+	if !ok {
+		return ""
+	}
+	if _, err := exact.ParseDecimal(text); err != nil {
+		f.Fail("", "expected a number: %v", err)
+	}
+	return text
+}
+
+// need returns the text of a field that must be present in the mapping `in`.
+func need(in, f policy.Field, name string) string {
+	text, ok := f.Text()
+	if !f.Present() {
+		in.Fail("", "%s is missing", name)
+	} else if ok && text == "" {
+		f.Fail("", "must not be empty")
+	}
+	return text
+}
+
+// texts returns the items of a list of texts, each of which must be distinct.
+func texts(f policy.Field) (out []string) {
+	if !f.Present() {
+		return nil
+	}
+	for _, item := range f.List() {
+		text, ok := item.Text()
+		switch {
+		case ok && text == "":
+			item.Fail("", "must not be empty")
+		case ok && slices.Contains(out, text):
+			item.Fail("", "%q is listed twice", text)
+		case ok:
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// nameForm matches the names of hierarchies, levels and tables, which also name files.
+var nameForm = regexp.MustCompile(`^[\pL_][\pL\pN_-]{0,62}$`)
+
+func checkName(f policy.Field, text string) {
+	if text != "" && !nameForm.MatchString(text) {
+		f.Fail("", "a name is a letter or _ followed by at most 62 letters, digits, _ or -, not %q", text)
+	}
+}
+
+func hierarchy(f policy.Field, places func(string) ([][]string, error)) Hierarchy {
+	keys := f.Keys("key", "file", "levels", "places", "total")
+	h := Hierarchy{Name: f.Name(), Key: need(f, keys["key"], "key"), Levels: texts(keys["levels"])}
+	checkName(f, h.Name)
+	for _, l := range h.Levels {
+		checkName(keys["levels"], l)
+	}
+	if len(h.Levels) == 0 && keys["levels"].Present() || !keys["levels"].Present() {
+		f.Fail("such as levels: [county, state]", "levels are missing")
+		return h
+	}
+	h.Total, _ = keys["total"].Text()
+	checkName(keys["total"], h.Total)
+	switch file, ok := keys["file"].Text(); {
+	case ok && keys["places"].Present():
+		f.Fail("", "give a file or places, not both")
+	case ok:
+		rows, err := places(file)
+		if err != nil {
+			keys["file"].Fail("", "the file cannot be read: %v", err)
+			return h
+		}
+		h.Paths = columns(keys["file"], rows, h.Levels)
+	case keys["places"].Present():
+		h.Paths = nested(keys["places"], len(h.Levels))
+	default:
+		f.Fail("", "give a file of places, with a column for each level, or places")
+	}
+	if len(h.Paths) > 0 {
+		if _, err := h.tree(); err != nil {
+			f.Fail("", "%v", err)
+		}
+	}
+	return h
+}
+
+// columns returns the columns of a CSV file whose names are those of the levels. A row may repeat.
+func columns(f policy.Field, rows [][]string, levels []string) (out [][]string) {
+	if len(rows) < 2 {
+		f.Fail("", "the file has no row below its header")
+		return nil
+	}
+	at := make([]int, len(levels))
+	for i, l := range levels {
+		if at[i] = slices.Index(rows[0], l); at[i] < 0 {
+			f.Fail("", "the file has no column %q", l)
+			return nil
+		}
+	}
+	seen := map[string]bool{}
+	for _, row := range rows[1:] {
+		path := make([]string, len(levels))
+		for i, c := range at {
+			path[i] = row[c]
+		}
+		if text := fmt.Sprintf("%q", path); !seen[text] {
+			seen[text] = true
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// nested reads places that are written as mappings from the coarsest level down to lists of the finest one.
+func nested(f policy.Field, depth int) (out [][]string) {
+	if depth == 1 {
+		for _, text := range texts(f) {
+			out = append(out, []string{text})
+		}
+		return out
+	}
+	for _, e := range f.Entries() {
+		for _, path := range nested(e, depth-1) {
+			out = append(out, append(path, e.Name()))
+		}
+	}
+	return out
+}
+
+// tree returns the hierarchy of nodes, with the level of all places if it has a name.
+func (h *Hierarchy) tree() (*table.Hierarchy, error) {
+	if h.Total == "" {
+		return table.NewHierarchy(h.Levels, h.Paths)
+	}
+	paths := make([][]string, len(h.Paths))
+	for i, p := range h.Paths {
+		paths[i] = append(slices.Clone(p), h.Total)
+	}
+	return table.NewHierarchy(append(slices.Clone(h.Levels), h.Total), paths)
+}
+
+// levels refuses names of levels that two hierarchies share, because a table names its levels alone.
+func (s *Spec) levels(f policy.Field) {
+	seen := map[string]string{}
+	for _, h := range s.Hierarchies {
+		for _, l := range slices.Concat(h.Levels, []string{h.Total}) {
+			if first, again := seen[l]; again && l != "" {
+				f.Fail("", "the level %q is in %s and in %s", l, first, h.Name)
+			}
+			seen[l] = h.Name
+		}
+	}
+}
+
+// hierarchyOf returns the hierarchy with the level, or nil.
+func (s *Spec) hierarchyOf(level string) *Hierarchy {
+	i := slices.IndexFunc(s.Hierarchies, func(h Hierarchy) bool {
+		return level != "" && (h.Total == level || slices.Contains(h.Levels, level))
+	})
+	if i < 0 {
+		return nil
+	}
+	return &s.Hierarchies[i]
+}
+
+func (s *Spec) table(f policy.Field) {
+	keys := f.Keys("name", "description", "from", "where", "rows", "columns", "measure", "weight", "totals")
+	t := Table{
+		Name: need(f, keys["name"], "name"), From: need(f, keys["from"], "from"), Rows: texts(keys["rows"]),
+		Columns: texts(keys["columns"]), Weight: big.NewRat(1, 1),
+	}
+	t.Description, _ = keys["description"].Text()
+	t.Where, _ = keys["where"].Text()
+	checkName(keys["name"], t.Name)
+	if slices.ContainsFunc(s.Tables, func(o Table) bool { return o.Name == t.Name }) {
+		keys["name"].Fail("", "two tables have the name %q", t.Name)
+	}
+	if n := len(t.Columns); n > table.MaxClassifications {
+		keys["columns"].Fail("", "a table has at most %d classifications, not %d", table.MaxClassifications, n)
+	}
+	for _, level := range t.Rows {
+		switch h := s.hierarchyOf(level); {
+		case h == nil:
+			keys["rows"].Fail("declare it under hierarchies", "there is no level %q", level)
+		case h != s.hierarchyOf(t.Rows[0]):
+			keys["rows"].Fail("write one table for each", "%q and %q are levels of different hierarchies", t.Rows[0], level)
+		}
+	}
+	t.measure(keys["measure"])
+	if text := number(keys["weight"]); text != "" {
+		w, err := exact.ParseDecimal(text)
+		if err == nil && (w.Sign() <= 0 || w.Cmp(big.NewRat(1_000_000, 1)) > 0) {
+			keys["weight"].Fail("", "a weight is above 0 and at most 1000000")
+		}
+		t.Weight = cmp.Or(w, t.Weight)
+	}
+	for _, level := range keys["totals"].Entries() {
+		if !slices.Contains(t.Rows, level.Name()) {
+			level.Fail("name one of the table's rows", "the table has no level %q", level.Name())
+		}
+		for _, place := range level.Entries() {
+			text, _ := place.Text()
+			v, err := exact.ParseDecimal(text)
+			if err != nil || !v.IsInt() || v.Sign() < 0 || v.Num().BitLen() > 40 {
+				place.Fail("", "a declared total is a whole number from 0 to %d", int64(1)<<40)
+				continue
+			}
+			t.Totals = append(t.Totals, Total{level.Name(), place.Name(), v.Num().Int64()})
+		}
+	}
+	if len(t.Totals) > 0 && t.Sum != "" {
+		keys["totals"].Fail("", "only totals of counts can be declared")
+	}
+	s.Tables = append(s.Tables, t)
+}
+
+// measure reads count, or {sum: expression}.
+func (t *Table) measure(f policy.Field) {
+	switch {
+	case f.Mapped():
+		t.Sum = need(f, f.Keys("sum")["sum"], "sum")
+	case f.Present():
+		if text, ok := f.Text(); ok && text != "count" {
+			f.Fail("", "a measure is count, or {sum: column}, not %q", text)
+		}
+	}
+}
