@@ -96,6 +96,9 @@ func (c *Session) answer(ctx context.Context, q Question) (*Release, error) {
 	}
 	a, err := c.answerable(q)
 	if err != nil {
+		if out, found, failed := c.overStreams(ctx, q, err); found {
+			return out, failed
+		}
 		if over := c.over(q, err); len(over) > 0 {
 			return c.compute(ctx, q, over, err)
 		}

@@ -124,6 +124,8 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 	case !streamName(d.Name):
 		return nil, usage("such as daily_visits",
 			"a stream's name has 1 to 63 small letters, digits and underscores, and begins with a letter")
+	case c.policy.Table(d.Name) != nil:
+		return nil, usage("give the stream another name", "there is a table %q", d.Name)
 	case terms.Length() == 0:
 		return nil, usage("", "a period is an hour, a day or a week, not %q", d.Every)
 	case err != nil:

@@ -42,12 +42,13 @@ func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*Stream
 	}
 	z := math.Sqrt2 * math.Erfcinv(alpha)
 	for g := range m.Cells {
+		series := e.Series(r.Released, g)
 		for t := 1; t <= len(r.Released); t++ {
 			out.Cells = append(out.Cells, StreamCell{
 				Period: t, Begins: r.Terms.Begins(t), Keys: cellKeys(r.Terms.Keys, g),
-				Count:  streamEstimate(e.Count(r.Released, g, t), z),
-				Total:  streamEstimate(e.Total(r.Released, g, t), z),
-				Window: streamEstimate(e.Window(r.Released, g, t, min(t, out.Window)), z),
+				Count:  streamEstimate(series.Window(t, 1), z),
+				Total:  streamEstimate(series.Window(t, t), z),
+				Window: streamEstimate(series.Window(t, min(t, out.Window)), z),
 			})
 		}
 	}

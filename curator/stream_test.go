@@ -437,6 +437,51 @@ func TestStreamRefuses(t *testing.T) {
 	}
 }
 
+// TestStreamsInSQL: SELECTs read a stream by its name, free. Numbers that are shown as they were released have their
+// intervals. A stream cannot have the name of a table, nor be read by an analyst whom the policy does not list.
+func TestStreamsInSQL(t *testing.T) {
+	h := newStreamHome(t)
+	h.create()
+	h.seal("7,1,north", "8,1,south", "9,1,south")
+	h.counts()
+	report, err := h.owner.ReadStream("visits_by_day", StreamOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(sql string) *Release {
+		t.Helper()
+		r, err := h.owner.Answer(t.Context(), Question{SQL: sql})
+		if err != nil || !r.Free || r.Price.Rho != "0" {
+			t.Fatalf("%s: %+v, %v", sql, r, err)
+		}
+		return r
+	}
+	r := ask("SELECT period, region, count, total FROM visits_by_day WHERE region = 'south'")
+	if len(r.Rows) != 1 || r.Rows[0][0].Key != int64(1) || r.Rows[0][1].Key != "south" {
+		t.Fatalf("%+v", r.Rows)
+	}
+	if e, want := r.Rows[0][2].Estimate, report.Cells[1].Count; e.Value.Real != want.Value.Real ||
+		e.Low.Real != want.Low.Real || e.High.Real != want.High.Real {
+		t.Errorf("%+v, want %+v", e, want)
+	}
+	r = ask("SELECT SUM(total) AS n FROM visits_by_day")
+	if e := r.Rows[0][0].Estimate; math.Abs(e.Value.Real-3) > 1 {
+		t.Errorf("%+v", e)
+	}
+	if _, err := h.owner.Answer(t.Context(), Question{SQL: "SELECT nothing FROM visits_by_day"}); codeOf(err) != CodePolicy &&
+		codeOf(err) != CodeSQL {
+		t.Errorf("another column: %v", err)
+	}
+	d := h.declaration()
+	d.Name = "visits"
+	if _, err := h.owner.CreateStream(t.Context(), d); codeOf(err) != CodeUsage {
+		t.Errorf("the name of a table: %v", err)
+	}
+	if b, err := h.owner.Budget(); err != nil || b.Spent.Rho != "20000" {
+		t.Errorf("%+v, %v", b.Spent, err)
+	}
+}
+
 // TestStreamSensitivities: under change-one neighbours the recorded sensitivity is twice as large, and a mechanism's noise
 // follows it.
 func TestStreamSensitivities(t *testing.T) {

@@ -99,15 +99,45 @@ func (k *Kernel) Continuals() (out []*ContinualRecord, err error) {
 	return out, err
 }
 
-// continual returns the stream of a name, or nil if there is none.
+// continual returns the stream of a name, or nil if there is none. It reads only the entries since the stream's
+// reservation, and none if there is no stream.
 func (k *Kernel) continual(name string) (*ContinualRecord, error) {
-	all, err := k.Continuals()
-	for _, r := range all {
-		if r.Terms.Name == name {
-			return r, err
+	id, found, err := k.continualID(name)
+	if err != nil || !found {
+		return nil, err
+	}
+	by := map[uint64]*ContinualRecord{}
+	err = k.ledger.EntriesFrom(id, func(e ledger.Entry) error {
+		if r, ok := e.Body.(ledger.Reservation); ok && e.Index == id {
+			var err error
+			by[id], err = newRecord(e, r)
+			return err
+		}
+		return addTo(by, e)
+	})
+	return by[id], err
+}
+
+// continualID returns the number of the reservation of a stream.
+func (k *Kernel) continualID(name string) (id uint64, found bool, err error) {
+	key := continualKey(name)
+	if ended, ok, err := k.ledger.Find(key); err != nil || ok {
+		return ended.Reserved, ok, err
+	}
+	open, err := k.ledger.Unreleased()
+	if err != nil {
+		return 0, false, err
+	}
+	for _, u := range open {
+		e, has, err := k.ledger.EntryHaving(u.Reservation, key)
+		if err != nil {
+			return 0, false, err
+		}
+		if r, ok := e.Body.(ledger.Reservation); has && ok && isContinual(r) && r.Key == key {
+			return u.Reservation, true, nil
 		}
 	}
-	return nil, err
+	return 0, false, nil
 }
 
 // ContinualNamed returns the stream of a name, or nil if there is none.

@@ -11,7 +11,7 @@ import (
 
 // Continual releases the number of rows that arrive in each period of a horizon, in each of a fixed number of cells
 // (groups), under one loss for the whole horizon. Running totals, windows and the counts of periods are
-// post-processing of its releases: see [Continual.Estimate].
+// post-processing of its releases: see [Continual.Estimates].
 //
 // A history is a sequence of sealed versions of a table. A private tally ([Continual.Advance]) decides which rows
 // count, and in which period. It is read and written for each unit alone. Let x be the exact counts, by period and

@@ -10,7 +10,7 @@ import (
 )
 
 // Estimates computes counts, running totals and windows from the releases of a [Continual]. Only released values and
-// public parameters enter, so it is post-processing.
+// public parameters enter, so it is post-processing. Estimates must not be used concurrently.
 //
 // With M = A·C⁻¹, where A is the lower triangular matrix of ones, My = Ax + Mz. So (My)_t is an unbiased estimate of the
 // running total, and its variance is the variance of z times the sum of the squares of M's row. The count of a period and
@@ -18,6 +18,7 @@ import (
 type Estimates struct {
 	inverse  *inverse
 	variance float64
+	squares  map[int][]float64 // the deviations of windows, by width and period, as far as they were needed
 }
 
 // Estimate is an estimate with its standard deviation.
@@ -39,7 +40,7 @@ func (m Continual) Estimates(longest int) (*Estimates, error) {
 	// Each entry of M has an error of at most inverse.err units of 2^−digits, so a sum of Periods products has an
 	// error of at most err·2^longest·Periods units.
 	digits := inverseDigits(dist.Sigma2(), m.Periods) + uint(longest) + estimateDigits
-	return &Estimates{newInverse(m.column(), digits), dist.Variance()}, nil
+	return &Estimates{newInverse(m.column(), digits), dist.Variance(), map[int][]float64{}}, nil
 }
 
 // Longest returns the number of binary digits of the longest release.
@@ -52,27 +53,35 @@ func Longest(y [][]*big.Int) (longest int) {
 	return longest
 }
 
-// Total returns the running total of a cell after the given period, from 1: the number of rows that counted so far.
-func (e *Estimates) Total(y [][]*big.Int, cell, period int) Estimate {
-	return e.Window(y, cell, period, period)
+// Series returns the estimates of one cell. The releases are by period and cell.
+func (e *Estimates) Series(y [][]*big.Int, cell int) *Series {
+	out := &Series{of: e, totals: []*big.Int{new(big.Int)}}
+	term := new(big.Int)
+	for t := range y {
+		sum := new(big.Int)
+		for j := 0; j <= t; j++ {
+			sum.Add(sum, term.Mul(e.inverse.entries[t-j], y[j][cell]))
+		}
+		out.totals = append(out.totals, sum)
+	}
+	return out
 }
 
-// Count returns the number of rows that counted in a period.
-func (e *Estimates) Count(y [][]*big.Int, cell, period int) Estimate {
-	return e.Window(y, cell, period, 1)
+// Series holds the running totals of one cell.
+type Series struct {
+	of     *Estimates
+	totals []*big.Int // before the first period and after each, in units of 2^−digits
 }
 
 // Window returns the number of rows that counted in the last `width` periods up to and including the given one. The width
-// is from 1 to the number of the period.
-func (e *Estimates) Window(y [][]*big.Int, cell, period, width int) Estimate {
-	sum, term := new(big.Int), new(big.Int)
-	for j := range period {
-		sum.Add(sum, term.Mul(e.entry(period-1-j, width), y[j][cell]))
-	}
+// is from 1 to the number of the period. With width 1 it is the count of the period, and with the number of the period
+// it is the running total.
+func (s *Series) Window(period, width int) Estimate {
+	sum := new(big.Int).Sub(s.totals[period], s.totals[period-width])
 	hundred := big.NewInt(100)
-	value := new(big.Rat).SetFrac(sum.Mul(sum, hundred), new(big.Int).Lsh(big.NewInt(1), e.inverse.digits))
+	value := new(big.Rat).SetFrac(sum.Mul(sum, hundred), new(big.Int).Lsh(big.NewInt(1), s.of.inverse.digits))
 	value.SetFrac(exact.FloorRat(value.Add(value, big.NewRat(1, 2))), hundred)
-	return Estimate{value, e.Deviation(period, width)}
+	return Estimate{value, s.of.Deviation(period, width)}
 }
 
 // entry returns the entry of the matrix of a window, k places below the diagonal: M_k − M_{k−width}.
@@ -84,17 +93,33 @@ func (e *Estimates) entry(k, width int) *big.Int {
 }
 
 // Deviation returns the standard deviation of the noise of a window that ends with the given period, rounded up. With
-// width 1 it is that of a period's count, and with width period that of the running total.
+// width 1 it is that of a period's count, and with the number of the period that of the running total.
 func (e *Estimates) Deviation(period, width int) float64 {
+	if width >= period {
+		width = len(e.inverse.entries) // no entry has a second part, as in any total
+	}
+	sums := e.squares[width]
+	if sums == nil {
+		sums = e.sumSquares(width)
+		e.squares[width] = sums
+	}
+	return sums[period-1]
+}
+
+// sumSquares returns the deviations of the windows of one width, by period.
+func (e *Estimates) sumSquares(width int) []float64 {
 	sum, squared := new(big.Int), new(big.Int)
 	off := new(big.Int).Lsh(e.inverse.err, 1)
-	for k := range period {
+	unit := new(big.Int).Lsh(big.NewInt(1), 2*e.inverse.digits)
+	out := make([]float64, len(e.inverse.entries))
+	for k := range out {
 		above := new(big.Int).Abs(e.entry(k, width))
 		above.Add(above, off)
 		sum.Add(sum, squared.Mul(above, above))
+		variance := exact.MulUp(exact.FloatUp(new(big.Rat).SetFrac(sum, unit)), e.variance)
+		out[k] = math.Nextafter(math.Sqrt(variance), math.Inf(1))
 	}
-	squares := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), 2*e.inverse.digits))
-	return math.Nextafter(math.Sqrt(exact.MulUp(exact.FloatUp(squares), e.variance)), math.Inf(1))
+	return out
 }
 
 // Check returns an error unless the width of a window fits the stream.

@@ -324,7 +324,7 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 	}
 	for period := 1; period <= m.Periods; period++ {
 		for _, w := range widths(period) {
-			if got := e.Window(exact, 0, period, w).Value; got.Cmp(big.NewRat(truth(period, w), 1)) != 0 {
+			if got := e.Series(exact, 0).Window(period, w).Value; got.Cmp(big.NewRat(truth(period, w), 1)) != 0 {
 				t.Errorf("period %d, width %d: %s", period, w, got)
 			}
 		}
@@ -335,9 +335,10 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 		for i := range y {
 			y[i] = []*big.Int{new(big.Int).Add(exact[i][0], dist.Draw())}
 		}
+		series := e.Series(y, 0)
 		for period := 1; period <= m.Periods; period++ {
 			for i, w := range widths(period) {
-				got, _ := e.Window(y, 0, period, w).Value.Float64()
+				got, _ := series.Window(period, w).Value.Float64()
 				off := (got - float64(truth(period, w))) / e.Deviation(period, w)
 				squares[[2]int{period, i}] += off * off
 			}

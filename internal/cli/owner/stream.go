@@ -160,7 +160,7 @@ func expectStream(s *console.Console, r *curator.StreamReport, explained bool) e
 		did = "nothing is created or charged"
 	}
 	s.Print("stream %s: %s\n%s\n", r.Name, did, render.PrintableLines(r.SQL))
-	s.Print("%d periods of one %s from %s; at most %d rows of a unit count over all periods\n",
+	s.Print("%d periods of one %s from %s; rows of a unit that count over all periods: at most %d\n",
 		r.Periods, r.Every, r.From.Format("2006-01-02 15:04 MST"), r.Rows)
 	s.Print("a row counts in the period in which it is first sealed; %s identifies it\n",
 		render.Printable(strings.Join(r.Key, ", ")))
