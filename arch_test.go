@@ -115,8 +115,8 @@ var allowed = map[string][]string{
 	"stats":                  {},                    // the families' overview
 	"strategy":               {"internal/splitmix"}, // whose random beginnings anybody can repeat
 	"strategy/answer":        {"curator", "mechanism/linear", "noise", "strategy"},
-	"strategy/marginal":      {}, // what to measure for many marginals
-	"strategy/table":         {}, // tables that add up
+	"strategy/marginal":      {"curator", "mechanism/linear", "strategy"}, // what to measure for many marginals
+	"strategy/table":         {},                                          // tables that add up
 	"strategy/tabulate": {
 		"curator", "internal/exact", "internal/policy", "mechanism/linear", "strategy/table",
 	},
@@ -149,10 +149,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {
-		"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer",
-		"strategy/tabulate", "strategy/tabulate/parquet",
-	},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/tabulate", "strategy/tabulate/parquet"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",
@@ -209,7 +206,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
+var duckdbTests = []string{"strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden", "strategy/marginal"}
 
 type listed struct {
 	ImportPath                         string

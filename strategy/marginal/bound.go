@@ -35,5 +35,5 @@ func (w *Workload) bound(factors []*factor, r *residuals) float64 {
 	for class, s := range squares {
 		norm += r.count[class] * math.Sqrt(s)
 	}
-	return norm / math.Sqrt(w.weights(factors)) * (1 - slack)
+	return norm / math.Sqrt(w.weights()) * (1 - slack)
 }

@@ -1,6 +1,10 @@
 package marginal
 
-import "math"
+import (
+	"math"
+
+	"dither/strategy"
+)
 
 // Candidate is a strategy with its expected errors, in the units of [Plan].
 type Candidate struct {
@@ -8,7 +12,15 @@ type Candidate struct {
 	RMSE    float64
 	Maximum float64
 	Plan    *Plan // nil for a strategy that is listed only for comparison
+	errors  func() []Errors
 }
+
+// Errors returns the expected errors of the workload's marginals. Marginals that a symmetry maps to each other have one
+// entry, with the attributes of one of them.
+func (c Candidate) Errors() []Errors { return c.errors() }
+
+// candidate returns a plan as a candidate.
+func (p *Plan) candidate() Candidate { return Candidate{p.Name, p.RMSE, p.Maximum, p, p.Errors} }
 
 // Choice is a comparison of strategies for a workload.
 type Choice struct {
@@ -21,23 +33,25 @@ type Choice struct {
 
 // Choose compares the strategies that this package knows. It reads nothing and spends nothing. A strategy whose error
 // no floating-point number can hold is left out, such as the full table of 400 attributes.
-func (w *Workload) Choose(price Price) *Choice {
-	sum := w.Sum(price)
+func (w *Workload) Choose(u strategy.Unit) *Choice {
+	sum := w.Sum(u)
 	c := &Choice{Bound: w.bound(sum.factors, sum.residuals)}
 	c.add(w.whole(sum.factors))
-	c.add(w.direct(price, sum.factors))
-	c.add(Candidate{sum.Name, sum.RMSE, sum.Maximum, sum})
-	if price == Rho && w.ordinary() {
+	c.add(w.direct(u, sum.factors))
+	c.add(sum.candidate())
+	if u == strategy.Rho && w.ordinary() {
 		if p, least, err := w.Minimax(); err == nil {
-			c.add(Candidate{p.Name, p.RMSE, p.Maximum, p})
+			c.add(p.candidate())
 			c.Least = least
 		}
 	}
 	best := sum
 	if !w.ordinary() {
-		best = w.Decomposition(price)
+		best = w.Decomposition(u)
 	}
-	c.add(Candidate{"decomposition", best.RMSE, best.Maximum, best})
+	last := best.candidate()
+	last.Name = "decomposition"
+	c.add(last)
 	for _, k := range c.Candidates {
 		// The tolerance prefers the earlier of equal strategies.
 		if k.Plan != nil && (c.Chosen.Plan == nil || k.RMSE < c.Chosen.RMSE*(1-1e-9)) {
@@ -70,59 +84,74 @@ func (w *Workload) ordinary() bool {
 	return true
 }
 
+// compared returns a candidate without a plan, from the sum of the variances of each marginal's queries and the largest
+// of them.
+func (w *Workload) compared(name string, of func(i int, it item) (sum, most float64)) Candidate {
+	sum, most, total := 0.0, 0.0, 0.0
+	for i, it := range w.items {
+		s, m := of(i, it)
+		sum += it.weight * it.count * s
+		total += it.weight * it.count * w.domain.queries(it.members)
+		most = max(most, m)
+	}
+	return Candidate{name, math.Sqrt(sum / total), math.Sqrt(most), nil, func() []Errors {
+		out := make([]Errors, len(w.items))
+		for i, it := range w.items {
+			s, m := of(i, it)
+			out[i] = w.errors(it)
+			out[i].RMSE, out[i].Maximum = math.Sqrt(s/out[i].Queries), math.Sqrt(m)
+		}
+		return out
+	}}
+}
+
 // whole returns the candidate that measures each cell of the full table. A query's variance is its number of cells.
 func (w *Workload) whole(factors []*factor) Candidate {
-	sum, most := 0.0, 0.0
-	for _, it := range w.items {
-		total, widest := 1.0, 1.0
+	return w.compared("identity", func(_ int, it item) (sum, most float64) {
+		sum, most = 1, 1
 		in := of(it.members...)
 		for m, f := range factors {
 			if in.has(m) {
-				total *= f.cells
-				widest *= f.widest
+				sum *= f.cells
+				most *= f.widest
 			} else {
-				total *= float64(f.size)
-				widest *= float64(f.size)
+				sum *= float64(f.size)
+				most *= float64(f.size)
 			}
 		}
-		sum += it.weight * it.count * total
-		most = max(most, widest)
-	}
-	return Candidate{Name: "identity", RMSE: math.Sqrt(sum / w.weights(factors)), Maximum: math.Sqrt(most)}
+		return sum, most
+	})
 }
 
 // direct returns the candidate that measures each cell of each marginal, with the shares of the price that are best for
 // the sum of squared errors, and answers each marginal from its own measurement.
-func (w *Workload) direct(price Price, factors []*factor) Candidate {
-	loads := make([]float64, len(w.items))
+func (w *Workload) direct(u strategy.Unit, factors []*factor) Candidate {
+	cells := make([]float64, len(w.items))
 	total := 0.0
 	for i, it := range w.items {
-		loads[i] = it.weight
+		cells[i] = 1
 		for _, m := range it.members {
-			loads[i] *= factors[m].cells
+			cells[i] *= factors[m].cells
 		}
-		total += it.count * share(price, loads[i])
+		total += it.count * share(u, it.weight*cells[i])
 	}
-	sum, most := 0.0, 0.0
-	for i, it := range w.items {
-		unit := total / share(price, loads[i])
-		if price == Epsilon {
-			unit *= unit
+	return w.compared("marginals", func(i int, it item) (sum, most float64) {
+		most = total / share(u, it.weight*cells[i])
+		if u == strategy.Epsilon {
+			most *= most
 		}
-		sum += it.count * loads[i] * unit
-		widest := 1.0
+		sum = cells[i] * most
 		for _, m := range it.members {
-			widest *= factors[m].widest
+			most *= factors[m].widest
 		}
-		most = max(most, widest*unit)
-	}
-	return Candidate{Name: "marginals", RMSE: math.Sqrt(sum / w.weights(factors)), Maximum: math.Sqrt(most)}
+		return sum, most
+	})
 }
 
 // share returns a number to which the best share of a part is proportional, from the part's sum of squared errors at
 // the whole price.
-func share(price Price, load float64) float64 {
-	if price == Epsilon {
+func share(u strategy.Unit, load float64) float64 {
+	if u == strategy.Epsilon {
 		return math.Cbrt(load)
 	}
 	return math.Sqrt(load)

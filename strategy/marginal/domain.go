@@ -47,6 +47,15 @@ type Attribute struct {
 	Queries Queries // the questions about it in every marginal that has it
 }
 
+// queries returns the number of queries about the attribute.
+func (a Attribute) queries() float64 {
+	n := float64(a.Size)
+	if a.Queries == Ranges {
+		return n * (n + 1) / 2
+	}
+	return n
+}
+
 // Domain is a list of attributes. It has one cell for each combination of their values, of which there may be more
 // than any computer can hold.
 type Domain struct {
@@ -103,6 +112,15 @@ func (d *Domain) positions(names []string) ([]int, error) {
 		out[i] = p
 	}
 	return out, nil
+}
+
+// queries returns the number of queries of a marginal.
+func (d *Domain) queries(positions []int) float64 {
+	n := 1.0
+	for _, p := range positions {
+		n *= d.attributes[p].queries()
+	}
+	return n
 }
 
 // cells returns the number of cells of a marginal, as a float because it may be large.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"dither/strategy"
 )
 
 // kron returns the Kronecker product of matrices.
@@ -96,20 +98,20 @@ func variances(p *Plan) (all, weights []float64) {
 			for j := range columns {
 				norm := 0.0
 				for i := range rows {
-					if p.price == Epsilon {
+					if p.unit == strategy.Epsilon {
 						norm += math.Abs(r.At(i, j))
 					} else {
 						norm += r.At(i, j) * r.At(i, j)
 					}
 				}
-				if p.price == Epsilon {
+				if p.unit == strategy.Epsilon {
 					norm *= norm
 				}
 				most = max(most, norm)
 			}
 			class, _ := p.residuals.class(s)
 			share := p.shares[class]
-			if p.price == Epsilon {
+			if p.unit == strategy.Epsilon {
 				share *= share
 			}
 			var x mat.Dense
@@ -179,7 +181,7 @@ func TestErrorsAreThoseOfLeastSquares(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := randomWorkload(t, random, d)
-		for _, n := range []Price{Rho, Epsilon} {
+		for _, n := range []strategy.Unit{strategy.Rho, strategy.Epsilon} {
 			c := w.Choose(n)
 			for _, k := range c.Candidates {
 				if k.RMSE < c.Bound || k.RMSE < c.Chosen.RMSE*(1-1e-8) {
@@ -250,7 +252,7 @@ func TestSharesAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []Price{Rho, Epsilon} {
+	for _, n := range []strategy.Unit{strategy.Rho, strategy.Epsilon} {
 		p := w.Decomposition(n)
 		sum := 0.0
 		for class, s := range p.shares {
@@ -269,7 +271,7 @@ func TestPlainValuesAttainTheBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := w.Choose(Rho)
+	c := w.Choose(strategy.Rho)
 	if c.Chosen.Name != "residual planner (sum)" || c.Chosen.RMSE > c.Bound*(1+2*slack) {
 		t.Errorf("chosen: %+v, bound %v", c.Chosen, c.Bound)
 	}
@@ -288,7 +290,7 @@ func TestDecompositionGains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := w.Choose(Rho)
+		c := w.Choose(strategy.Rho)
 		if rp := c.Candidates[2].RMSE; c.Chosen.Name != "decomposition" || c.Chosen.RMSE > .7*rp {
 			t.Errorf("%v: decomposition %v, residual planner %v", q, c.Chosen.RMSE, rp)
 		}
@@ -310,7 +312,7 @@ func TestManyAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := w.Choose(Rho)
+	c := w.Choose(strategy.Rho)
 	if len(w.items) != 3 || w.Count() != 166_750 || c.Chosen.RMSE > c.Bound*(1+2*slack) {
 		t.Errorf("%d classes of %v marginals: RMSE %v, bound %v", len(w.items), w.Count(), c.Chosen.RMSE, c.Bound)
 	}
@@ -318,7 +320,7 @@ func TestManyAttributes(t *testing.T) {
 	if w, err = d.Ways(1, 2, 3); err != nil {
 		t.Fatal(err)
 	}
-	if p := w.Sum(Rho); p.RMSE > w.Bound()*(1+2*slack) {
+	if p := w.Sum(strategy.Rho); p.RMSE > w.Bound()*(1+2*slack) {
 		t.Errorf("RMSE %v, bound %v", p.RMSE, w.Bound())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"dither/strategy"
 )
 
 // Plan is a strategy for a workload: what is measured for each subset of attributes, and with which share of the price.
@@ -20,19 +22,10 @@ type Plan struct {
 	Rough     bool    // Maximum is an upper bound: there are too many queries to compare
 	factors   []*factor
 	residuals *residuals
-	price     Price
+	unit      strategy.Unit
 	shares    []float64 // by class: the share of the price of one subset. They add up to 1 over all subsets
 	units     []float64 // by class: the variance of a measurement scaled to L₂ sensitivity 1
 }
-
-// Price is the kind of a price. It decides the noise.
-type Price int
-
-// The kinds of prices.
-const (
-	Rho     Price = iota // a price in ρ: Gaussian noise
-	Epsilon              // a price in ε: Laplace noise
-)
 
 // Sum returns ResidualPlanner's plan for the least weighted sum of squared errors: the strategy of plain marginals,
 // c·I − 11ᵀ for each attribute. If all attributes have plain [Values], no strategy with Gaussian noise has a smaller
@@ -40,8 +33,8 @@ const (
 //
 // Source: Xiao, He, Zhang and Kifer, "An optimal and scalable matrix mechanism for noisy marginals under convex loss
 // functions", NeurIPS 2023.
-func (w *Workload) Sum(price Price) *Plan {
-	return w.plan("residual planner (sum)", price, w.factors(flat))
+func (w *Workload) Sum(u strategy.Unit) *Plan {
+	return w.plan("residual planner (sum)", u, w.factors(flat))
 }
 
 // Decomposition returns the plan for the least weighted sum of squared errors that measures each subset of attributes
@@ -66,8 +59,8 @@ func (w *Workload) Sum(price Price) *Plan {
 //
 // Source: He, Xiao, Bai, Gu, Ding, Yin and Kifer, "Accurate and scalable matrix mechanisms via divide and conquer",
 // arXiv 2604.00868, 2026, has the decomposition. The proof above is new.
-func (w *Workload) Decomposition(price Price) *Plan {
-	return w.plan("decomposition", price, w.factors(best))
+func (w *Workload) Decomposition(u strategy.Unit) *Plan {
+	return w.plan("decomposition", u, w.factors(best))
 }
 
 // factors returns a factor for each attribute that a marginal has.
@@ -88,16 +81,16 @@ func (w *Workload) factors(choose func(Attribute) *factor) []*factor {
 // part with the share β has the variance 1/β and the best β is proportional to √L_A. With Laplace noise, the variance
 // is 1/β² times the square of the L₁ sensitivity for L₂ sensitivity 1, and the best β is proportional to the cube
 // root.
-func (w *Workload) plan(name string, price Price, factors []*factor) *Plan {
-	p := &Plan{Name: name, factors: factors, residuals: w.residuals(), price: price}
+func (w *Workload) plan(name string, u strategy.Unit, factors []*factor) *Plan {
+	p := &Plan{Name: name, factors: factors, residuals: w.residuals(), unit: u}
 	loads := p.loads()
 	p.shares = make([]float64, len(loads))
 	total := 0.0
 	for class, l := range loads {
-		if price == Epsilon {
+		if u == strategy.Epsilon {
 			l *= p.steepness(class)
 		}
-		p.shares[class] = share(price, l)
+		p.shares[class] = share(u, l)
 		total += p.residuals.count[class] * p.shares[class]
 	}
 	for class := range p.shares {
@@ -131,12 +124,12 @@ func (p *Plan) evaluate(loads []float64) {
 	p.units = make([]float64, len(loads))
 	for class, l := range loads {
 		p.units[class] = 1 / p.shares[class]
-		if p.price == Epsilon {
+		if p.unit == strategy.Epsilon {
 			p.units[class] *= p.steepness(class) / p.shares[class]
 		}
 		sum += p.residuals.count[class] * l * p.units[class]
 	}
-	p.RMSE = math.Sqrt(sum / p.residuals.workload.weights(p.factors))
+	p.RMSE = math.Sqrt(sum / p.residuals.workload.weights())
 	most := 0.0
 	for _, it := range p.residuals.workload.items {
 		v, exact := p.largest(it.members)
@@ -146,15 +139,20 @@ func (p *Plan) evaluate(loads []float64) {
 	p.Maximum = math.Sqrt(most)
 }
 
-// weights returns the sum of the weights of the workload's queries.
-func (w *Workload) weights(factors []*factor) float64 {
+// Answers returns the number of the workload's queries. It is a float because it may be large.
+func (w *Workload) Answers() float64 {
 	total := 0.0
 	for _, it := range w.items {
-		n := it.weight * it.count
-		for _, m := range it.members {
-			n *= factors[m].count
-		}
-		total += n
+		total += it.count * w.domain.queries(it.members)
+	}
+	return total
+}
+
+// weights returns the sum of the weights of the workload's queries.
+func (w *Workload) weights() float64 {
+	total := 0.0
+	for _, it := range w.items {
+		total += it.weight * it.count * w.domain.queries(it.members)
 	}
 	return total
 }
@@ -194,4 +192,47 @@ func (p *Plan) spanned(attributes []string) ([]int, error) {
 		)
 	}
 	return members, nil
+}
+
+// Errors are the expected errors of one marginal, in the units of [Plan].
+type Errors struct {
+	Attributes []string
+	Count      float64 // how many marginals of the workload have these errors, by a symmetry of the domain
+	Queries    float64 // the number of queries of one marginal
+	RMSE       float64
+	Maximum    float64
+}
+
+// errors returns the description of a class of marginals, without errors.
+func (w *Workload) errors(it item) Errors {
+	e := Errors{Count: it.count, Queries: w.domain.queries(it.members)}
+	for _, m := range it.members {
+		e.Attributes = append(e.Attributes, w.domain.attributes[m].Name)
+	}
+	return e
+}
+
+// Errors returns the expected errors of the workload's marginals, as [Candidate.Errors] does.
+func (p *Plan) Errors() []Errors {
+	r := p.residuals
+	ratio := r.ratios(
+		func(m int) float64 { return p.factors[m].spread },
+		func(m int) float64 { return p.factors[m].means },
+	)
+	out := make([]Errors, len(r.workload.items))
+	for i, it := range r.workload.items {
+		e := r.workload.errors(it)
+		base := 1.0
+		for _, m := range it.members {
+			base *= p.factors[m].means
+		}
+		sum := 0.0
+		for _, t := range r.terms[i] {
+			sum += t.count * base * ratio[t.class] * p.units[t.class]
+		}
+		most, _ := p.largest(it.members)
+		e.RMSE, e.Maximum = math.Sqrt(sum/e.Queries), math.Sqrt(most)
+		out[i] = e
+	}
+	return out
 }

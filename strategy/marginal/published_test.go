@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"dither/strategy"
 	"dither/strategy/marginal"
 )
 
@@ -37,7 +38,7 @@ func TestPublishedErrors(t *testing.T) {
 		want float64
 	}{{[]int{1}, 3.0468}, {[]int{2}, 6.3587}, {[]int{3}, 10.5153}, {[]int{0, 1, 2, 3}, 10.6650}} {
 		w := must(d.Ways(c.ways...))(t)
-		if got := w.Sum(marginal.Rho).RMSE; math.Abs(got-c.want) > .00005 {
+		if got := w.Sum(strategy.Rho).RMSE; math.Abs(got-c.want) > .00005 {
 			t.Errorf("%v-way marginals: RMSE %.6f, published %.4f", c.ways, got, c.want)
 		}
 	}
@@ -50,7 +51,7 @@ func TestExampleOfThePaper(t *testing.T) {
 		marginal.Attribute{Name: "a", Size: 2}, marginal.Attribute{Name: "b", Size: 2}, marginal.Attribute{Name: "c", Size: 3},
 	))(t)
 	w := must(d.Marginals(marginal.Marginal{Attributes: []string{"a", "c"}}))(t)
-	if got := w.Sum(marginal.Rho).RMSE; math.Abs(6*got*got-6) > 1e-9 {
+	if got := w.Sum(strategy.Rho).RMSE; math.Abs(6*got*got-6) > 1e-9 {
 		t.Errorf("the variances add up to %v, want 6", 6*got*got)
 	}
 }

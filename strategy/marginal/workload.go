@@ -118,7 +118,7 @@ func (w *Workload) choose(k int) error {
 			return true
 		}
 		class := w.colours[colour]
-		for n := range min(left, len(class)) + 1 {
+		for n := min(left, len(class)); n >= 0; n-- {
 			before := len(members)
 			members = append(members, class[:n]...)
 			if !next(colour+1, left-n, count*choices(len(class), n)) {

@@ -21,7 +21,7 @@ import (
 // Workload is the command `dither workload`.
 var Workload = console.Verb{
 	Name:  "workload",
-	Args:  "--prefixes N | --ranges N | --windows N:W | --matrix FILE … --rho R | --epsilon E",
+	Args:  "--prefixes N | --ranges N | --windows N:W | --matrix FILE | --marginals NAME:SIZE,… --ways K,… … --rho R | --epsilon E",
 	About: "compare what could be measured for many questions, by expected error, free",
 	Run:   runWorkload,
 	More:  func(*console.Console) string { return workloadHelp },
@@ -30,6 +30,7 @@ var Workload = console.Verb{
 // asked has the values of the command's flags.
 type asked struct {
 	prefixes, ranges, windows, matrices []string
+	marginals, ways                     string
 	rho, epsilon                        string
 	explain                             bool
 	picture                             console.Picture
@@ -43,6 +44,8 @@ func runWorkload(s *console.Console, args []string) error {
 	s.Flag(&a.ranges, "ranges", "N", "all ranges of a column of N cells")
 	s.Flag(&a.windows, "windows", "N:W", "all windows of W contiguous cells of a column of N cells")
 	s.Flag(&a.matrices, "matrix", "FILE", "the queries in FILE, as CSV: a row for each query, a number for each cell")
+	s.Flag(&a.marginals, "marginals", "NAME:SIZE,…", "the attributes of marginals, with --ways; NAME:SIZE:prefixes and NAME:SIZE:ranges too")
+	s.Flag(&a.ways, "ways", "K,…", "all marginals of K of the attributes, for each K")
 	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
 	s.Flag(&a.epsilon, "epsilon", "E", "the price in ε: measurements have Laplace noise")
 	s.Flag(&a.explain, "explain", "", "also print the expected error by the length of a query's interval")
@@ -60,6 +63,9 @@ func runWorkload(s *console.Console, args []string) error {
 	p, err := a.price()
 	if err != nil {
 		return err
+	}
+	if a.marginals != "" || a.ways != "" {
+		return runMarginals(s, a, p)
 	}
 	w, err := a.workload()
 	if err != nil {
@@ -127,7 +133,7 @@ func (a asked) workload() (strategy.Workload, error) {
 	}
 	if len(all) == 0 {
 		return strategy.Workload{}, console.Usage(
-			"workload needs the questions: --prefixes N, --ranges N, --windows N:W or --matrix FILE")
+			"workload needs the questions: --prefixes N, --ranges N, --windows N:W or --matrix FILE, --marginals NAME:SIZE,… with --ways K,…")
 	}
 	w, err := strategy.Union(all...)
 	if err != nil {
@@ -245,4 +251,10 @@ units of the noise of one count at the same price. bound is a certified lower bo
 
 Several flags are one workload, if they have the same number of cells. A weight after * multiplies the variances of a
 flag's questions in the mean.
+
+A marginal has the counts by some of several attributes, all others summed out. An attribute may have :prefixes or
+:ranges after its size; its marginals then have these sums in place of its values.
+
+  dither workload --marginals age:10,sex:2,region:17 --ways 1,2 --rho 1/2
+  dither workload --marginals age:100:ranges,sex:2 --ways 2 --rho 1/2 --explain
 `

@@ -116,22 +116,26 @@ func (c shown) lines() plot.Lines {
 	return l
 }
 
+// comparison is the JSON form of a comparison of strategies: the chosen one has its errors beside it.
+type comparison struct {
+	Candidates []candidate `json:"candidates"`
+	Chosen     string      `json:"chosen"`
+	RMSE       float64     `json:"rmse"`
+	Maximum    float64     `json:"maximum"`
+	Bound      float64     `json:"bound"`
+}
+
+type candidate struct {
+	Name    string  `json:"name"`
+	RMSE    float64 `json:"rmse"`
+	Maximum float64 `json:"maximum"`
+}
+
 // MarshalJSON writes the candidates, the chosen one with its errors, and the bound.
 func (c shown) MarshalJSON() ([]byte, error) {
-	type candidate struct {
-		Name    string  `json:"name"`
-		RMSE    float64 `json:"rmse"`
-		Maximum float64 `json:"maximum"`
+	out := comparison{Chosen: c.Chosen.Name, RMSE: c.Chosen.RMSE, Maximum: c.Chosen.Maximum, Bound: c.Bound}
+	for _, k := range c.Candidates {
+		out.Candidates = append(out.Candidates, candidate{k.Name, k.RMSE, k.Maximum})
 	}
-	candidates := make([]candidate, len(c.Candidates))
-	for i, k := range c.Candidates {
-		candidates[i] = candidate{k.Name, k.RMSE, k.Maximum}
-	}
-	return json.Marshal(struct {
-		Candidates []candidate `json:"candidates"`
-		Chosen     string      `json:"chosen"`
-		RMSE       float64     `json:"rmse"`
-		Maximum    float64     `json:"maximum"`
-		Bound      float64     `json:"bound"`
-	}{candidates, c.Chosen.Name, c.Chosen.RMSE, c.Chosen.Maximum, c.Bound})
+	return json.Marshal(out)
 }

@@ -1,0 +1,184 @@
+package strategies
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/strategy/marginal"
+)
+
+// counts is a comparison of strategies for marginals.
+type counts struct {
+	*marginal.Choice
+	workload *marginal.Workload
+	price    price
+}
+
+// runMarginals compares strategies for the marginals of --marginals and --ways.
+func runMarginals(s *console.Console, a asked, p price) error {
+	switch {
+	case a.marginals == "":
+		return console.Usage("--ways needs the attributes: --marginals NAME:SIZE,…, such as --marginals age:10,sex:2")
+	case a.ways == "":
+		return console.Usage("--marginals needs the numbers of attributes of a marginal: --ways K,…, such as --ways 1,2")
+	case len(a.prefixes)+len(a.ranges)+len(a.windows)+len(a.matrices) > 0:
+		return console.Usage(
+			"--marginals is about several columns, and the other questions are about one: write an attribute as NAME:SIZE:prefixes " +
+				"or NAME:SIZE:ranges, or choose a strategy for each in turn")
+	case a.picture.File != "":
+		return console.Usage("--plot draws the error by length of an interval; --marginals has --explain")
+	}
+	d, err := domain(a.marginals)
+	if err != nil {
+		return err
+	}
+	ways, err := numbers(a.ways, len(d.Attributes()))
+	if err != nil {
+		return err
+	}
+	w, err := d.Ways(ways...)
+	if err != nil {
+		return console.Usage("--ways %s: %s", a.ways, plain(err))
+	}
+	return counts{w.Choose(p.unit), w, p}.show(s, a.explain)
+}
+
+// plain returns the text of an error without its package, which is meant for programs.
+func plain(err error) string { return strings.TrimPrefix(err.Error(), "marginal: ") }
+
+// domain parses NAME:SIZE or NAME:SIZE:QUERIES, separated by commas.
+func domain(text string) (*marginal.Domain, error) {
+	var attributes []marginal.Attribute
+	for _, field := range strings.Split(text, ",") {
+		parts := strings.Split(strings.TrimSpace(field), ":")
+		if len(parts) < 2 || len(parts) > 3 || parts[0] == "" {
+			return nil, console.Usage("--marginals: %q is not NAME:SIZE or NAME:SIZE:QUERIES, such as age:10 or age:10:ranges", field)
+		}
+		size, err := strconv.ParseInt(parts[1], 10, 32)
+		if err != nil {
+			return nil, console.Usage("--marginals: the size of attribute %q must be a whole number, not %q", parts[0], parts[1])
+		}
+		a := marginal.Attribute{Name: parts[0], Size: int(size)}
+		if len(parts) == 3 {
+			if a.Queries, err = marginal.ParseQueries(parts[2]); err != nil {
+				return nil, console.Usage("--marginals: %s", plain(err))
+			}
+		}
+		attributes = append(attributes, a)
+	}
+	d, err := marginal.NewDomain(attributes...)
+	if err != nil {
+		return nil, console.Usage("--marginals: %s", plain(err))
+	}
+	return d, nil
+}
+
+// numbers parses the numbers of attributes.
+func numbers(text string, most int) (out []int, err error) {
+	for _, field := range strings.Split(text, ",") {
+		k, err := strconv.ParseInt(strings.TrimSpace(field), 10, 32)
+		if err != nil || k < 1 || k > int64(most) {
+			return nil, console.Usage(
+				"--ways: %q is not a whole number from 1 to %d, the number of attributes; the total follows from any marginal",
+				field, most)
+		}
+		if slices.Contains(out, int(k)) {
+			return nil, console.Usage("--ways names %d twice", k)
+		}
+		out = append(out, int(k))
+	}
+	return out, nil
+}
+
+func (c counts) show(s *console.Console, explain bool) error {
+	var rows [][]string
+	for _, k := range c.Candidates {
+		name := k.Name
+		if name == c.Chosen.Name {
+			name += " (chosen)"
+		}
+		rows = append(rows, []string{name, digits(k.RMSE), digits(k.Maximum)})
+	}
+	least := ""
+	if c.Least > 0 {
+		least = digits(c.Least)
+	}
+	rows = append(rows, []string{"lower bound", digits(c.Bound), least})
+	table(s, []string{"measure", "rmse", "maximum"}, rows)
+	switch s.Format {
+	case "json":
+		return s.JSON(c)
+	case "markdown":
+		s.Print("\n%s\n", render.MarkdownParagraphs(c.words()))
+	default:
+		s.Print("\n%s\n", c.words())
+	}
+	if explain {
+		s.Print("\n")
+		c.explain(s)
+	}
+	return nil
+}
+
+// table prints a table, except in JSON. All columns but the first are numbers.
+func table(s *console.Console, header []string, rows [][]string) {
+	right := make([]bool, len(header))
+	for i := range right {
+		right[i] = i > 0
+	}
+	switch s.Format {
+	case "json":
+	case "markdown":
+		s.Print("%s", render.MarkdownTable(header, right, rows))
+	default:
+		s.Print("%s", grid(header, right, rows))
+	}
+}
+
+// words explains the units of the table.
+func (c counts) words() string {
+	text := fmt.Sprintf(
+		"rmse is the root of the mean variance of %s, and maximum the root of the largest variance.\n"+
+			"Both are in units of the noise of one count, whose standard deviation at %s is %s.\n"+
+			"No strategy has an rmse below the bound.",
+		render.Plural(int(min(c.workload.Answers(), 1e18)), "answer"), c.price.text, render.Compact(c.price.deviation))
+	if c.Least > 0 {
+		text += " No residual planner has a maximum below its bound."
+	}
+	return text
+}
+
+// mostExplained is the number of marginals that --explain lists.
+const mostExplained = 50
+
+// explain prints the expected errors of each marginal.
+func (c counts) explain(s *console.Console) {
+	var rows [][]string
+	all := c.Chosen.Errors()
+	for _, e := range all[:min(len(all), mostExplained)] {
+		name := strings.Join(e.Attributes, ", ")
+		if e.Count > 1 {
+			name += fmt.Sprintf(" (and %s alike)", render.Compact(e.Count-1))
+		}
+		rows = append(rows, []string{name, render.Compact(e.Queries), digits(e.RMSE), digits(e.Maximum)})
+	}
+	table(s, []string{"marginal", "answers", "rmse", "maximum"}, rows)
+	if len(all) > mostExplained {
+		s.Print("\nThe table has the first %d of %d kinds of marginals.\n", mostExplained, len(all))
+	}
+}
+
+// MarshalJSON writes the candidates, the chosen one with its errors, and the bound.
+func (c counts) MarshalJSON() ([]byte, error) {
+	var out comparison
+	for _, k := range c.Candidates {
+		out.Candidates = append(out.Candidates, candidate{k.Name, k.RMSE, k.Maximum})
+	}
+	out.Chosen, out.RMSE, out.Maximum, out.Bound = c.Chosen.Name, c.Chosen.RMSE, c.Chosen.Maximum, c.Bound
+	return json.Marshal(out)
+}

@@ -1,0 +1,157 @@
+package marginal
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dither/curator"
+	"dither/mechanism/linear"
+)
+
+// maxWeight is the largest weight of a part's share of the price.
+const maxWeight = 1 << 40
+
+// DomainOf returns the domain of a question for [Plan.Measure]: SELECT COUNT(*) FROM t WHERE … GROUP BY k1, k2, …, or
+// with SUM(x) in place of COUNT(*). The keys must be known. The i-th attribute has the i-th name, and the known values
+// of the i-th key, in increasing order. It spends nothing and reads no row.
+func DomainOf(ctx context.Context, s *curator.Session, r curator.Request, names ...string) (*Domain, error) {
+	of, err := s.Domain(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) != len(of.Values) {
+		return nil, fmt.Errorf("marginal: the question has %d keys and %d names: name each key", len(of.Values), len(names))
+	}
+	attributes := make([]Attribute, len(names))
+	for i, name := range names {
+		attributes[i] = Attribute{Name: name, Size: len(of.Values[i])}
+	}
+	return NewDomain(attributes...)
+}
+
+// Strategy returns the request that measures the plan. The i-th key of the question is the i-th attribute of the
+// domain. The shares of the price are integers of the plan's shares, rounded to a relative precision of at least 2⁻⁴⁰
+// of the largest.
+//
+// It returns an error if the sizes of the domain are not those of the question, so nothing is spent on a plan for other
+// data.
+func (p *Plan) Strategy(ctx context.Context, s *curator.Session, r curator.Request) (curator.Strategy, error) {
+	out := curator.Strategy{Request: r}
+	asked, err := s.Domain(ctx, r)
+	if err != nil {
+		return out, err
+	}
+	d := p.Domain()
+	if len(asked.Values) != len(d.attributes) {
+		return out, fmt.Errorf(
+			"marginal: the question has %d keys, and the domain %d attributes", len(asked.Values), len(d.attributes),
+		)
+	}
+	for i, a := range d.attributes {
+		if n := len(asked.Values[i]); n != a.Size {
+			return out, fmt.Errorf(
+				"marginal: key %d of the question has %d known values, and attribute %q has %d", i+1, n, a.Name, a.Size,
+			)
+		}
+	}
+	largest := 0.0
+	for _, share := range p.shares {
+		largest = max(largest, share)
+	}
+	matrices := map[*factor]linear.Matrix{}
+	for _, members := range p.parts() {
+		class, _ := p.residuals.class(of(members...))
+		part := curator.StrategyPart{
+			Keys: members, Weight: int64(max(1, math.Round(p.shares[class]/largest*maxWeight))),
+		}
+		product := linear.Product{}
+		for _, m := range members {
+			matrix, known := matrices[p.factors[m]]
+			if !known {
+				if matrix, err = p.factors[m].integers(); err != nil {
+					return out, err
+				}
+				matrices[p.factors[m]] = matrix
+			}
+			product = append(product, matrix)
+		}
+		if len(members) == 0 {
+			product = linear.Product{linear.Identity(1)}
+		}
+		if part.Queries, err = linear.NewStrategy(product); err != nil {
+			return out, err
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	return out, nil
+}
+
+// parts returns the subsets that are measured, each once.
+func (p *Plan) parts() (out [][]int) {
+	seen := map[subset]bool{}
+	p.residuals.workload.each(func(members []int) {
+		var split []int
+		for _, m := range members {
+			if p.factors[m].size > 1 {
+				split = append(split, m)
+			}
+		}
+		subsets(split, func(s subset) {
+			if !seen[s] {
+				seen[s] = true
+				out = append(out, s.members())
+			}
+		})
+	})
+	return out
+}
+
+// integers returns R.
+func (f *factor) integers() (linear.Matrix, error) {
+	if f.rows == nil {
+		return linear.Centred(f.size), nil
+	}
+	return linear.Dense(f.rows)
+}
+
+// Explain states the price and the noise of [Plan.Measure], at no cost.
+func (p *Plan) Explain(
+	ctx context.Context, s *curator.Session, r curator.Request,
+) (*curator.StrategyExplanation, error) {
+	q, err := p.Strategy(ctx, s, r)
+	if err != nil {
+		return nil, err
+	}
+	return s.ExplainStrategy(ctx, q)
+}
+
+// Measure measures the plan for the price of the request, and returns estimates of all marginals that it determines. The
+// question is as for [DomainOf]. Its keys are the attributes of the plan's domain, in order.
+//
+// The loss is the price: the kernel divides it among the parts, and proves the sensitivity of each integer matrix. The
+// request for a plan in ρ should have a price in ρ, and one in ε a price in ε. Otherwise the shares are not the best
+// ones, but the estimates and their variances are right, because they use the noise that was drawn.
+func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Request) (*Estimate, error) {
+	q, err := p.Strategy(ctx, s, r)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.MeasureStrategy(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	e := &Estimate{Release: m, plan: p, parts: map[subset]*part{}}
+	for _, measured := range m.Parts {
+		unit, _ := measured.Unit.Float64()
+		t := &part{members: measured.Keys, variance: measured.Noise.Variance() * unit * unit}
+		values := make([]float64, len(measured.Values))
+		for i, v := range measured.Values {
+			values[i], _ = v.Float64()
+			values[i] *= unit
+		}
+		t.values = p.solve(t.members, values)
+		e.parts[of(t.members...)] = t
+	}
+	return e, nil
+}
