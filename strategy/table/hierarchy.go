@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // MaxNodes is the largest number of nodes of a hierarchy, over all levels.
@@ -105,13 +104,4 @@ func (h *Hierarchy) children(level int) [][]int {
 		out[p] = append(out[p], i)
 	}
 	return out
-}
-
-// names returns the names of the levels, for messages.
-func (h *Hierarchy) names() string {
-	var out []string
-	for _, l := range h.Levels {
-		out = append(out, l.Name)
-	}
-	return strings.Join(out, ", ")
 }

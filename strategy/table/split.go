@@ -96,7 +96,11 @@ func Choose(space *Space, goals []Goal, options []Option, p Power) (*Choice, err
 	}
 	add("equal shares", direct)
 	best, bound := e.optimum()
-	add("optimal shares", best)
+	if p == UnderRho {
+		add("optimal shares", best)
+	} else {
+		add("shares found by search", best)
+	}
 	c.Bound = math.Sqrt(bound)
 	if math.IsInf(c.Candidates[c.Chosen].Error, 1) {
 		return nil, fmt.Errorf("the tables that can be measured do not determine all tables")
@@ -264,16 +268,40 @@ func (e *evaluator) gradient(precision []float64) (value float64, decrease []flo
 	return value, decrease
 }
 
-// optimum searches for the shares with the least mean variance, from equal shares. It returns the best shares that it
-// found, and a lower bound on the mean variance.
+// optimum searches for the shares with the least mean variance. It returns the best shares that it found, and a lower
+// bound on the mean variance. Under ρ it starts from equal shares, which leads to the optimum. Under ε it also starts
+// near each option alone, because there can be several local minima.
 func (e *evaluator) optimum() (best []float64, bound float64) {
 	n := len(e.options)
-	shares := make([]float64, n)
-	for j := range shares {
-		shares[j] = 1 / float64(n)
+	equal := make([]float64, n)
+	for j := range equal {
+		equal[j] = 1 / float64(n)
 	}
-	least := math.Inf(1)
-	for range maxSteps {
+	best, least, bound := e.descend(equal)
+	if e.power == UnderRho {
+		return best, bound
+	}
+	const most = 0.9
+	for j := range n {
+		start := make([]float64, n)
+		for i := range start {
+			start[i] = (1 - most) / float64(n)
+		}
+		start[j] += most
+		shares, value, lower := e.descend(start)
+		bound = math.Max(bound, lower)
+		if value < least {
+			best, least = shares, value
+		}
+	}
+	return best, bound
+}
+
+// descend improves shares step by step. It returns the best ones, their mean variance, and a lower bound on that of all
+// shares.
+func (e *evaluator) descend(shares []float64) (best []float64, least, bound float64) {
+	least = math.Inf(1)
+	for range maxSteps / int(e.power*e.power) {
 		value, decrease := e.gradient(e.precisions(shares))
 		most := slices.Max(decrease)
 		bound = math.Max(bound, value*value/most)
@@ -284,18 +312,20 @@ func (e *evaluator) optimum() (best []float64, bound float64) {
 			break
 		}
 		sum, moved := 0.0, 0.0
+		next := make([]float64, len(shares))
 		for j, s := range shares {
 			// For a mean variance Σ c_j/s_j^power these steps reach the optimum at once.
-			next := s * math.Pow(decrease[j]*math.Pow(s, float64(e.power)-1), 1/float64(1+e.power))
-			shares[j], sum = next, sum+next
+			next[j] = s * math.Pow(decrease[j]*math.Pow(s, float64(e.power)-1), 1/float64(1+e.power))
+			sum += next[j]
 		}
-		for j := range shares {
-			shares[j] = math.Max(shares[j]/sum, leastShare)
-			moved = math.Max(moved, math.Abs(shares[j]-best[j]))
+		for j := range next {
+			next[j] = math.Max(next[j]/sum, leastShare)
+			moved = math.Max(moved, math.Abs(next[j]-shares[j]))
 		}
-		if e.power == UnderEpsilon && moved < 1e-9 {
+		shares = next
+		if e.power == UnderEpsilon && moved < 1e-6 {
 			break
 		}
 	}
-	return best, bound
+	return best, least, bound
 }

@@ -42,7 +42,6 @@ type group struct {
 	accuracy *table.Accuracy
 	unit     *big.Rat // of released numbers
 	grid     *big.Rat // of shown numbers; unit for counts
-	laplace  bool
 }
 
 // groups divides the tables among groups, in the order of the specification.
