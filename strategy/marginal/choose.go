@@ -26,6 +26,7 @@ func (p *Plan) candidate() Candidate { return Candidate{p.Name, p.RMSE, p.Maximu
 type Choice struct {
 	Candidates []Candidate
 	Chosen     Candidate // the one with the least RMSE
+	Plan       *Plan     // the plan with the least RMSE. Chosen may have none under a price in ε
 	Bound      float64   // a lower bound on the RMSE of every strategy: see [Workload.Bound]
 	// Least is a lower bound on the Maximum of every plan for plain values: see [Workload.Minimax]. 0 if there is none
 	Least float64
@@ -55,7 +56,7 @@ func (w *Workload) Choose(u strategy.Unit) *Choice {
 	for _, k := range c.Candidates {
 		// The tolerance prefers the earlier of equal strategies.
 		if k.Plan != nil && (c.Chosen.Plan == nil || k.RMSE < c.Chosen.RMSE*(1-1e-9)) {
-			c.Chosen = k
+			c.Chosen, c.Plan = k, k.Plan
 		}
 	}
 	for _, k := range c.Candidates {

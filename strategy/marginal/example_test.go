@@ -42,7 +42,7 @@ func Example() {
 		fmt.Printf("%-27s %.4f\n", c.Name, c.RMSE)
 	}
 	fmt.Printf("%-27s %.4f\n", "lower bound", choice.Bound)
-	estimate, err := choice.Chosen.Plan.Measure(ctx, session, request)
+	estimate, err := choice.Plan.Measure(ctx, session, request)
 	if err != nil {
 		fmt.Println(err)
 		return

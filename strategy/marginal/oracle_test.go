@@ -183,6 +183,9 @@ func TestErrorsAreThoseOfLeastSquares(t *testing.T) {
 		w := randomWorkload(t, random, d)
 		for _, n := range []strategy.Unit{strategy.Rho, strategy.Epsilon} {
 			c := w.Choose(n)
+			if c.Plan == nil || n == strategy.Rho && c.Plan != c.Chosen.Plan {
+				t.Errorf("%v %+v price %v: the plan is %v, the chosen candidate %v", attributes, w.items, n, c.Plan, c.Chosen)
+			}
 			for _, k := range c.Candidates {
 				if k.RMSE < c.Bound || k.RMSE < c.Chosen.RMSE*(1-1e-8) {
 					t.Errorf("%v %+v: %s has the RMSE %v; the chosen one has %v, and the bound is %v",
