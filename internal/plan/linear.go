@@ -12,6 +12,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/policy"
+	"dither/internal/prune"
 	"dither/internal/query"
 	"dither/internal/sensitivity"
 	"dither/internal/value"
@@ -317,3 +318,30 @@ func (p *Linear) Key(versions ...int) string {
 	sum := sha256.Sum256([]byte(p.Canonical(versions...)))
 	return hex.EncodeToString(sum[:])
 }
+
+// Possible returns which cells of the histogram over all keys can have rows, in the order of the question's GROUP BY. It
+// is a function of the question and the policy, as [Plan.Possible] is. It returns nil if there are more than
+// MaxPossible cells.
+func (p *Linear) Possible() []bool {
+	cells := 1
+	for _, k := range p.Grouped {
+		if cells *= len(p.Base.Keys[k].Values); cells > MaxPossible {
+			return nil
+		}
+	}
+	groups := prune.Where(p.Base.Where, p.Base.Columns).Groups(p.Base.Keys)
+	out, at := make([]bool, cells), make([]int, len(p.Base.Keys))
+	for i := range out {
+		rest, can := i, true
+		for _, k := range slices.Backward(p.Grouped) {
+			n := len(p.Base.Keys[k].Values)
+			listed, found := slices.BinarySearch(groups.Values[k], rest%n)
+			at[k], can, rest = listed, can && found, rest/n
+		}
+		out[i] = can && groups.Has(at)
+	}
+	return out
+}
+
+// MaxPossible is the largest number of cells for which [Linear.Possible] decides which can have rows.
+const MaxPossible = 1 << 12

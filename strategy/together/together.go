@@ -1,0 +1,186 @@
+// Package together answers several counting questions with one measurement. It measures combinations of the counts that
+// need less noise than the counts themselves, and computes the counts from them.
+package together
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/mechanism/linear"
+	"dither/noise"
+)
+
+// Batch is a list of counting questions to be answered together: SELECT COUNT(*) FROM t WHERE …, all over the same FROM,
+// without GROUP BY. A question may have several counts, each with a FILTER.
+type Batch struct {
+	Questions []string
+	curator.Request        // the price, the analyst and Fresh; SQL is ignored
+	Confidence      string // the confidence of each count's interval, a decimal between 0 and 1; "" is 0.95
+}
+
+// Answer has the counts of a [Batch], or their expected errors.
+type Answer struct {
+	ID         string // the release; "" in an explanation
+	SQL        string // the question of the histogram that was measured
+	Confidence string
+	Counts     []Count
+	Candidates []Candidate // the strategies that were considered, the chosen one first
+	Limits     *curator.Limits
+	Price      curator.Loss
+	Remaining  curator.Loss
+	Replayed   bool
+	Affordable bool // in an explanation: the price is within what remains
+}
+
+// Count is one count of a question. Its noise has no bias.
+type Count struct {
+	Question  int    // the index of the question, from 0
+	Name      string // the name of the column
+	Value     float64
+	StdDev    float64 // the standard deviation of the noise
+	Low, High float64 // the interval, which covers the noise
+	HalfWidth float64
+}
+
+// Candidate is a strategy with the root mean square of its counts' standard deviations.
+type Candidate struct {
+	Name   string
+	StdDev float64
+}
+
+// Ask answers the questions of a batch with one release. By composition, its loss is the price of the batch. The strategy
+// is chosen from the questions, the policy and the kind of the budget, never from rows.
+//
+// For two counts X and Y that have rows in common, a budget in ε measures disjoint cells or X + Y and X − Y, with the
+// variance 4/ε² of each count in place of 8/ε² (for units of one row). A budget in ρ measures X, Y and X − Y, with 2/(3ρ)
+// in place of 1/ρ: this is noise with the inverse covariance 2ρ·[[1, −½], [−½, 1]].
+func Ask(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
+	p, err := prepare(ctx, c, b)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.MeasureStrategy(ctx, p.strategy)
+	if err != nil {
+		return nil, err
+	}
+	out := p.answer(m.Parts[0])
+	out.ID, out.Limits, out.Price, out.Remaining, out.Replayed = m.ID, m.Limits, m.Price, m.Remaining, m.Replayed
+	for i := range out.Counts {
+		n := &out.Counts[i]
+		for j, y := range m.Parts[0].Values {
+			f, _ := new(big.Float).SetInt(y).Float64()
+			n.Value += p.candidates[0].recovers.At(i, j) * f
+		}
+		n.Low, n.High = max(0, n.Value-n.HalfWidth), max(0, n.Value+n.HalfWidth) // a count is not negative
+	}
+	return out, nil
+}
+
+// Explain returns the price and the expected errors of [Ask], at no cost. It has no values.
+func Explain(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
+	p, err := prepare(ctx, c, b)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.ExplainStrategy(ctx, p.strategy)
+	if err != nil {
+		return nil, err
+	}
+	out := p.answer(e.Parts[0])
+	out.Limits, out.Price, out.Remaining, out.Replayed, out.Affordable = e.Limits, e.Price, e.Remaining, e.Replayed, e.Affordable
+	return out, nil
+}
+
+// prepared is a batch with its histogram and its strategy.
+type prepared struct {
+	joint      *curator.Joint
+	candidates []candidate
+	strategy   curator.Strategy
+	confidence string
+	alpha      float64
+}
+
+func prepare(ctx context.Context, c *curator.Session, b Batch) (*prepared, error) {
+	p := &prepared{confidence: b.Confidence}
+	if p.confidence == "" {
+		p.confidence = "0.95"
+	}
+	level, err := exact.ParseDecimal(p.confidence)
+	if err != nil || level.Sign() <= 0 || level.Cmp(big.NewRat(1, 1)) >= 0 {
+		return nil, misuse("such as 0.95", "the confidence must be a decimal between 0 and 1, not %q", p.confidence)
+	}
+	p.alpha, _ = new(big.Rat).Sub(big.NewRat(1, 1), level).Float64()
+	if p.joint, err = c.Joint(ctx, b.Questions, b.Request); err != nil {
+		return nil, err
+	}
+	in := make([][]bool, len(p.joint.Counts))
+	for i, n := range p.joint.Counts {
+		in[i] = n.In
+	}
+	in, of := unrepeated(in)
+	p.candidates = choose(in, p.joint.Price.Rho == "")
+	best := &p.candidates[0]
+	best.recovers = repeated(best.recovers, of)
+	columns := make([][]int64, len(best.queries))
+	for i, query := range best.queries {
+		columns[i] = make([]int64, p.joint.All)
+		for j, cell := range p.joint.Cells {
+			columns[i][cell] = query[j]
+		}
+	}
+	matrix, err := linear.Dense(columns)
+	if err != nil {
+		return nil, misuse("ask fewer questions together", "%v", err)
+	}
+	queries, err := linear.NewStrategy(linear.Product{matrix})
+	if err != nil {
+		return nil, misuse("ask fewer questions together", "%v", err)
+	}
+	p.strategy = curator.Strategy{
+		Request: b.Request,
+		Parts:   []curator.StrategyPart{{Keys: p.joint.Keys, Queries: queries}},
+	}
+	p.strategy.SQL = p.joint.SQL
+	return p, nil
+}
+
+func misuse(hint, format string, args ...any) error {
+	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// answer returns the errors of the counts, from the noise of the measured part.
+func (p *prepared) answer(part curator.MeasuredPart) *Answer {
+	out := &Answer{SQL: p.joint.SQL, Confidence: p.confidence}
+	recovers := p.candidates[0].recovers
+	for i, n := range p.joint.Counts {
+		var error noise.Combination
+		for j := range len(p.candidates[0].queries) {
+			error.Add(away(recovers.At(i, j)), part.Noise, 1)
+		}
+		out.Counts = append(out.Counts, Count{
+			Question: n.Question, Name: n.Name, StdDev: error.StdDev(), HalfWidth: error.Quantile(p.alpha),
+		})
+	}
+	// expected errors are proportional to the roots of the candidates' totals
+	chosen, sum := p.candidates[0].total, 0.0
+	for _, n := range out.Counts {
+		sum += n.StdDev * n.StdDev
+	}
+	for _, c := range p.candidates {
+		rmse := math.Sqrt(sum / float64(len(out.Counts)) * c.total / chosen)
+		out.Candidates = append(out.Candidates, Candidate{Name: c.name, StdDev: rmse})
+	}
+	return out
+}
+
+// away returns x rounded away from 0, beyond the rounding of the matrices' arithmetic.
+func away(x float64) float64 {
+	if math.Abs(x) < 1e-12 {
+		return 0
+	}
+	return x * (1 + 1e-9)
+}
