@@ -123,6 +123,7 @@ var allowed = map[string][]string{
 	"strategy/tabulate/parquet": {
 		"internal/engine/duckdb", "internal/policy", "internal/value", "strategy/tabulate",
 	},
+	"strategy/together": {"curator", "internal/exact", "mechanism/linear", "noise"},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},
@@ -140,7 +141,7 @@ var allowed = map[string][]string{
 		"account", "curator", "internal/cli/render", "internal/nearest", "internal/plot", "privacy",
 	},
 	"internal/cli/owner":   {"curator", "internal/cli/console", "internal/cli/render", "internal/ledger", "privacy", "stats/bounds"},
-	"internal/cli/analyst": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot"},
+	"internal/cli/analyst": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "strategy/together"},
 	"internal/cli/statistics": {
 		"account", "curator", "hypothesis", "internal/cli/console", "internal/cli/render", "internal/exact",
 		"internal/nearest", "internal/plot", "noise", "privacy", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression",

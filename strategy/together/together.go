@@ -17,7 +17,7 @@ import (
 // Batch is a list of counting questions to be answered together: SELECT COUNT(*) FROM t WHERE …, all over the same FROM,
 // without GROUP BY. A question may have several counts, each with a FILTER.
 type Batch struct {
-	Questions []string
+	Questions       []string
 	curator.Request        // the price, the analyst and Fresh; SQL is ignored
 	Confidence      string // the confidence of each count's interval, a decimal between 0 and 1; "" is 0.95
 }

@@ -102,7 +102,13 @@ var Query = console.Verb{
 func runQuery(s *console.Console, args []string) error {
 	p, explain := pictureFlags(s), false
 	s.Flag(&explain, "explain", "", "show the price and the expected error, as `dither explain` does, free")
+	joint := false
+	s.Flag(&joint, "together", "",
+		"answer several counting questions, separated by semicolons, with one measurement that needs less noise")
 	return ask(s, args, func(c *curator.Session, q curator.Question) error {
+		if joint {
+			return jointly(s, c, q, explain)
+		}
 		if explain {
 			return explained(s, c, q)
 		}

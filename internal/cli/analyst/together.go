@@ -1,0 +1,186 @@
+package analyst
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/strategy/together"
+)
+
+// jointly answers the questions in q.SQL with one measurement, or explains what the answer would cost.
+func jointly(s *console.Console, c *curator.Session, q curator.Question, explain bool) error {
+	b := together.Batch{
+		Questions: statements(q.SQL), Request: curator.Request{Epsilon: q.Epsilon, Rho: q.Rho, Analyst: q.Analyst, Fresh: q.Fresh},
+		Confidence: q.Confidence,
+	}
+	plain := b.Request.Question()
+	plain.SQL, plain.Confidence = q.SQL, q.Confidence
+	if q != plain {
+		return console.Usage("--together takes a price, --confidence, --analyst and --fresh, and no other option of a question")
+	}
+	do := together.Ask
+	if explain {
+		do = together.Explain
+	}
+	a, err := do(s.Context(), c, b)
+	if err != nil {
+		return err
+	}
+	switch s.Format {
+	case "json":
+		return s.JSON(jointObject(a, b.Questions, explain))
+	case "csv":
+		return s.CSV(render.BoundedRecords(a.Limits, jointRows(a, explain)))
+	case "markdown":
+		rows := jointRows(a, explain)
+		s.Print("%s\n%s\n", render.MarkdownTable(rows[0], []bool{true, false, true, true, true, true}, rows[1:]),
+			render.MarkdownParagraphs(jointFooter(a, explain)))
+		return nil
+	}
+	g := render.Grid{Right: []bool{true, false, true, true, true, true}}
+	rows := jointRows(a, explain)
+	for _, row := range slices.Insert(rows, 1, make([]string, len(rows[0]))) {
+		g.Add(row...)
+	}
+	s.Print("%s\n%s\n", g.Ruled(), jointFooter(a, explain))
+	return nil
+}
+
+// jointRows returns the counts as a table with a header.
+func jointRows(a *together.Answer, explain bool) [][]string {
+	header := []string{"question", "count", "value", "low", "high", "stddev"}
+	if explain {
+		header = []string{"question", "count", "half-width", "stddev"}
+	}
+	out := [][]string{header}
+	for _, n := range a.Counts {
+		places := render.Decimals(n.HalfWidth)
+		row := []string{strconv.Itoa(n.Question + 1), n.Name}
+		if explain {
+			row = append(row, render.Fixed(n.HalfWidth, places))
+		} else {
+			row = append(row, render.Fixed(n.Value, places), render.Fixed(n.Low, places), render.Fixed(n.High, places))
+		}
+		out = append(out, append(row, render.Compact(n.StdDev)))
+	}
+	return out
+}
+
+// jointFooter describes the strategy and the price.
+func jointFooter(a *together.Answer, explain bool) string {
+	var considered []string
+	for _, c := range a.Candidates {
+		considered = append(considered, fmt.Sprintf("%s %s", c.Name, render.Compact(c.StdDev)))
+	}
+	text := render.BoundsLine(a.Limits) + fmt.Sprintf("%s confidence. Measured: %s. Expected standard deviations: %s.\nPrice: %s. Remaining: %s.",
+		render.Percent(a.Confidence), a.Candidates[0].Name, strings.Join(considered, ", "), a.Price, a.Remaining)
+	switch {
+	case explain && a.Replayed:
+		return text + " The answer was released before: asking costs nothing."
+	case a.Replayed:
+		return text + " Replayed from " + a.ID + ", at no cost."
+	case !explain:
+		return text + " Release " + a.ID + "."
+	}
+	return text
+}
+
+// jointObject returns the answer as JSON has it.
+func jointObject(a *together.Answer, questions []string, explain bool) any {
+	type count struct {
+		Question  int      `json:"question"`
+		SQL       string   `json:"sql"`
+		Name      string   `json:"name"`
+		Value     *float64 `json:"value,omitempty"`
+		Low       *float64 `json:"low,omitempty"`
+		High      *float64 `json:"high,omitempty"`
+		HalfWidth *float64 `json:"half_width"` // null if no bound is known
+		StdDev    float64  `json:"stddev"`
+	}
+	type candidate struct {
+		Name   string  `json:"name"`
+		StdDev float64 `json:"stddev"`
+	}
+	out := struct {
+		Counts     []count         `json:"counts"`
+		Chosen     string          `json:"chosen"`
+		Candidates []candidate     `json:"candidates"`
+		Confidence json.Number     `json:"confidence"`
+		Histogram  string          `json:"histogram"`
+		Bounds     *curator.Limits `json:"bounds"`
+		Release    *string         `json:"release"`
+		Price      curator.Loss    `json:"price"`
+		Remaining  curator.Loss    `json:"remaining"`
+		Replayed   bool            `json:"replayed"`
+	}{
+		Chosen: a.Candidates[0].Name, Confidence: json.Number(a.Confidence), Histogram: a.SQL, Bounds: a.Limits, Release: render.TextOrNull(a.ID), Price: a.Price,
+		Remaining: a.Remaining, Replayed: a.Replayed,
+	}
+	for _, n := range a.Counts {
+		one := count{
+			Question: n.Question, SQL: questions[n.Question], Name: n.Name, StdDev: n.StdDev,
+			HalfWidth: render.NumberOrNull(n.HalfWidth),
+		}
+		if !explain {
+			one.Value, one.Low, one.High = &n.Value, render.NumberOrNull(n.Low), render.NumberOrNull(n.High)
+		}
+		out.Counts = append(out.Counts, one)
+	}
+	for _, c := range a.Candidates {
+		out.Candidates = append(out.Candidates, candidate{c.Name, c.StdDev})
+	}
+	return unescaped{out}
+}
+
+// unescaped is JSON in which <, > and & stand as they are, as in other answers.
+type unescaped struct{ of any }
+
+// MarshalJSON implements [json.Marshaler].
+func (u unescaped) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(u.of)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// statements splits a text at the semicolons outside of quotes and comments, and drops the empty pieces.
+func statements(text string) (out []string) {
+	end := func(from int, mark string) int {
+		if i := strings.Index(text[min(from, len(text)):], mark); i >= 0 {
+			return from + i + len(mark)
+		}
+		return len(text)
+	}
+	begin := 0
+	add := func(until int) {
+		if piece := strings.TrimSpace(text[begin:until]); piece != "" {
+			out = append(out, piece)
+		}
+	}
+	for i := 0; i < len(text); {
+		switch {
+		case text[i] == ';':
+			add(i)
+			i++
+			begin = i
+		case text[i] == '\'' || text[i] == '"':
+			i = end(i+1, text[i:i+1])
+		case strings.HasPrefix(text[i:], "--"):
+			i = end(i, "\n")
+		case strings.HasPrefix(text[i:], "/*"):
+			i = end(i+2, "*/")
+		default:
+			i++
+		}
+	}
+	add(len(text))
+	return out
+}
