@@ -23,14 +23,20 @@ type question struct {
 	plan.Request
 	kind    string
 	vectors plan.VectorRequest
+	// for the kind "strategies": the seed of its strategies
+	strategies uint64
 }
 
 // kindsOfLooks are the special kinds of questions, which an audit asks in turn.
 var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts", "units", "stored"}
 
-// audience makes and plans a random question of a kind, one of kindsOfLooks. It returns nil if the planner refuses the
+// audience makes and plans a random question of a kind, one of kindsOfLooks. Some questions of the kind "vectors" are
+// histograms for strategies. It returns nil if the planner refuses the
 // question.
 func (w World) audience(kind string, seed int) *audience {
+	if kind == "vectors" && seed%2 == 1 { // the two kinds take turns
+		kind = "strategies"
+	}
 	return rapid.Custom(func(t *rapid.T) *audience {
 		q, ok := w.drawn(t, kind)
 		if !ok {
@@ -55,6 +61,12 @@ func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 		return q, true
 	case kind == "vectors":
 		q.SQL, q.vectors = VectorQuestion(t, table)
+		return q, true
+	case kind == "strategies":
+		q.strategies = rapid.Uint64().Draw(t, "strategies")
+		if q.SQL = StrategyQuestion(t, table); w.Relation {
+			q.SQL = StrategyOver(t)
+		}
 		return q, true
 	case kind == "rows" && w.Relation:
 		q.SQL = RowQuestionOver(t)
@@ -118,6 +130,13 @@ func (w World) asks(q question) (*audience, error) {
 			func(m *plan.Moments) string { return m.Canonical(1, 2, 3) },
 			func(m *plan.Moments, of [2]Database, _ func(int) int) ([]Move, error) {
 				return vectorMoves(m, q.SQL, of)
+			})
+	case "strategies":
+		return audienceOf(w.Policy, q.SQL,
+			func(p *policy.Policy) (*plan.Linear, error) { return strategies(p, q.Request, q.strategies) },
+			func(m *plan.Linear) string { return m.Canonical(1, 2, 3) },
+			func(m *plan.Linear, of [2]Database, _ func(int) int) ([]Move, error) {
+				return strategyMoves(m, q.SQL, of)
 			})
 	case "rows":
 		return target(plan.BuildRows, rowMoves)

@@ -34,7 +34,7 @@ type Twins struct {
 
 // Move is a comparison of one vector of numbers between the two databases.
 type Move struct {
-	Kind    string // rows, truncation, found, sums, ordered, mode, open, chosen, vectors, vectors of rows, scores, values or parts
+	Kind    string // rows, truncation, found, sums, ordered, mode, open, chosen, vectors, vectors of rows, scores, strategies, values or parts
 	Moved   bool
 	Measure *plan.Measure // for the kinds sums and chosen
 }
