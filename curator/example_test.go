@@ -3,11 +3,13 @@ package curator_test
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"dither/curator"
+	"dither/mechanism/linear"
 )
 
 const clinicPolicy = `
@@ -171,4 +173,53 @@ func ExampleSession_Smooth() {
 	fmt.Println(m.Value, "for", m.Price)
 	// Output:
 	// 40 for ε = 4
+}
+
+// The sum of two groups and their difference, measured in place of the groups, and the visits of all groups.
+func ExampleSession_MeasureStrategy() {
+	c, done := clinic()
+	defer done()
+	ctx := context.Background()
+	r := curator.Request{SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: "8"}
+	domain, err := c.Domain(ctx, r)
+	if err != nil {
+		panic(err)
+	}
+	queries, err := linear.Dense([][]int64{ // of east, north, south and west
+		{0, 1, 1, 0},
+		{0, 1, -1, 0},
+	})
+	if err != nil {
+		panic(err)
+	}
+	wards, err := linear.NewStrategy(linear.Product{queries})
+	if err != nil {
+		panic(err)
+	}
+	all, err := linear.NewStrategy(linear.Product{linear.Total(1)}) // of the histogram of one cell
+	if err != nil {
+		panic(err)
+	}
+	m, err := c.MeasureStrategy(ctx, curator.Strategy{Request: r, Parts: []curator.StrategyPart{
+		{Keys: []int{0}, Queries: wards, Weight: 3},
+		{Queries: all},
+	}})
+	if err != nil {
+		panic(err)
+	}
+	rounded := func(n *big.Int) int64 { return (n.Int64() + 50) / 100 * 100 }
+	fmt.Println(domain.Values[0]...)
+	for _, part := range m.Parts {
+		for _, n := range part.Values {
+			fmt.Println("about", rounded(n))
+		}
+		fmt.Println("one visit changes it by at most", part.Sensitivity.L1, "for", part.Loss)
+	}
+	// Output:
+	// east north south west
+	// about 3300
+	// about 2700
+	// one visit changes it by at most 2 for ε = 6
+	// about 4000
+	// one visit changes it by at most 1 for ε = 2
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dither/audit"
+	"dither/internal/release"
 	"dither/mechanism/linear"
 )
 
@@ -206,5 +207,31 @@ func TestStrategiesRefuse(t *testing.T) {
 	}
 	if got := spent(t, c); got != "0" {
 		t.Errorf("refusals cost %s", got)
+	}
+}
+
+// The replay key of a measurement stays what it was, so that homes give their releases again.
+func TestStrategyKeysStay(t *testing.T) {
+	c := pureTerms.alone(t)
+	s := must[linear.Strategy](t)(linear.NewStrategy(linear.Product{linear.Centred(5), linear.Total(2)}, linear.Product{linear.Identity(10)}))
+	of := must[*release.Linear](t)(c.strategy(Strategy{
+		Request: Request{SQL: "SELECT SUM(cost) FROM visits WHERE day <> 'fri' GROUP BY day, cost > 5", Epsilon: "0.5"},
+		Parts:   []StrategyPart{{Keys: []int{0, 1}, Queries: s, Weight: 2}, {Queries: must[linear.Strategy](t)(linear.NewStrategy(linear.Product{linear.Total(1)}))}},
+	}))
+	const digest = "1f7f8613460860b0df67a423afaa1adbb0883a6b8186f04894d0d0b26a167e80"
+	if got := s.Digest(); got != digest {
+		t.Errorf("the strategy's digest is %s", got)
+	}
+	_, after, _ := strings.Cut(of.Plan().Canonical(1), "price ")
+	const want = `ε = 0.5
+caps rows=3 groups=0 rows_per_group=0
+where (ne "day" text:"fri")
+key "day" ["fri" "mon" "thu" "tue" "wed"]
+key (gt "cost" integer:"5") ["false" "true"]
+part keys=[0 1] strategy 1f7f8613460860b0df67a423afaa1adbb0883a6b8186f04894d0d0b26a167e80 of sum "cost" grid=0 centre=0 clamp=[0,10] l1=270 l2squared=18900 discrete laplace 810 ε = 1/3
+part keys=[] strategy 92b2a702deefb35182b2a88ee6e0a69e9c6b22b7bb54fa87fc8cf8ec68dddfd7 of sum "cost" grid=0 centre=0 clamp=[0,10] l1=30 l2squared=900 discrete laplace 180 ε = 1/6
+`
+	if after != want {
+		t.Errorf("the plan is\n%s", after)
 	}
 }
