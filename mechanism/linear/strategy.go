@@ -102,11 +102,11 @@ func (s Strategy) Digest() string {
 		b = append(b, byte(len(p)))
 		for _, m := range p {
 			b = m.encode(b)
-			h.Write(b) //nolint:errcheck,revive // a hash never fails
+			h.Write(b)
 			b = b[:0]
 		}
 	}
-	h.Write(b) //nolint:errcheck,revive // a hash never fails
+	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

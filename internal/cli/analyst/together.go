@@ -20,7 +20,7 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 		Questions: statements(q.SQL), Request: curator.Request{Epsilon: q.Epsilon, Rho: q.Rho, Analyst: q.Analyst, Fresh: q.Fresh},
 		Confidence: q.Confidence,
 	}
-	plain := b.Request.Question()
+	plain := b.Question()
 	plain.SQL, plain.Confidence = q.SQL, q.Confidence
 	if q != plain {
 		return console.Usage("--together takes a price, --confidence, --analyst and --fresh, and no other option of a question")

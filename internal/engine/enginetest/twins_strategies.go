@@ -2,13 +2,13 @@ package enginetest
 
 import (
 	"math/big"
-	"math/rand/v2"
 	"slices"
 
 	"pgregory.net/rapid"
 
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/splitmix"
 	"dither/mechanism/linear"
 )
 
@@ -45,20 +45,22 @@ func strategies(p *policy.Policy, r plan.Request, seed uint64) (*plan.Linear, er
 	if err != nil {
 		return nil, err
 	}
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // not secret: a strategy of a test
+	random := splitmix.At(splitmix.Mix(seed))
 	var parts []plan.LinearPart
-	for range 1 + random.IntN(3) {
-		part, product, cells := plan.LinearPart{Weight: random.Int64N(5)}, linear.Product{}, 1
-		for _, k := range random.Perm(len(histogram.Grouped)) {
+	for range 1 + random.Below(3) {
+		part, product, cells := plan.LinearPart{Weight: int64(random.Below(5))}, linear.Product{}, 1
+		first := random.Below(max(len(histogram.Grouped), 1))
+		for i := range histogram.Grouped {
+			k := (first + i) % len(histogram.Grouped)
 			n := len(histogram.KeyValues()[k])
 			twice := slices.ContainsFunc(part.Keys, func(o int) bool { return histogram.Grouped[o] == histogram.Grouped[k] })
-			if random.IntN(3) == 0 || twice || n == 0 || cells*n > mostAuditedCells {
+			if random.Below(3) == 0 || twice || n == 0 || cells*n > mostAuditedCells {
 				continue
 			}
-			part.Keys, product, cells = append(part.Keys, k), append(product, randomMatrix(random, n)), cells*n
+			part.Keys, product, cells = append(part.Keys, k), append(product, randomMatrix(&random, n)), cells*n
 		}
-		stack := []linear.Product{{randomMatrix(random, cells)}}
-		if len(product) > 0 && random.IntN(2) == 0 {
+		stack := []linear.Product{{randomMatrix(&random, cells)}}
+		if len(product) > 0 && random.Below(2) == 0 {
 			stack = append(stack, product)
 		}
 		if part.Strategy, err = linear.NewStrategy(stack...); err != nil {
@@ -70,8 +72,8 @@ func strategies(p *policy.Policy, r plan.Request, seed uint64) (*plan.Linear, er
 }
 
 // randomMatrix returns a matrix with n columns: a common one, or one of random entries.
-func randomMatrix(r *rand.Rand, n int) linear.Matrix {
-	switch r.IntN(5) {
+func randomMatrix(r *splitmix.Stream, n int) linear.Matrix {
+	switch r.Below(5) {
 	case 0:
 		return linear.Identity(n)
 	case 1:
@@ -79,10 +81,10 @@ func randomMatrix(r *rand.Rand, n int) linear.Matrix {
 	case 2:
 		return linear.Centred(n)
 	}
-	entries := make([][]int64, 1+r.IntN(4))
+	entries := make([][]int64, 1+r.Below(4))
 	for i := range entries {
 		for range n {
-			entries[i] = append(entries[i], r.Int64N(9)-4+2*r.Int64N(3))
+			entries[i] = append(entries[i], int64(r.Below(9)-4+2*r.Below(3)))
 		}
 	}
 	m, err := linear.Dense(entries)
