@@ -120,6 +120,10 @@ func (g *group) domain(ctx context.Context, c *curator.Session, request curator.
 	if err != nil {
 		return nil, err
 	}
+	if keys := g.keys(); len(d.Values) != len(keys) {
+		return nil, misuse("list each classification by itself, and only a condition under where",
+			"%s has %s, and the specification names %s", g.first.Name, counted(len(d.Values), "key"), counted(len(keys), "key"))
+	}
 	g.space = &table.Space{Hierarchy: table.Single("total")}
 	values := d.Values
 	if g.places != nil {

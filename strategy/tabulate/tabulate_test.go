@@ -222,6 +222,17 @@ func TestTooExpensive(t *testing.T) {
 	}
 }
 
+// TestKeysAreThoseOfTheSpecification refuses texts that add keys to the question.
+func TestKeysAreThoseOfTheSpecification(t *testing.T) {
+	c := session(t, "rho: 3, delta: 1e-6")
+	for _, table := range []string{`{name: t, from: people, columns: ["sex, age"]}`, `{name: t, from: people, where: "TRUE) GROUP BY (sex"}`} {
+		_, err := tabulate.Explain(t.Context(), c, parse(t, "version: 1\ntables: ["+table+"]"), "")
+		if e := (*curator.Error)(nil); !errors.As(err, &e) || e.Code != curator.CodeUsage {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+}
+
 // FuzzParse checks that no text of a specification makes the parser panic, and that a valid one names its tables.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(specText))
