@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"time"
 
 	"dither/internal/release"
@@ -113,6 +114,16 @@ func (r *StreamReport) Table() *Release {
 		}
 		out.Rows = append(
 			out.Rows, append(row, Cell{Estimate: &cell.Count}, Cell{Estimate: &cell.Total}, Cell{Estimate: &cell.Window}))
+	}
+	return out
+}
+
+// Drawn returns the answer of Table without the beginnings of periods, for a chart by period and group.
+func (r *StreamReport) Drawn() *Release {
+	out := r.Table()
+	out.Columns = slices.Delete(out.Columns, 1, 2)
+	for i := range out.Rows {
+		out.Rows[i] = slices.Delete(out.Rows[i], 1, 2)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/internal/plot"
 )
 
 // Stream is the command `dither stream`.
@@ -25,6 +27,7 @@ type streamFlags struct {
 	periods, until string
 	rows           string
 	explain        bool
+	picture        console.Picture
 }
 
 func runStream(s *console.Console, args []string) error {
@@ -46,10 +49,14 @@ func runStream(s *console.Console, args []string) error {
 	s.Flag(&f.until, "until", "PERIOD", "advance: the last period to release")
 	s.Flag(&f.options.Window, "window", "W", "the number of periods of a window (default 7)")
 	s.ConfidenceFlag(&f.options.Confidence)
+	s.Flag(&f.picture.File, "plot", "FILE", "draw the released periods as FILE.svg or FILE.png")
 	s.FormatFlag(console.AnyFormat...)
 	s.AnalystFlag(&f.options.Analyst)
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
+		return err
+	}
+	if err := f.picture.Check(s); err != nil {
 		return err
 	}
 	if len(rest) == 1 && rest[0] == "list" {
@@ -70,7 +77,7 @@ func runStream(s *console.Console, args []string) error {
 			if err != nil {
 				return err
 			}
-			return showStream(s, r)
+			return errors.Join(showStream(s, r), drawStream(f.picture.File, r))
 		})
 	}
 	return console.Usage("stream create, advance, show or list, not %q", rest[0])
@@ -127,8 +134,16 @@ func advanceStream(s *console.Console, f streamFlags) error {
 		if err != nil {
 			return err
 		}
-		return showStream(s, r)
+		return errors.Join(showStream(s, r), drawStream(f.picture.File, r))
 	})
+}
+
+// drawStream writes a picture of the released periods, if a file is given.
+func drawStream(file string, r *curator.StreamReport) error {
+	if file == "" {
+		return nil
+	}
+	return console.DrawFile(file, plot.Write, render.ChartOf(r.Drawn()), "the release is")
 }
 
 // showStream prints the released periods of a stream.
