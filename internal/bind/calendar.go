@@ -44,7 +44,12 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	case e.Type == value.Timestamp || e.Type == value.Time || e.Type == value.Interval:
 		return clockCall(x, op, field, e)
 	case e.Type != value.Date:
-		return nil, Refuse(x.At, "", "%s needs a date", x.Name)
+		hint := ""
+		if e.Type == value.Integer && field == "epoch" {
+			hint = "the difference of two dates is a number of days, which is " + query.Print(x.Args[1]) + " itself; for seconds, write (" +
+				query.Print(x.Args[1]) + ") * 86400"
+		}
+		return nil, Refuse(x.At, hint, "%s needs a date", x.Name)
 	case op == bounded.OpDatePart && field == "epoch":
 		return epoch(e, x.At)
 	case op == bounded.OpDatePart && slices.Contains(derivedFields, field):

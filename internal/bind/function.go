@@ -79,6 +79,9 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 	case "width_bucket":
 		return l.widthBucket(x)
 	}
+	if text := timed(x); x.Name == "trunc" && text != "" {
+		return nil, Refuse(x.At, "write "+text, "TRUNC is for numbers")
+	}
 	f, ok := scalars[x.Name]
 	if _, found := text.Named(x.Name); !ok && found {
 		return l.textCall(x, x.Name)

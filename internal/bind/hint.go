@@ -51,6 +51,9 @@ func quotedNames(names []string) []string {
 // noColumn returns the hint for a column that does not exist. Analysts sometimes write a text in double quotes,
 // which SQL reads as a name.
 func noColumn(name string, columns []string) string {
+	if o, ok := otherFunctions[name]; ok && o.args < 0 {
+		return "write " + o.write
+	}
 	hint := suggestion(name, columns)
 	if nearest.Name(name, columns) != "" {
 		return hint

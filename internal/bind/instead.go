@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,6 @@ type instead struct {
 const (
 	onePerson = "one person's row could decide its value"
 	listsRows = "it would list single rows"
-	changes   = "the question would mean something else at another time"
 )
 
 // otherFunctions maps functions of other databases, and functions that cannot be private, to what to write here.
@@ -45,8 +45,6 @@ var otherFunctions = map[string]instead{
 	"getdate": {-1, "CURRENT_DATE", ""},
 	"curdate": {-1, "CURRENT_DATE", ""},
 	"sysdate": {-1, "CURRENT_DATE", ""},
-	"random":  {-1, "0.5", changes},
-	"rand":    {-1, "0.5", changes},
 
 	"sumif":           {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
 	"sum_if":          {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
@@ -70,29 +68,28 @@ var otherFunctions = map[string]instead{
 	"approx_quantile":   {2, "PERCENTILE_CONT($1, $2)", ""},
 	"approx_percentile": {2, "PERCENTILE_CONT($1, $2)", ""},
 
-	"ifnull":      {2, "COALESCE($1, $2)", ""},
-	"nvl":         {2, "COALESCE($1, $2)", ""},
-	"isnull":      {2, "COALESCE($1, $2)", ""},
-	"zeroifnull":  {1, "COALESCE($1, 0)", ""},
-	"nullifzero":  {1, "NULLIF($1, 0)", ""},
-	"safe_divide": {2, "(CAST($1 AS real) / NULLIF($2, 0))", ""},
-	"div0":        {2, "COALESCE(CAST($1 AS real) / NULLIF($2, 0), 0)", ""},
-	"log2":        {1, "LOG(2, $1)", ""},
-	"truncate":    {2, "TRUNC($1, $2)", ""},
+	"ifnull":              {2, "COALESCE($1, $2)", ""},
+	"nvl":                 {2, "COALESCE($1, $2)", ""},
+	"isnull":              {2, "COALESCE($1, $2)", ""},
+	"zeroifnull":          {1, "COALESCE($1, 0)", ""},
+	"nullifzero":          {1, "NULLIF($1, 0)", ""},
+	"time_bucket_gapfill": {2, "time_bucket($1, $2)", ""},
+	"safe_divide":         {2, "(CAST($1 AS real) / NULLIF($2, 0))", ""},
+	"div0":                {2, "COALESCE(CAST($1 AS real) / NULLIF($2, 0), 0)", ""},
+	"log2":                {1, "LOG(2, $1)", ""},
+	"truncate":            {2, "TRUNC($1, $2)", ""},
 
-	"year":        {1, "EXTRACT(year FROM $1)", ""},
-	"quarter":     {1, "EXTRACT(quarter FROM $1)", ""},
-	"month":       {1, "EXTRACT(month FROM $1)", ""},
-	"day":         {1, "EXTRACT(day FROM $1)", ""},
-	"dayofmonth":  {1, "EXTRACT(day FROM $1)", ""},
-	"dayofyear":   {1, "EXTRACT(doy FROM $1)", ""},
-	"dayofweek":   {1, "EXTRACT(dow FROM $1) + 1", ""},
-	"weekday":     {1, "EXTRACT(isodow FROM $1) - 1", ""},
-	"last_day":    {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
-	"eomonth":     {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
-	"datediff":    {2, "(($1) - ($2))", ""},
-	"date_format": {2, "date_trunc('month', $1)", ""},
-	"strftime":    {2, "date_trunc('month', $1)", ""},
+	"year":       {1, "EXTRACT(year FROM $1)", ""},
+	"quarter":    {1, "EXTRACT(quarter FROM $1)", ""},
+	"month":      {1, "EXTRACT(month FROM $1)", ""},
+	"day":        {1, "EXTRACT(day FROM $1)", ""},
+	"dayofmonth": {1, "EXTRACT(day FROM $1)", ""},
+	"dayofyear":  {1, "EXTRACT(doy FROM $1)", ""},
+	"dayofweek":  {1, "EXTRACT(dow FROM $1) + 1", ""},
+	"weekday":    {1, "EXTRACT(isodow FROM $1) - 1", ""},
+	"last_day":   {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
+	"eomonth":    {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
+	"datediff":   {2, "(($1) - ($2))", ""},
 
 	"regexp_matches":  {2, "REGEXP_LIKE($1, $2)", "it would list several matches"},
 	"regexp_match":    {2, "REGEXP_SUBSTR($1, $2)", "it would list several matches"},
@@ -118,6 +115,18 @@ func NoFunction(x *query.Call, known []string) *Error {
 		unit := strings.ToLower(strings.Trim(query.Print(x.Args[0]), "'"))
 		o, ok = instead{3, "(($3) - ($2))", ""}, unit == "day" || unit == "dd" || unit == "d"
 	}
+	switch name {
+	case "random", "rand", "newid", "uuid", "gen_random_uuid":
+		return Refuse(x.At, "leave it out: an answer about a sample of the rows is less accurate, and has the same price",
+			"%s is not supported: the question would mean something else at another time", x.Name)
+	case "approx_percentile":
+		if of, call := secondCall(x); call && of.Name == "percentile_agg" && len(of.Args) == 1 {
+			x = &query.Call{At: x.At, Name: x.Name, Args: []query.Expr{of.Args[0], x.Args[0]}}
+		}
+	}
+	if text := cmp.Or(formatted(x), timed(x)); text != "" {
+		return Refuse(x.At, "write "+text, "there is no function %q", x.Name)
+	}
 	if ok {
 		if o.why != "" {
 			return Refuse(x.At, "write "+o.sql(x), "%s is not supported: %s", x.Name, o.why)
@@ -136,12 +145,26 @@ func NoFunction(x *query.Call, known []string) *Error {
 	return Refuse(x.At, hint, "there is no function %q", x.Name)
 }
 
+func secondCall(x *query.Call) (*query.Call, bool) {
+	if len(x.Args) != 2 {
+		return nil, false
+	}
+	c, ok := x.Args[1].(*query.Call)
+	return c, ok
+}
+
+// Foreign reports whether a function has another name here, so that it is not supported over an answer either.
+func Foreign(name string) bool {
+	o, ok := otherFunctions[name]
+	return ok && (o.why == "" || name == "first" || name == "last")
+}
+
 // sql returns what to write for the call.
 func (o instead) sql(x *query.Call) string {
 	args := []string{"x", "y", "z"}
 	if len(x.Args) == o.args {
 		for i, a := range x.Args {
-			args[i] = query.Print(a)
+			args[i] = written(a)
 		}
 	}
 	return strings.NewReplacer("$1", args[0], "$2", args[1], "$3", args[2]).Replace(o.write)

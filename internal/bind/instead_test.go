@@ -104,8 +104,8 @@ var samples = []struct{ names, sql string }{
 		"SELECT SUM(«%(age + 1, age - 1)» * 2) FROM people",
 	},
 	{
-		"date_format strftime",
-		"SELECT COUNT(*) FROM people WHERE «%(day, 'YYYY')» = DATE '2025-01-01'",
+		"time_bucket_gapfill",
+		"SELECT «%('1 month', day)» AS bucket, COUNT(*) FROM people GROUP BY 1",
 	},
 }
 
@@ -124,6 +124,54 @@ func TestInsteadOfDatediff(t *testing.T) {
 		var e *bind.Error
 		if !errors.As(err, &e) || e.Hint != want {
 			t.Errorf("%s: %+v, want the hint %s", sql, err, want)
+		}
+	}
+}
+
+// Calls with formats, units and fields of other databases have hints that work in their place.
+func TestInsteadOfFormatsAndUnits(t *testing.T) {
+	p, err := policy.Decode([]byte(insteadPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for call, want := range map[string]string{
+		"DATE_FORMAT(day, '%Y-%m')":        "to_char(day, 'YYYY-MM')",
+		"DATE_FORMAT(day, '%Y week %u')":   "to_char(day, 'YYYY-MM')",
+		"DATE_FORMAT(day, '%M %e')":        "to_char(day, 'FMMonth FMDD')",
+		"STRFTIME('%Y/%m/%d', day)":        "to_char(day, 'YYYY/MM/DD')",
+		"FORMAT(day, 'dd.MM.yyyy')":        "to_char(day, 'DD.MM.YYYY')",
+		"DATEPART(month, day)":             "EXTRACT(month FROM day)",
+		"DATETRUNC(quarter, day)":          "date_trunc('quarter', day)",
+		"TRUNC(day, 'MM')":                 "date_trunc('month', day)",
+		"DATEADD(qq, 2, day)":              "(day + 2 * INTERVAL '3 months')",
+		"DATE_SUB(day, INTERVAL '7 days')": "(day - INTERVAL '7 days')",
+		"ADD_MONTHS(day, 1)":               "(day + 1 * INTERVAL '1 month')",
+	} {
+		sql := "SELECT COUNT(*) FROM people WHERE " + call + " IS NOT NULL"
+		_, err := plan.Build(p, plan.Request{SQL: sql})
+		var e *bind.Error
+		if !errors.As(err, &e) || e.Hint != "write "+want {
+			t.Errorf("%s: %+v, want %s", sql, err, want)
+			continue
+		}
+		if _, err := plan.Build(p, plan.Request{SQL: strings.Replace(sql, call, want, 1)}); err != nil {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	_, err = plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM people WHERE day > DATEADD(day, -30, GETDATE())"})
+	var e *bind.Error
+	if !errors.As(err, &e) || e.Hint != "write (CURRENT_DATE + -30 * INTERVAL '1 day')" {
+		t.Errorf("%v", err)
+	}
+	for first, same := range map[string]string{
+		"make_date(EXTRACT(year FROM day), EXTRACT(month FROM day)::int, 1)": "date_trunc('month', day)::date",
+		"make_date(date_part('year', day)::int, 1, 1)":                       "date_trunc('year', day)::date",
+	} {
+		const question = "SELECT COUNT(*) FROM people WHERE %s > DATE '2025-02-01'"
+		a, errA := plan.Build(p, plan.Request{SQL: strings.Replace(question, "%s", first, 1)})
+		b, errB := plan.Build(p, plan.Request{SQL: strings.Replace(question, "%s", same, 1)})
+		if errA != nil || errB != nil || a.Key(1) != b.Key(1) {
+			t.Errorf("%s is not %s: %v, %v", first, same, errA, errB)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package bind
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"dither/internal/bounded"
 	"dither/internal/query"
@@ -245,7 +247,12 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	}
 	f, ok := innerFunctions[x.Name]
 	if !ok {
-		return noHere("use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND", "%s is not supported over one unit's rows", x.Name)
+		hint := "use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND"
+		if len(x.Args) == 1 && x.Filter == nil && strings.HasPrefix(x.Name, "stddev") {
+			arg := query.Print(x.Args[0])
+			hint = fmt.Sprintf("write SQRT(GREATEST(AVG((%s) * (%s)) - AVG(%s) * AVG(%s), 0)) for STDDEV_POP", arg, arg, arg, arg)
+		}
+		return noHere(hint, "%s is not supported over one unit's rows", x.Name)
 	}
 	if x.Star || len(x.Args) != 1 {
 		return no("", "%s takes one argument", x.Name)

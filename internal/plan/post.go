@@ -196,7 +196,7 @@ func (b *measuring) postCall(x *query.Call) (*Post, error) {
 	op, ok := postFunctions[x.Name]
 	if !ok {
 		e := bind.NoFunction(x, slices.Sorted(maps.Keys(postFunctions)))
-		e.Outer = true
+		e.Outer = !bind.Foreign(x.Name)
 		return nil, e
 	}
 	if x.Filter != nil {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -143,6 +144,9 @@ func (l *lowering) order(n *pg.Node, start Pos, depth int) (Order, error) {
 // PostgreSQL.
 func (l *lowering) count(clause string, n *pg.Node, start Pos) (*int64, error) {
 	e, err := l.optional(n, start, 1)
+	if digits := n.GetAConst().GetFval().GetFval(); err != nil && strings.Trim(digits, "0123456789") == "" {
+		return nil, &Error{Pos: l.pos(n.GetAConst().GetLocation(), start), Message: clause + " takes a whole number below 2⁶³", Hint: "leave " + clause + " out"}
+	}
 	if e == nil || err != nil {
 		return nil, err
 	}

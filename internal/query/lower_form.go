@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -107,6 +108,58 @@ func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, 
 	return &Call{At: at, Name: name, Args: list}, nil
 }
 
+// oneDistinct refuses COUNT(DISTINCT (a, b)) and COUNT(DISTINCT a, b).
+func (l *lowering) oneDistinct(f *pg.FuncCall, name string, at Pos, depth int) error {
+	row := f.GetArgs()
+	if name != "count" || !f.GetAggDistinct() || len(row) == 0 {
+		return nil
+	}
+	if r := row[0].GetRowExpr(); r != nil && len(row) == 1 {
+		row = r.GetArgs()
+	}
+	if len(row) < 2 {
+		return nil
+	}
+	list, err := l.exprs(row, at, depth)
+	if err != nil {
+		return err
+	}
+	var text []string
+	for _, x := range list {
+		text = append(text, "CAST("+Print(x)+" AS text)")
+	}
+	return &Error{
+		Pos: at, Message: "COUNT(DISTINCT x) takes one value", Hint: "write COUNT(DISTINCT " + strings.Join(text, " || '|' || ") + ")",
+	}
+}
+
+// thresholds converts WIDTH_BUCKET(x, ARRAY[a, b, …]), the number of thresholds that x reaches.
+func (l *lowering) thresholds(args []*pg.Node, at Pos, depth int) (Expr, error) {
+	x, err := l.expr(args[0], at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	list, err := l.array(args[1], at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &Case{At: at}
+	if len(list) > 100 || !small(x) {
+		return nil, &Error{Pos: at, Message: "WIDTH_BUCKET of so many thresholds is not supported", Hint: "use at most 100 thresholds, of a column"}
+	}
+	when := func(op BinaryOp, threshold Expr, n int) {
+		out.Whens = append(out.Whens, When{
+			Cond:   &Binary{At: at, Op: op, L: x, R: threshold},
+			Result: &Literal{At: at, Kind: IntegerLiteral, Text: strconv.Itoa(n)},
+		})
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		when(Ge, list[i], i+1)
+	}
+	when(Lt, list[0], 0)
+	return out, nil
+}
+
 func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	names := f.GetFuncname()
 	if len(names) == 0 {
@@ -119,6 +172,12 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	deep := depth
 	if countsIf(name) {
 		deep++ // the arguments of what conditional makes of it are one level deeper
+	}
+	if err := l.oneDistinct(f, name, at, deep); err != nil {
+		return nil, err
+	}
+	if a := f.GetArgs(); name == "width_bucket" && len(a) == 2 {
+		return l.thresholds(a, at, deep)
 	}
 	args, named, star, err := l.arguments(f.GetArgs(), at, deep)
 	if err != nil {

@@ -3,6 +3,8 @@ package query
 import (
 	"strings"
 
+	"dither/internal/value"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -201,7 +203,47 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 				"CLAMPED BETWEEN is not supported")
 		}
 	}
-	return parserError(src, err)
+	e := parserError(src, err)
+	if hint := l.habit(); hint != "" {
+		e.Hint = hint
+	}
+	return e
+}
+
+// habit returns what to write for a form of other databases that PostgreSQL's grammar does not have; "" if the text has none.
+func (l *lowering) habit() string {
+	for i, t := range l.tokens {
+		next := func(n int) string {
+			if i+n >= len(l.tokens) || i+n < 0 {
+				return ""
+			}
+			return strings.ToLower(l.tokenText(l.tokens[i+n]))
+		}
+		number := func(n int) bool { s := next(n); return s != "" && strings.Trim(s, "0123456789") == "" }
+		switch strings.ToLower(l.tokenText(t)) {
+		case "top":
+			if number(1) && (next(-1) == "select" || next(-1) == "distinct") {
+				return "leave TOP " + next(1) + " out, and write LIMIT " + next(1) + " at the end"
+			}
+		case "all":
+			if next(-1) == "by" && next(-2) == "group" {
+				return "list the keys, as in GROUP BY 1, 2"
+			}
+		case "interval":
+			if unit := value.Unit(next(2)); number(1) && isWord(l.tokens[i+2], next(2)) {
+				return "write INTERVAL '" + next(1) + " " + unit + "'"
+			}
+		case "pivot":
+			if next(1) == "(" && next(-1) != "." {
+				return "write SUM(CASE WHEN key = 'a' THEN n END) AS a for each value of the key"
+			}
+		case "limit":
+			if number(1) && next(2) == "," && number(3) {
+				return "write LIMIT " + next(3) + " OFFSET " + next(1)
+			}
+		}
+	}
+	return ""
 }
 
 // misplaced refuses a second clause.

@@ -125,7 +125,7 @@ func checkText(src text, lim limits) error {
 
 // parserError converts an error of PostgreSQL's parser to an *Error. The parser's position counts characters from
 // 1; 0 means none.
-func parserError(src text, err error) error {
+func parserError(src text, err error) *Error {
 	var e *parser.Error
 	if !errors.As(err, &e) {
 		return &Error{Pos: src.pos(0), Message: "the question cannot be read: " + err.Error()}

@@ -94,10 +94,14 @@ func TestLimits(t *testing.T) {
 func TestHabits(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT a, COUNT(*) FROM t GROUP BY a QUALIFY RANK() OVER (ORDER BY COUNT(*)) < 3": "use a condition around it",
-		"SELECT COUNT(*) FROM `t`":                        "leave out the quotes",
-		"SELECT COUNT(*) FROM [t]":                        "leave out the quotes",
-		"SELECT a, COUNT(*) FROM t GROUP BY a LIMIT 2, 3": "use LIMIT",
-		"SELECT a b c FROM t":                             "",
+		"SELECT COUNT(*) FROM `t`":                               "leave out the quotes",
+		"SELECT COUNT(*) FROM [t]":                               "leave out the quotes",
+		"SELECT a, COUNT(*) FROM t GROUP BY a LIMIT 2, 3":        "write LIMIT 3 OFFSET 2",
+		"SELECT TOP 5 a, COUNT(*) FROM t GROUP BY a":             "leave TOP 5 out, and write LIMIT 5 at the end",
+		"SELECT a, COUNT(*) FROM t GROUP BY ALL":                 "list the keys",
+		"SELECT COUNT(*) FROM t WHERE d > e + INTERVAL 3 MONTHS": "write INTERVAL '3 month'",
+		"SELECT * FROM t PIVOT (SUM(n) FOR a IN ('x'))":          "write SUM(CASE WHEN key",
+		"SELECT a b c FROM t":                                    "",
 	} {
 		_, err := Parse(sql)
 		var e *Error
