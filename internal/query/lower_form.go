@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,7 +118,7 @@ func (l *lowering) oneDistinct(f *pg.FuncCall, name string, at Pos, depth int) e
 	if r := row[0].GetRowExpr(); r != nil && len(row) == 1 {
 		row = r.GetArgs()
 	}
-	if len(row) < 2 {
+	if len(row) < 2 || slices.ContainsFunc(row, func(n *pg.Node) bool { return n.GetNamedArgExpr() != nil }) {
 		return nil
 	}
 	list, err := l.exprs(row, at, depth)
