@@ -241,6 +241,7 @@ func (l *Scope) ofEpoch(x *query.Call) (*bounded.Expr, error) {
 // begun returns the unit and the date of make_date(EXTRACT(year FROM d), EXTRACT(month FROM d), 1), which is the first day of
 // the unit; "" for any other call.
 func begun(x *query.Call) (unit string, of query.Expr) {
+	coarser := map[string]string{"year": "", "month": "year", "day": "month"}
 	for i, field := range []string{"year", "month", "day"} {
 		a := x.Args[i]
 		if c, ok := a.(*query.Cast); ok && c.Type == "integer" {
@@ -254,8 +255,7 @@ func begun(x *query.Call) (unit string, of query.Expr) {
 			return "", nil
 		}
 		name, ok := c.Args[0].(*query.Literal)
-		follows := i == 0 || unit == []string{"year", "month", "day"}[i-1]
-		if !ok || value.Unit(name.Text) != field || of != nil && query.Print(of) != query.Print(c.Args[1]) || !follows {
+		if !ok || value.Unit(name.Text) != field || of != nil && query.Print(of) != query.Print(c.Args[1]) || unit != coarser[field] {
 			return "", nil
 		}
 		unit, of = field, c.Args[1]

@@ -25,8 +25,8 @@ func (*Constants) isRelation() {}
 const series = "generate_series"
 
 // called converts a function in FROM.
-func (l *lowering) called(x *pg.RangeFunction, n *pg.Node, at Pos) (Relation, error) {
-	at = l.text.pos(l.after(pg.Token_FROM))
+func (l *lowering) called(x *pg.RangeFunction, n *pg.Node) (Relation, error) {
+	at := l.text.pos(l.after(pg.Token_FROM))
 	functions := x.GetFunctions()
 	if len(functions) != 1 || x.GetOrdinality() || len(x.GetColdeflist()) > 0 || len(functions[0].GetList().GetItems()) == 0 {
 		return nil, l.refuseSource(n, at)

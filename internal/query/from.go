@@ -101,7 +101,7 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 		if err := l.counted(1, at); err != nil {
 			return nil, err
 		}
-		return l.called(x.RangeFunction, n, at)
+		return l.called(x.RangeFunction, n)
 	}
 	return nil, l.refuseSource(n, at)
 }
