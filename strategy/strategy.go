@@ -146,3 +146,7 @@ func (s *Strategy) Weights(query []float64) ([]float64, error) {
 	}
 	return s.Matrix.Times(cells), nil
 }
+
+// Scale returns the standard deviation of a measurement's noise, in units of the noise of one count: the largest norm
+// of a column.
+func (s *Strategy) Scale() float64 { return math.Sqrt(s.Matrix.scale2(s.Unit)) }

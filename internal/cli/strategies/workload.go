@@ -21,8 +21,9 @@ import (
 // Workload is the command `dither workload`.
 var Workload = console.Verb{
 	Name:  "workload",
-	Args:  "--prefixes N | --ranges N | --windows N:W | --matrix FILE | --marginals NAME:SIZE,… --ways K,… … --rho R | --epsilon E",
-	About: "compare what could be measured for many questions, by expected error, free",
+	Args: "[SQL] --prefixes N | --ranges N | --windows N:W | --matrix FILE | --marginals NAME:SIZE,… --ways K,… … " +
+		"--rho R | --epsilon E",
+	About: "compare what could be measured for many questions, free, or measure the best of it",
 	Run:   runWorkload,
 	More:  func(*console.Console) string { return workloadHelp },
 }
@@ -34,9 +35,11 @@ type asked struct {
 	rho, epsilon                        string
 	explain                             bool
 	picture                             console.Picture
+	measuring                           measuring
 }
 
-// runWorkload compares strategies for a workload. It reads no home and spends nothing.
+// runWorkload compares strategies for a workload. Without a question it reads no home and spends nothing. With one it
+// measures the best strategy on the question's key.
 func runWorkload(s *console.Console, args []string) error {
 	var a asked
 	s.FormatFlag("table", "json", "markdown")
@@ -50,15 +53,21 @@ func runWorkload(s *console.Console, args []string) error {
 	s.Flag(&a.epsilon, "epsilon", "E", "the price in ε: measurements have Laplace noise")
 	s.Flag(&a.explain, "explain", "", "also print the expected error by the length of a query's interval")
 	s.Flag(&a.picture.File, "plot", "FILE", "draw the expected error by length as FILE.svg or FILE.png")
+	a.measuring.declare(s)
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err
 	}
-	if len(rest) > 0 {
-		return console.Usage("workload takes no argument %q; give the questions as flags, such as --ranges 365", rest[0])
-	}
 	if err := a.picture.Check(s); err != nil {
 		return err
+	}
+	switch {
+	case len(rest) > 1:
+		return console.Usage("workload takes one question in SQL, in quotes, not %d arguments", len(rest))
+	case len(rest) == 1 && a.picture.File != "" && !a.explain:
+		return console.Usage("--plot draws expected errors; give it with --explain")
+	case len(rest) == 1:
+		return measure(s, a, rest[0])
 	}
 	p, err := a.price()
 	if err != nil {
@@ -248,6 +257,12 @@ units of the noise of one count at the same price. bound is a certified lower bo
 
   dither workload --prefixes 1024 --rho 1/2
   dither workload --ranges 365 --windows 365:7*10 --epsilon 1
+
+With a question of one key, such as "SELECT COUNT(*) FROM visits GROUP BY hour", the best strategy is measured on the
+key's values in the home, and all answers of the workload are printed with their intervals. --explain prints the
+expected errors and the price instead, free.
+
+  dither -C home workload "SELECT COUNT(*) FROM visits GROUP BY hour" --ranges 24 --epsilon 0.5
 
 Several flags are one workload, if they have the same number of cells. A weight after * multiplies the variances of a
 flag's questions in the mean.

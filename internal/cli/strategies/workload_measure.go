@@ -1,0 +1,187 @@
+package strategies
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/strategy"
+	"dither/strategy/answer"
+)
+
+// mostAnswers is the largest number of answers that one command prints.
+const mostAnswers = 20000
+
+// measuring has the values of the flags that only a measurement has.
+type measuring struct {
+	analyst, confidence string
+	fresh               bool
+}
+
+func (m *measuring) declare(s *console.Console) {
+	s.AnalystFlag(&m.analyst)
+	s.ConfidenceFlag(&m.confidence)
+	s.FreshFlag(&m.fresh)
+}
+
+// measure chooses a strategy for a question's key, measures it, and prints the answers of the workload.
+func measure(s *console.Console, a asked, sql string) error {
+	confidence := 0.95
+	if m := a.measuring.confidence; m != "" {
+		var err error
+		if confidence, err = strconv.ParseFloat(m, 64); err != nil || !(confidence > 0 && confidence < 1) {
+			return console.Usage("--confidence must be between 0 and 1, not %q", m)
+		}
+	}
+	return s.Asking(func(c *curator.Session) error {
+		column, err := answer.Open(s.Context(), c, curator.Request{
+			SQL: sql, Epsilon: a.epsilon, Rho: a.rho, Analyst: a.measuring.analyst, Fresh: a.measuring.fresh,
+		})
+		if err != nil {
+			return refused(err)
+		}
+		w, err := a.workload()
+		if err != nil {
+			return err
+		}
+		switch n := len(column.Values); {
+		case w.Cells() != n:
+			return console.Usage("the workload has %d cells, and the key of the question has %s without NULL; give flags "+
+				"such as --ranges %d", w.Cells(), render.Plural(n, "value"), n)
+		case w.Queries() > mostAnswers:
+			return console.Usage("the workload has %d answers, and one command prints at most %d; give fewer questions, or "+
+				"use package strategy/answer in Go", w.Queries(), mostAnswers)
+		}
+		choice, err := strategy.Choose(w, column.Unit)
+		if err != nil {
+			return console.Usage("%s", words(err))
+		}
+		if a.explain {
+			return explain(s, a, column, choice, w)
+		}
+		e, err := column.Measure(s.Context(), choice.Chosen)
+		if err != nil {
+			return refused(err)
+		}
+		answers, err := e.Answers(confidence)
+		if err != nil {
+			return err
+		}
+		return showAnswers(s, answered{Choice: choice, Estimate: e, answers: answers, confidence: confidence})
+	})
+}
+
+// refused returns an error of package answer as one of usage.
+func refused(err error) error {
+	if errors.Is(err, answer.ErrColumn) {
+		return console.Usage("%s", err.Error()[len(answer.ErrColumn.Error()+": "):])
+	}
+	return err
+}
+
+// explain prints the expected errors and the price of a measurement, which it does not make.
+func explain(s *console.Console, a asked, column *answer.Column, choice *strategy.Choice, w strategy.Workload) error {
+	e, err := column.Explain(s.Context(), choice.Chosen)
+	if err != nil {
+		return refused(err)
+	}
+	deviation := e.Parts[0].Noise.StdDev() / choice.Chosen.Scale()
+	unit, _ := e.Parts[0].Unit.Float64()
+	if err := show(s, a, shown{
+		Choice: choice, workload: w, price: price{column.Unit, e.Price.String(), deviation * unit},
+	}); err != nil || s.Format == "json" {
+		return err
+	}
+	state := "The budget has too little left: at most ε = " + e.Largest + "."
+	if e.Affordable {
+		state = "Remaining: " + e.Remaining.String() + "."
+	}
+	s.Print("\nA measurement would cost %s. %s\n", e.Price, state)
+	return nil
+}
+
+// answered is the answers of a workload, from one release.
+type answered struct {
+	*strategy.Choice
+	*answer.Estimate
+	answers    []answer.Answer
+	confidence float64
+}
+
+func showAnswers(s *console.Console, a answered) error {
+	header, right := []string{"question", "answer", "± " + render.Percent(strconv.FormatFloat(a.confidence, 'f', -1, 64))}, []bool{false, true, true}
+	var rows [][]string
+	i := 0
+	for q := range a.Chosen.Workload().All() {
+		half := a.answers[i].High - a.answers[i].Value
+		places := render.Decimals(half)
+		rows = append(rows, []string{
+			a.name(q, i), render.Fixed(a.answers[i].Value, places), render.Fixed(half, places),
+		})
+		i++
+	}
+	state := fmt.Sprintf("Measured by %s for %s, in release %s. Remaining: %s.",
+		a.Chosen.Name, a.Price, a.ID, a.Remaining)
+	if a.Replayed {
+		state = fmt.Sprintf("Answered from release %s, at no cost.", a.ID)
+	}
+	switch s.Format {
+	case "json":
+		return s.JSON(a)
+	case "markdown":
+		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(state))
+	default:
+		s.Print("%s\n%s\n", grid(header, right, rows), state)
+	}
+	return nil
+}
+
+// name returns a query by the values of its first and its last cell.
+func (a answered) name(q strategy.Query, i int) string {
+	if q.Row != nil {
+		return "row " + strconv.Itoa(i+1)
+	}
+	from, to := render.KeyText(a.Column.Values[q.Low]), render.KeyText(a.Column.Values[q.High-1])
+	if from == to {
+		return from
+	}
+	return from + " … " + to
+}
+
+// MarshalJSON writes the release, the strategy with its expected errors, and the answers.
+func (a answered) MarshalJSON() ([]byte, error) {
+	type line struct {
+		From      any     `json:"from"`
+		To        any     `json:"to"`
+		Value     float64 `json:"value"`
+		Deviation float64 `json:"deviation"`
+		Low       float64 `json:"low"`
+		High      float64 `json:"high"`
+	}
+	lines := make([]line, 0, len(a.answers))
+	for q := range a.Chosen.Workload().All() {
+		of := a.answers[len(lines)]
+		l := line{Value: of.Value, Deviation: of.Deviation, Low: of.Low, High: of.High}
+		if q.Row == nil {
+			l.From, l.To = a.Column.Values[q.Low], a.Column.Values[q.High-1]
+		}
+		lines = append(lines, l)
+	}
+	return json.Marshal(struct {
+		Release    string       `json:"release"`
+		Replayed   bool         `json:"replayed"`
+		Price      curator.Loss `json:"price"`
+		Remaining  curator.Loss `json:"remaining"`
+		Chosen     string       `json:"chosen"`
+		RMSE       float64      `json:"rmse"`
+		Bound      float64      `json:"bound"`
+		Confidence float64      `json:"confidence"`
+		Answers    []line       `json:"answers"`
+	}{
+		a.ID, a.Replayed, a.Price, a.Remaining, a.Chosen.Name, a.Chosen.RMSE, a.Bound, a.confidence, lines,
+	})
+}
