@@ -45,7 +45,7 @@ func Choose(w Workload, unit Unit) (*Choice, error) {
 			}
 		}
 		best, b, err := bestTree(w, unit)
-		if err != nil || b != QardajiBranching(n) {
+		if err != nil || best != nil && b != QardajiBranching(n) {
 			if err := add(best, err); err != nil {
 				return nil, err
 			}
@@ -90,9 +90,10 @@ func ofHaar(w Workload, unit Unit) (*Strategy, error) {
 	return New("Haar", w, m, unit)
 }
 
-// bestTree returns the tree without a root of least RMSE, and its branching factor, among those of [Branchings].
+// bestTree returns the tree without a root of least RMSE, and its branching factor, among those of [Branchings]. It is nil
+// if there are none.
 func bestTree(w Workload, unit Unit) (best *Strategy, branching int, err error) {
-	for _, b := range append(Branchings(w.cells), max(w.cells, 2)) {
+	for _, b := range Branchings(w.cells) {
 		s, err := ofTree(fmt.Sprintf("tree(%d)", b), w, Tree{Cells: w.cells, Branching: b}, unit)
 		if err != nil {
 			return nil, 0, err

@@ -20,7 +20,7 @@ import (
 
 // Workload is the command `dither workload`.
 var Workload = console.Verb{
-	Name:  "workload",
+	Name: "workload",
 	Args: "[SQL] --prefixes N | --ranges N | --windows N:W | --matrix FILE | --marginals NAME:SIZE,… --ways K,… … " +
 		"--rho R | --epsilon E",
 	About: "compare what could be measured for many questions, free, or measure the best of it",
@@ -66,6 +66,8 @@ func runWorkload(s *console.Console, args []string) error {
 		return console.Usage("workload takes one question in SQL, in quotes, not %d arguments", len(rest))
 	case len(rest) == 1 && a.picture.File != "" && !a.explain:
 		return console.Usage("--plot draws expected errors; give it with --explain")
+	case len(rest) == 1 && (a.marginals != "" || a.ways != ""):
+		return console.Usage("--marginals compares strategies and takes no question; package strategy/marginal measures them")
 	case len(rest) == 1:
 		return measure(s, a, rest[0])
 	}
@@ -223,7 +225,12 @@ func matrix(name string) (strategy.Workload, error) {
 		return strategy.Workload{}, err
 	}
 	defer f.Close() //nolint:errcheck // the file is only read
-	r := csv.NewReader(f)
+	return matrixOf(f)
+}
+
+// matrixOf reads a matrix from CSV without a header.
+func matrixOf(in io.Reader) (strategy.Workload, error) {
+	r := csv.NewReader(in)
 	r.FieldsPerRecord = -1
 	r.ReuseRecord = true
 	var rows [][]float64
