@@ -64,7 +64,7 @@ func TestOptimum(t *testing.T) {
 	}{
 		{"prefixes of 1024", must[Workload](t)(Prefixes(1024)), 2.9555, false},
 		{"ranges of 1024", must[Workload](t)(Ranges(1024)), 3.5151, false},
-		{"windows of 32 in 1024", must[Workload](t)(Windows(1024, 32)), 2.3855, true},
+		{"windows of 32 in 1024", must[Workload](t)(Windows(1024, 32)), 2.3843, true},
 		{"prefixes of 2048", must[Workload](t)(Prefixes(2048)), 3.1723, true},
 	} {
 		if c.long && os.Getenv("DITHER_LONG") != "1" {
@@ -96,7 +96,7 @@ func TestQardaji(t *testing.T) {
 		variance  float64
 	}{{4, 178.4}, {8, 138.3}, {16, 131.0}, {64, 167.4}, {4096, 1366}} {
 		s := must[*Strategy](t)(ofTree("", work, Tree{Cells: 4096, Branching: c.branching}, Epsilon))
-		near(t, fmt.Sprintf("the mean variance with %d branches", c.branching), s.RMSE*s.RMSE, c.variance, 0.051)
+		near(t, fmt.Sprintf("the mean variance with %d branches", c.branching), s.RMSE*s.RMSE, c.variance, 0.1) // one unit of the last digit
 	}
 }
 

@@ -71,7 +71,7 @@ func measure(s *console.Console, a asked, sql string) error {
 		if err != nil {
 			return err
 		}
-		return showAnswers(s, answered{Choice: choice, Estimate: e, answers: answers, confidence: confidence})
+		return showAnswers(s, fromRelease{Choice: choice, Estimate: e, answers: answers, confidence: confidence})
 	})
 }
 
@@ -104,15 +104,15 @@ func explain(s *console.Console, a asked, column *answer.Column, choice *strateg
 	return nil
 }
 
-// answered is the answers of a workload, from one release.
-type answered struct {
+// fromRelease is the answers of a workload, from one release.
+type fromRelease struct {
 	*strategy.Choice
 	*answer.Estimate
 	answers    []answer.Answer
 	confidence float64
 }
 
-func showAnswers(s *console.Console, a answered) error {
+func showAnswers(s *console.Console, a fromRelease) error {
 	header, right := []string{"question", "answer", "± " + render.Percent(strconv.FormatFloat(a.confidence, 'f', -1, 64))}, []bool{false, true, true}
 	var rows [][]string
 	i := 0
@@ -141,7 +141,7 @@ func showAnswers(s *console.Console, a answered) error {
 }
 
 // name returns a query by the values of its first and its last cell.
-func (a answered) name(q strategy.Query, i int) string {
+func (a fromRelease) name(q strategy.Query, i int) string {
 	if q.Row != nil {
 		return "row " + strconv.Itoa(i+1)
 	}
@@ -153,7 +153,7 @@ func (a answered) name(q strategy.Query, i int) string {
 }
 
 // MarshalJSON writes the release, the strategy with its expected errors, and the answers.
-func (a answered) MarshalJSON() ([]byte, error) {
+func (a fromRelease) MarshalJSON() ([]byte, error) {
 	type line struct {
 		From      any     `json:"from"`
 		To        any     `json:"to"`
