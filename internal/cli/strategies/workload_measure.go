@@ -113,7 +113,8 @@ type fromRelease struct {
 }
 
 func showAnswers(s *console.Console, a fromRelease) error {
-	header, right := []string{"question", "answer", "± " + render.Percent(strconv.FormatFloat(a.confidence, 'f', -1, 64))}, []bool{false, true, true}
+	percent := render.Percent(strconv.FormatFloat(a.confidence, 'f', -1, 64))
+	header, right := []string{"question", "answer", "± " + percent}, []bool{false, true, true}
 	var rows [][]string
 	i := 0
 	for q := range a.Chosen.Workload().All() {
