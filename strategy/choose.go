@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Choice is the outcome of a comparison of strategies for one workload.
@@ -23,6 +24,10 @@ type Candidate struct {
 func Choose(w Workload, unit Unit) (*Choice, error) {
 	if w.cells == 0 {
 		return nil, fmt.Errorf("%w: it has no cells", ErrWorkload)
+	}
+	if w.cells > MaxDense && !w.structured() {
+		return nil, fmt.Errorf("%w: windows, matrices and unions may have %d cells, not %d; running totals alone, or all "+
+			"ranges alone, may have %d", ErrWorkload, MaxDense, w.cells, MaxCells)
 	}
 	var c Choice
 	add := func(s *Strategy, err error) error {
@@ -62,16 +67,19 @@ func Choose(w Workload, unit Unit) (*Choice, error) {
 // trees returns the hierarchical candidates: the binary tree, wavelets, and the tree of Qardaji and others.
 func trees(w Workload, unit Unit) []func() (*Strategy, error) {
 	n := w.cells
-	return []func() (*Strategy, error){
+	all := []func() (*Strategy, error){
 		func() (*Strategy, error) {
 			return ofTree("binary tree", w, Tree{Cells: n, Branching: 2, Root: true}, unit)
 		},
-		func() (*Strategy, error) { return ofHaar(w, unit) },
 		func() (*Strategy, error) {
 			b := QardajiBranching(n)
 			return ofTree(fmt.Sprintf("HB(%d)", b), w, Tree{Cells: n, Branching: b}, unit)
 		},
 	}
+	if n <= MaxOptimised { // wavelets take a time that grows with the cube of the cells
+		all = slices.Insert(all, 1, func() (*Strategy, error) { return ofHaar(w, unit) })
+	}
+	return all
 }
 
 func ofTree(name string, w Workload, t Tree, unit Unit) (*Strategy, error) {

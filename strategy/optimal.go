@@ -10,6 +10,10 @@ import (
 // MaxOptimised is the largest number of cells for which the optimal strategy is computed.
 const MaxOptimised = 2048
 
+// MaxDense is the largest number of cells of windows, matrices and unions that [Choose] takes. Each step of their
+// optimisation takes an eigendecomposition.
+const MaxDense = 1024
+
 // Optimal returns the strategy of least RMSE under Gaussian noise, and a certified lower bound on the RMSE of every
 // strategy. The strategy's matrix is lower triangular.
 //
@@ -26,8 +30,8 @@ func Optimal(w Workload) (s *Strategy, bound float64, err error) {
 		return nil, 0, fmt.Errorf("%w: the optimal strategy is computed for 1 to %d cells, not %d",
 			ErrWorkload, MaxOptimised, w.cells)
 	}
-	r, tolerance := w.roots()
-	y, bound := ascend(r, w.cells, tolerance)
+	r, slow := w.roots()
+	y, bound := ascend(r, w.cells, tolerance(slow))
 	m, err := factor(gramOf(r.full(y), y))
 	if err != nil {
 		return nil, 0, err
@@ -36,8 +40,21 @@ func Optimal(w Workload) (s *Strategy, bound float64, err error) {
 	return s, math.Sqrt(bound / w.weight()), err
 }
 
-// roots returns the fastest roots for a workload, and the tolerance of the ascent that their time allows.
-func (w Workload) roots() (roots, float64) {
+// tolerance returns the tolerance of an ascent, which its time allows.
+func tolerance(slow bool) float64 {
+	if slow {
+		return 3e-4
+	}
+	return 1e-8
+}
+
+// structured reports whether the inverse of the workload's Gram matrix is tridiagonal.
+func (w Workload) structured() bool {
+	return len(w.parts) == 1 && (w.parts[0].family == prefixes || w.parts[0].family == ranges)
+}
+
+// roots returns the fastest roots for a workload, and whether they are slow, because they are dense.
+func (w Workload) roots() (r roots, slow bool) {
 	if len(w.parts) == 1 {
 		switch p := w.parts[0]; p.family {
 		case prefixes:
@@ -45,14 +62,12 @@ func (w Workload) roots() (roots, float64) {
 			for i := range z {
 				z[i] = p.weight
 			}
-			return prefixRoots(z), 1e-8
+			return prefixRoots(z), false
 		case ranges:
-			if p.weight == 1 {
-				return rangeRoots(w.cells), 1e-8
-			}
+			return rangeRoots(w.cells, p.weight), false
 		}
 	}
-	return newDense(w.Gram()), 3e-4
+	return newDense(w.Gram()), true
 }
 
 // leastShare keeps y away from 0, where a cell needs no norm of 1: roots of rounding errors would decide X there.

@@ -29,7 +29,7 @@ const mostPIdentity = 1024
 
 // Bound returns a certified lower bound on the RMSE of every strategy for the workload, under either noise.
 func Bound(w Workload) float64 {
-	r, tolerance := w.roots()
-	_, bound := ascend(r, w.cells, tolerance)
+	r, slow := w.roots()
+	_, bound := ascend(r, w.cells, tolerance(slow))
 	return math.Sqrt(bound / w.weight())
 }

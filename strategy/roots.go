@@ -114,16 +114,16 @@ func prefixRoots(z []float64) *tridiagonal {
 	}
 }
 
-// rangeRoots returns the roots of all ranges. V_ij = (i+1)(n−j) for i ≤ j is n+1 times the inverse of the matrix with 2
+// rangeRoots returns the roots of all ranges, each with the given weight. Without it, V_ij = (i+1)(n−j) for i ≤ j is n+1 times the inverse of the matrix with 2
 // on its diagonal and −1 beside it.
-func rangeRoots(n int) *tridiagonal {
+func rangeRoots(n int, weight float64) *tridiagonal {
 	return &tridiagonal{
 		inverse: func() (diagonal, beside []float64) {
 			diagonal, beside = make([]float64, n), make([]float64, n-1)
 			for i := range diagonal {
-				diagonal[i] = 2 / float64(n+1)
+				diagonal[i] = 2 / float64(n+1) / weight
 				if i > 0 {
-					beside[i-1] = -1 / float64(n+1)
+					beside[i-1] = -1 / float64(n+1) / weight
 				}
 			}
 			return diagonal, beside
@@ -133,7 +133,7 @@ func rangeRoots(n int) *tridiagonal {
 			for i, v := range y {
 				total += v * float64(i+1) * float64(n-i)
 			}
-			return total
+			return total * weight
 		},
 	}
 }

@@ -125,6 +125,7 @@ func workloads(t *testing.T) map[string]Workload {
 		p, r := must[Workload](t)(Prefixes(n)), must[Workload](t)(Ranges(n))
 		all[fmt.Sprintf("prefixes %d", n)], all[fmt.Sprintf("ranges %d", n)] = p, r
 		heavy := must[Workload](t)(r.Weighted(2.5))
+		all[fmt.Sprintf("heavy ranges %d", n)] = heavy
 		all[fmt.Sprintf("union %d", n)] = must[Workload](t)(Union(p, heavy))
 		for _, width := range []int{1, (n + 1) / 2, n} {
 			all[fmt.Sprintf("windows %d:%d", n, width)] = must[Workload](t)(Windows(n, width))
@@ -239,6 +240,9 @@ func TestRefusesInvalidWorkloads(t *testing.T) {
 		if !errors.Is(err, ErrWorkload) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := Choose(must[Workload](t)(Windows(MaxDense+1, 3)), Rho); !errors.Is(err, ErrWorkload) {
+		t.Errorf("too many cells for windows: %v", err)
 	}
 	if _, err := Choose(Workload{}, Rho); !errors.Is(err, ErrWorkload) {
 		t.Errorf("the zero workload: %v", err)
