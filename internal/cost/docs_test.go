@@ -127,6 +127,9 @@ func TestUnitCostOfDocs(t *testing.T) {
 	}
 	found, dearest := 0, int64(0)
 	for _, page := range append(pages, "../../README.md") {
+		if filepath.Base(page) == "stream.md" { // its table is in its own policy, and its questions run in scripts of the command line
+			continue
+		}
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
