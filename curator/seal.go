@@ -68,7 +68,12 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, homeError(err)
 	}
+	streamed, err := c.kernel.ContinualOn(t.Name)
+	if err != nil {
+		return nil, toOwner(err)
+	}
 	o := seal.Options{
+		Always:   streamed,
 		LedgerID: before.ID,
 		Shared:   options.Shared,
 		Copy:     options.Copy,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -148,7 +149,31 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 	if terms.Identity, err = c.identity(target.Table, d.Key); err != nil {
 		return nil, err
 	}
+	if name, ambiguous := ambiguousColumn(target); ambiguous {
+		return nil, usage("give it another name by AS", "the table of the stream would have two columns %q", name)
+	}
 	return c.kernel.Continual(target, terms, release.Asker{Analyst: d.Analyst})
+}
+
+// ambiguousColumn returns the name of a group's column that another column of the stream's table has too. SQL does not
+// distinguish cases.
+func ambiguousColumn(t *plan.Target) (name string, ambiguous bool) {
+	taken := map[string]bool{"period": true, "begins": true, "count": true, "total": true, "window": true}
+	for i, name := range t.Names {
+		if t.Order[i] < 0 {
+			continue
+		}
+		plain := strings.ToLower(name)
+		for _, suffix := range []string{"_stddev", "_low", "_high"} {
+			plain = strings.TrimSuffix(plain, suffix)
+		}
+		width, window := strings.CutPrefix(plain, "last_")
+		if _, err := strconv.Atoi(width); taken[plain] || window && err == nil {
+			return name, true
+		}
+		taken[strings.ToLower(name)] = true
+	}
+	return "", false
 }
 
 // streamName reports whether a text can be a stream's name.
@@ -212,9 +237,12 @@ func (c *Owner) AdvanceStream(ctx context.Context, name string, until int, o Str
 	return c.reported(r, o)
 }
 
-// resumed plans a recorded stream again, under the policy in force.
+// resumed plans a recorded stream again, under the policy in force. The policy's limits on prices do not apply, because
+// the stream is paid.
 func (c *Owner) resumed(r *release.ContinualRecord) (*release.Continual, error) {
-	target, err := plan.BuildScores(c.filled(), plan.Request{SQL: r.Terms.SQL, Price: r.Price})
+	p := *c.filled()
+	p.Price.Minimum, p.Price.Maximum = r.Price, r.Price
+	target, err := plan.BuildScores(&p, plan.Request{SQL: r.Terms.SQL, Price: r.Price})
 	if err != nil {
 		return nil, err
 	}

@@ -51,11 +51,12 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 		return nil, true, c.public(failed)
 	case len(read) == 0:
 		return nil, false, nil
-	case err != nil:
-		return nil, true, c.public(err)
 	}
 	if err := c.permitted(q); err != nil {
 		return nil, true, err
+	}
+	if err != nil {
+		return nil, true, c.public(err)
 	}
 	alpha, err := parseConfidence(&q.Confidence)
 	if err != nil {

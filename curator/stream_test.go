@@ -403,6 +403,8 @@ func TestStreamRefuses(t *testing.T) {
 		"unknown keys":  func(d *StreamDeclaration) { d.SQL = "SELECT id, COUNT(*) FROM visits GROUP BY person" },
 		"having":        func(d *StreamDeclaration) { d.SQL += " HAVING COUNT(*) > 3" },
 		"no SQL":        func(d *StreamDeclaration) { d.SQL = "" },
+		"two columns":   func(d *StreamDeclaration) { d.SQL = "SELECT region AS Count, COUNT(*) FROM visits GROUP BY region" },
+		"a window":      func(d *StreamDeclaration) { d.SQL = "SELECT region AS last_7, COUNT(*) FROM visits GROUP BY region" },
 		"a price":       func(d *StreamDeclaration) { d.Rho = "1000000" },
 		"no price":      func(d *StreamDeclaration) { d.Rho = "0" },
 	} {
@@ -479,6 +481,45 @@ func TestStreamsInSQL(t *testing.T) {
 	}
 	if b, err := h.owner.Budget(); err != nil || b.Spent.Rho != "20000" {
 		t.Errorf("%+v, %v", b.Spent, err)
+	}
+}
+
+// TestStreamsSealAnew: as long as a stream counts the rows of a table, each sealing makes a new version, even of an
+// unchanged source. So a period that the owner seals in and advances in is released on time, whether rows have changed or
+// not. Otherwise the time of a release, and the number of the version in it, would tell this exactly.
+func TestStreamsSealAnew(t *testing.T) {
+	for _, rows := range [][]string{{"1,1,north"}, {"1,1,north", "2,2,south"}} {
+		h := newStreamHome(t)
+		h.seal("1,1,north")
+		h.create()
+		h.seal(rows...)
+		r, err := h.advance()
+		if err != nil || len(r.Advances) != 1 || r.Advances[0].Last != 1 || r.Advances[0].Version != 3 {
+			t.Fatalf("%v: %+v, %v", rows, r, err)
+		}
+		h.clock.set(h.from.Add(90 * 24 * time.Hour))
+		if r, err = h.advance(); err != nil || !r.Ended {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if s, err := h.owner.Seal(t.Context(), "visits", SealOptions{}); err != nil || !s.Unchanged || s.Version != 3 {
+			t.Errorf("after the stream: %+v, %v", s, err)
+		}
+	}
+}
+
+// TestStreamsArePaid: a policy that lowers the maximum price of a question does not end a stream that is paid.
+func TestStreamsArePaid(t *testing.T) {
+	h := newStreamHome(t)
+	h.create()
+	text := strings.Replace(fmt.Sprintf(streamPolicy, "add-remove"), "maximum: 250", "maximum: 2", 1)
+	write(t, h.home, "policy.yaml", text)
+	h.open()
+	if _, err := h.owner.AcceptPolicy(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	h.seal("7,1,north")
+	if got := h.counts(); got != "1/0" {
+		t.Error(got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,6 +139,31 @@ func (k *Kernel) continualID(name string) (id uint64, found bool, err error) {
 		}
 	}
 	return 0, false, nil
+}
+
+// ContinualOn reports whether a stream with open periods counts the rows of a table. Then each sealing must make a new
+// version. Otherwise the existence of a version would be an exact fact: whether a row has changed since the version
+// before.
+func (k *Kernel) ContinualOn(table string) (bool, error) {
+	open, err := k.ledger.Unreleased()
+	if err != nil {
+		return false, err
+	}
+	for _, u := range open {
+		if u.Abandoned {
+			continue
+		}
+		e, _, err := k.ledger.EntryHaving(u.Reservation, ContinualCounts)
+		if err != nil {
+			return false, err
+		}
+		if r, ok := e.Body.(ledger.Reservation); ok && isContinual(r) && slices.ContainsFunc(
+			r.Sources, func(s ledger.Source) bool { return s.Table == table },
+		) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // ContinualNamed returns the stream of a name, or nil if there is none.

@@ -31,6 +31,7 @@ type Options struct {
 	After    int      // the newest version ever recorded: the next one gets a higher number
 	Recorded string   // the recorded SHA-256 of version After. Its number is never reused for another file
 	Shared   bool     // seal even if another home claims the source
+	Always   bool     // make a new version even if the newest recorded one was made from the same source
 	Copy     string   // for a live source: the schema on its server for a copy
 	Values   []string // for a live, public source: the columns whose values the version records
 	// Guard may refuse a new version by an error. It is called with a function that does nothing before the work,
@@ -69,7 +70,7 @@ type Progress struct {
 
 // Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the
 // owner. If the newest version was made from the same bytes under the same declaration, Seal publishes nothing and
-// returns that version with Report.Unchanged set. On an error it publishes nothing and leaves no file, with one
+// returns that version with Report.Unchanged set, except with Options.Always. On an error it publishes nothing and leaves no file, with one
 // exception: if only the folder's last fsync failed, the complete version may be published, and sealing again finds
 // it. A second sealing of the same table waits for the first.
 //
@@ -105,8 +106,8 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	claim := newClaims(home, t, opt, &report)
 
-	if newest, ok := shelf.reusable(published, t, src); ok &&
-		(newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
+	if newest, ok := shelf.reusable(published, t, src); ok && (newest.Number > opt.After ||
+		!opt.Always && newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
 		digest, contents, err := src.digest(ctx)
 		if err != nil {
 			return Version{}, report, err
