@@ -158,6 +158,11 @@ func (k *Kernel) sealedAs(table string, version int) (sha string, err error) {
 // no rows are read.
 type closing struct{ at, until int }
 
+// mostReleases limits the numbers that one advance releases. They are one entry of the ledger, whose size is limited: a
+// larger entry could never be written, and the stream could not go on. A number of a stream has at most some hundred
+// digits.
+const mostReleases = 1 << 18
+
 // closes decides which periods an advance closes. It depends on the times of sealing, the clock and the ledger, and on
 // no row.
 func (c *Continual) closes(r *ContinualRecord, h stream.Header, now time.Time, most int) (closing, error) {
@@ -183,6 +188,9 @@ func (c *Continual) closes(r *ContinualRecord, h stream.Header, now time.Time, m
 	case most > current:
 		return refused(fmt.Sprintf("period %d begins at %s", most, t.Begins(most).Format(time.RFC3339)), "advance it then")
 	}
+	if limit := first - 1 + max(mostReleases/t.Cells, 1); most == 0 || most > limit {
+		most = limit
+	}
 	out := closing{until: min(current-1, t.Periods)}
 	if v.Number > h.Version {
 		out.at = max(min(t.PeriodAt(v.Sealed), current), first)
@@ -191,7 +199,7 @@ func (c *Continual) closes(r *ContinualRecord, h stream.Header, now time.Time, m
 		}
 		out.until = max(out.until, out.at)
 	}
-	if most != 0 && most < out.until {
+	if most < out.until {
 		out.until = most
 		if out.at > most {
 			out.at = 0
