@@ -78,7 +78,11 @@ func primitives() []once {
 		}, "SELECT age, height FROM people"},
 		{"strategies", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
-			queries, err := linear.NewStrategy(linear.Product{linear.Centred(3)})
+			domain, err := c.Domain(ctx, requested(q))
+			if err != nil {
+				return "", nil, false, err
+			}
+			queries, err := linear.NewStrategy(linear.Product{linear.Centred(len(domain.Values[0]))})
 			if err != nil {
 				return "", nil, false, err
 			}
