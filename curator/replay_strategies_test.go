@@ -174,10 +174,63 @@ func TestStrategiesReplay(t *testing.T) {
 	}
 }
 
+// Over a relation, the keys and values of a row choose which rows of a unit count. The same rows count in parts with different
+// keys: a part by day has the answers of a part that adds up the cells of all keys, under the same noise.
+func TestStrategiesCountTheSameRowsOfARelation(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	var rows strings.Builder
+	for unit := range 20 {
+		for i, day := range []string{"mon", "tue", "wed", "thu", "fri", "mon", "tue", "wed", "thu"} {
+			fmt.Fprintf(&rows, "%d,%d,%s\n", 100+unit, i, day)
+		}
+	}
+	c := zcdpTerms.home(t, "", rows.String())
+	for sql, shared := range map[string]bool{
+		"SELECT COUNT(*) FROM (SELECT * FROM visits UNION ALL SELECT * FROM visits WHERE cost > 4) AS v GROUP BY day, cost > 5": true,
+		"SELECT COUNT(*) FROM visits GROUP BY day, cost > 5":                                                                    false,
+	} {
+		measured := func(keys []int, p linear.Product) []*big.Int {
+			s := Strategy{Request: Request{SQL: sql, Fresh: true}, Parts: []StrategyPart{{
+				Keys: keys, Queries: must[linear.Strategy](t)(linear.NewStrategy(p)),
+			}}}
+			all := s
+			all.Parts = append([]StrategyPart{{
+				Keys: []int{1, 0}, Queries: must[linear.Strategy](t)(linear.NewStrategy(linear.Product{linear.Identity(10)})),
+			}}, s.Parts...)
+			access := must[*release.Linear](t)(c.strategy(all))
+			if looks := len(access.Plan().Looks()); len(keys) < 2 && (looks == 1) != shared {
+				t.Errorf("%s: %d statements", sql, looks)
+			}
+			return drawnFrom(5, func() []*big.Int {
+				return must[*StrategyMeasurement](t)(c.MeasureStrategy(t.Context(), s)).Parts[0].Values
+			})
+		}
+		for _, of := range []struct {
+			keys []int
+			p    linear.Product
+			over linear.Product
+		}{
+			{[]int{0}, linear.Product{linear.Identity(5)}, linear.Product{linear.Identity(5), linear.Total(2)}},
+			{[]int{1}, linear.Product{linear.Identity(2)}, linear.Product{linear.Total(5), linear.Identity(2)}},
+			{nil, linear.Product{linear.Total(1)}, linear.Product{linear.Total(5), linear.Total(2)}},
+		} {
+			got, want := measured(of.keys, of.p), measured([]int{0, 1}, of.over)
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: the keys %v have %v, and the sums over all keys %v", sql, of.keys, got, want)
+			}
+		}
+	}
+}
+
 // What a strategy cannot read is refused before anything is charged.
 func TestStrategiesRefuse(t *testing.T) {
 	c := openHome(t, newHome(t))
 	three := must[linear.Strategy](t)(linear.NewStrategy(linear.Product{linear.Identity(3)}))
+	var huge linear.Product
+	for range 6 {
+		huge = append(huge, must[linear.Matrix](t)(linear.Dense([][]int64{{linear.MaxEntry}})))
+	}
+	loud := must[linear.Strategy](t)(linear.NewStrategy(huge))
 	for name, bad := range map[string]struct {
 		sql  string
 		part []StrategyPart
@@ -190,6 +243,7 @@ func TestStrategiesRefuse(t *testing.T) {
 		"a negative key":    {countSQL, []StrategyPart{{Keys: []int{-1}, Queries: three}}, "has key -1"},
 		"a key twice":       {countSQL, []StrategyPart{{Keys: []int{0, 0}, Queries: three}}, "twice"},
 		"a negative weight": {countSQL, []StrategyPart{{Keys: []int{0}, Queries: three, Weight: -1}}, "weight"},
+		"endless noise":     {countSQL, []StrategyPart{{Queries: loud}}, "more noise than is supported"},
 		"an average":        {"SELECT AVG(age) FROM people GROUP BY region", []StrategyPart{{Keys: []int{0}, Queries: three}}, "one count or sum"},
 		"two counts":        {"SELECT COUNT(*), SUM(age) FROM people GROUP BY region", []StrategyPart{{Keys: []int{0}, Queries: three}}, "one count or sum"},
 		"distinct values":   {"SELECT COUNT(DISTINCT age) FROM people GROUP BY region", []StrategyPart{{Keys: []int{0}, Queries: three}}, "one count or sum"},

@@ -55,7 +55,8 @@ type Linear struct {
 // MeasuredPart is a strategy with the histogram that it reads, its share of the price, its sensitivity and its noise.
 type MeasuredPart struct {
 	LinearPart
-	// Look is the statement of the histogram. Parts with the same keys have the same pointer.
+	// Look is the statement of the histogram. Parts with the same keys have the same pointer. Over a relation, it has all
+	// keys of Base, and Strategy sums over those that the part does not have.
 	Look *bounded.Statement
 	// Answers describes the vector of the strategy's answers. Its Kind, X and grid are those of the histogram.
 	Answers Measure
@@ -153,12 +154,13 @@ func (b *measuring) plainHistogram() error {
 //
 // Claim: the proof at [sensitivity.OfStrategy] holds for each part. The statement of a part has some keys of Base, and
 // drops the rows that Base drops for a key with an unknown value. All of these statements have the cap of Base on the
-// rows of one unit, after these conditions. ∎
+// rows of one unit, after these conditions. A strategy that sums over further keys repeats the columns of the part's
+// strategy, so the largest norms are the same. ∎
 func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 	if len(parts) < 1 || len(parts) > MaxLinearParts {
 		return &Error{Message: fmt.Sprintf("a measurement has between 1 and %d parts, not %d", MaxLinearParts, len(parts))}
 	}
-	total, cells, numbers := int64(0), 0, 0
+	total, work, cells, numbers := int64(0), int64(0), 0, 0
 	looks := map[string]*bounded.Statement{} // by their keys
 	for i, part := range parts {
 		if part.Weight < 0 || part.Weight > maxPartWeight {
@@ -176,15 +178,27 @@ func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 				Hint:    "divide the parts, and the price, among several measurements",
 			}
 		}
+		if work += of.Strategy.Work(); work > linear.MaxWork {
+			return &Error{
+				Message: fmt.Sprintf("the strategies take more than %d additions, in all parts together", int64(linear.MaxWork)),
+				Hint:    "use sparser matrices; or divide the parts, and the price, among several measurements",
+			}
+		}
 		out.Parts = append(out.Parts, of)
 	}
 	var known chosen
-	for _, part := range out.Parts {
+	for i, part := range out.Parts {
 		m := &part.Answers
 		m.Loss = c.price.Share(max(part.Weight, 1), total)
 		m.moves(sensitivity.OfStrategy(part.Strategy, &m.Measure, c.neighbours(), c.caps.Rows))
 		if err := known.choose(m); err != nil {
 			return c.wrong("", "no noise can be chosen: %v", err)
+		}
+		if _, err := m.Noise.Distribution(m.Parameter); err != nil {
+			return &Error{
+				Message: fmt.Sprintf("part %d needs more noise than is supported: %v", i+1, err),
+				Hint:    "give its matrices smaller entries, or a higher share of the price",
+			}
 		}
 	}
 	return nil
@@ -221,6 +235,12 @@ func (p *Linear) part(i int, of LinearPart, looks map[string]*bounded.Statement)
 			plural(int64(of.Strategy.Columns()), "column"),
 		)
 	}
+	if p.ordersByContents() && len(keys) < len(p.Base.Keys) {
+		var err error
+		if of.Strategy, keys, err = p.overAllKeys(of.Strategy, keys, cells); err != nil {
+			return refuse("use a table; or fewer keys in GROUP BY", "asks about a relation, so it reads the cells of all keys: %v", err)
+		}
+	}
 	out := &MeasuredPart{LinearPart: of, Order: p.order(keys)}
 	out.Answers.Measure = *p.Base.Measures[0]
 	sorted := slices.Sorted(slices.Values(keys))
@@ -236,6 +256,34 @@ func (p *Linear) part(i int, of LinearPart, looks map[string]*bounded.Statement)
 	look.Weigh()
 	out.Look, looks[name] = &look, &look
 	return out, nil
+}
+
+// ordersByContents reports whether the keys and values of a statement choose which rows of a unit count, as they do for
+// the rows of a relation. Then statements with other keys may count other rows.
+func (p *Linear) ordersByContents() bool {
+	return p.Base.Source != nil && p.Base.Unit != nil && !p.Base.Source.Single
+}
+
+// overAllKeys returns the strategy that sums the histogram of all keys over those that are not in keys, and then
+// applies s. The columns of this strategy are those of s, each repeated. It also returns all keys, in the order of its
+// columns.
+func (p *Linear) overAllKeys(s linear.Strategy, keys []int, cells int) (linear.Strategy, []int, error) {
+	others := 1
+	for k := range p.Base.Keys {
+		if slices.Contains(keys, k) {
+			continue
+		}
+		keys = append(keys, k)
+		if others = min(others*len(p.Base.Keys[k].Values), MaxPartCells+1); cells*others > MaxPartCells {
+			return s, nil, fmt.Errorf("these are more than %d cells", MaxPartCells)
+		}
+	}
+	var products []linear.Product
+	for _, of := range s.Products() {
+		products = append(products, append(slices.Clone(of), linear.Total(others)))
+	}
+	s, err := linear.NewStrategy(products...)
+	return s, keys, err
 }
 
 // order returns MeasuredPart.Order for keys of Base in the order of the part.

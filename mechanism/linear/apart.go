@@ -9,6 +9,8 @@ const (
 	pairWork = 1 << 28
 	// mostKinds is the largest number of kinds of pairs that are combined with those of the next matrix.
 	mostKinds = 1 << 12
+	// mostPairs is the largest number of pairs, one for each product of each kind, that combining kinds takes.
+	mostPairs = 1 << 20
 )
 
 // pair describes two columns a and b of a matrix: their norms, and how much they have in common.
@@ -111,10 +113,13 @@ func apart(by [][]Matrix, lo, hi *big.Int, squared bool) *big.Int {
 		return nil
 	}
 	// a kind lists, for each product, the norms of two columns and what they have in common
-	kinds := [][]*big.Int{ones(3 * len(by[0]))}
+	kinds, pairs := [][]*big.Int{ones(3 * len(by[0]))}, mostPairs
 	for _, all := range by {
 		of := kindsOf(all, squared)
 		if of == nil || len(of)*len(kinds) > 64*mostKinds {
+			return nil
+		}
+		if pairs -= len(of) * len(kinds) * len(all); pairs < 0 {
 			return nil
 		}
 		if kinds = combined(kinds, of); len(kinds) > mostKinds {
@@ -215,7 +220,7 @@ func kindsOf(all []Matrix, squared bool) map[string][]pair {
 				key = of[p].append(key)
 			}
 			if _, known := out[string(key)]; !known {
-				if out[string(key)] = append([]pair(nil), of...); len(out) > 64*mostKinds {
+				if out[string(key)] = append([]pair(nil), of...); len(out) > 64*mostKinds || len(out)*len(all) > mostPairs {
 					return nil
 				}
 			}

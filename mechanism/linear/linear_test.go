@@ -147,6 +147,75 @@ func TestNormsAreThoseOfTheMatrix(t *testing.T) {
 	}
 }
 
+// The norms of columns with large entries are exact too, in words and in integers of any size.
+func TestNormsOfLargeEntries(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for range 300 {
+		var products []Product
+		var all [][]*big.Int // by row and column
+		for range 1 + r.IntN(4) {
+			entries := make([][]int64, 1+r.IntN(3))
+			for i := range entries {
+				row := make([]*big.Int, 4)
+				for j := range row {
+					v := (r.Int64N(3) - 1) << r.IntN(41)
+					entries[i], row[j] = append(entries[i], v), big.NewInt(v)
+				}
+				all = append(all, row)
+			}
+			m, err := Dense(entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			products = append(products, Product{m})
+		}
+		s, err := NewStrategy(products...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l1, l2 := new(big.Int), new(big.Int)
+		for j := range 4 {
+			n1, n2 := new(big.Int), new(big.Int)
+			for _, row := range all {
+				n1.Add(n1, new(big.Int).Abs(row[j]))
+				n2.Add(n2, new(big.Int).Mul(row[j], row[j]))
+			}
+			if n1.Cmp(l1) > 0 {
+				l1 = n1
+			}
+			if n2.Cmp(l2) > 0 {
+				l2 = n2
+			}
+		}
+		if got1, got2 := s.Norms(); got1.Cmp(l1) != 0 || got2.Cmp(l2) != 0 {
+			t.Fatalf("norms %s and %s, want %s and %s", got1, got2, l1, l2)
+		}
+	}
+}
+
+// Comparing the columns of many products gives up before it takes much memory.
+func TestApartGivesUp(t *testing.T) {
+	products := make([]Product, MaxProducts)
+	for i := range products {
+		row := make([]int64, 128)
+		for j := range row {
+			row[j] = int64((j*7919+i*104729)%1000003) + 1
+		}
+		m, err := Dense([][]int64{row})
+		if err != nil {
+			t.Fatal(err)
+		}
+		products[i] = Product{m}
+	}
+	s, err := NewStrategy(products...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l1, l2 := s.Apart(big.NewInt(0), big.NewInt(1)); l1 != nil || l2 != nil {
+		t.Errorf("16,384 pairs of columns in 256 products give %s and %s", l1, l2)
+	}
+}
+
 // Matrices and strategies that are empty, ragged, too large or of different sizes are refused.
 func TestStrategiesRefuse(t *testing.T) {
 	half := Product{Identity(1 << 12), Total(1 << 12)}

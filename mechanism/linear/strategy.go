@@ -20,6 +20,7 @@ type Strategy struct {
 	columns  int
 	rows     []int // of each product
 	all      int
+	work     int64
 }
 
 // NewStrategy returns the stack of the products, which must have the same number of columns. It returns ErrParameter
@@ -53,7 +54,7 @@ func NewStrategy(products ...Product) (Strategy, error) {
 		if work += steps; size > MaxSide || work > MaxWork {
 			return Strategy{}, wrong("product %d takes too many steps or too much memory to apply", i+1)
 		}
-		s.columns = columns
+		s.columns, s.work = columns, int64(work)
 		s.rows, s.products = append(s.rows, rows), append(s.products, append(Product(nil), p...))
 	}
 	return s, nil
@@ -78,6 +79,9 @@ func (s Strategy) Rows() int { return s.all }
 
 // Columns returns the number of entries of the vector that the queries read.
 func (s Strategy) Columns() int { return s.columns }
+
+// Work returns about how many additions Apply takes. It is at most MaxWork.
+func (s Strategy) Work() int64 { return s.work }
 
 // Products returns the products of the stack. The caller must not change them.
 func (s Strategy) Products() []Product { return s.products }
