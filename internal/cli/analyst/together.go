@@ -79,7 +79,12 @@ func jointFooter(a *together.Answer, explain bool) string {
 	for _, c := range a.Candidates {
 		considered = append(considered, fmt.Sprintf("%s %s", c.Name, render.Compact(c.StdDev)))
 	}
-	text := render.BoundsLine(a.Limits) + fmt.Sprintf("%s confidence. Measured: %s. Expected standard deviations: %s.\nPrice: %s. Remaining: %s.",
+	bounds := render.BoundsLine(a.Limits)
+	if a.Limits != nil && a.Limits.MaxRows > 0 && strings.Contains(a.SQL, "GROUP BY") {
+		bounds += "The bound on rows holds before the conditions: all rows of the relation compete for it, so a count may be lower " +
+			"than that of the same question alone.\n"
+	}
+	text := bounds + fmt.Sprintf("%s confidence. Measured: %s. Expected standard deviations: %s.\nPrice: %s. Remaining: %s.",
 		render.Percent(a.Confidence), a.Candidates[0].Name, strings.Join(considered, ", "), a.Price, a.Remaining)
 	switch {
 	case explain && a.Replayed:
