@@ -29,6 +29,10 @@ func (s *Sealer) Inspect(ctx context.Context, file string, t *policy.Table) (sea
 	return facts, err
 }
 
+// manyValues is the number of declared values from which on their list is compared with each distinct value of the
+// column, not with each row: the engine compares a list one by one.
+const manyValues = 64
+
 func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *policy.Table, facts *seal.Facts) error {
 	facts.Columns = make([]seal.ColumnFacts, len(t.Columns))
 	counts, into := []string{"count(*)"}, []any{&facts.Rows}
@@ -39,11 +43,27 @@ func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *pol
 		if c.Type == value.Real {
 			special = "NOT isfinite(" + x + ")"
 		}
-		counts = append(counts, sealCount(x+" IS NULL"), sealCount(special),
-			sealCount(sealOutside(c)+" AND NOT ("+special+")"), sealCount(sealSimilar(c)))
-		into = append(into, &f.Nulls, &f.Special, &f.Outside, &f.Similar)
+		counts = append(counts, sealCount(x+" IS NULL"), sealCount(special))
+		into = append(into, &f.Nulls, &f.Special)
+		outside := sealOutside(c) + " AND NOT (" + special + ")"
+		if len(c.Values) < manyValues {
+			counts = append(counts, sealCount(outside), sealCount(sealSimilar(c)))
+			into = append(into, &f.Outside, &f.Similar)
+			continue
+		}
+		distinct := fmt.Sprintf("SELECT %s, count(*) AS \" n\" FROM %s GROUP BY %[1]s", x, from)
+		err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT %s, %s FROM (%s)",
+			sealSum(outside), sealSum(sealSimilar(c)), distinct)).Scan(&f.Outside, &f.Similar)
+		if err != nil {
+			return err
+		}
 	}
 	return conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(into...)
+}
+
+// sealSum returns SQL that adds up the column " n", of numbers of rows, where a condition holds.
+func sealSum(condition string) string {
+	return "CAST(coalesce(sum(\" n\") FILTER (WHERE " + condition + "), 0) AS BIGINT)"
 }
 
 // sealCount returns SQL that counts the rows that satisfy a condition. Over no rows it is 0, unlike DuckDB's
@@ -73,7 +93,7 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 		if c.Type != value.Text {
 			continue
 		}
-		err := conn.QueryRowContext(ctx, "SELECT CAST(coalesce(sum(n) FILTER (WHERE n > 1), 0) AS BIGINT) FROM "+
+		err := conn.QueryRowContext(ctx, "SELECT CAST(coalesce(sum(\" n\") FILTER (WHERE n > 1), 0) AS BIGINT) FROM "+
 			"(SELECT count(*) AS n FROM (SELECT DISTINCT "+u+" FROM "+from+" WHERE "+u+" IS NOT NULL) GROUP BY "+
 			sealFolded(u)+")").Scan(&facts.SimilarUnits)
 		if err != nil {

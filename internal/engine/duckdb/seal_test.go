@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/big"
@@ -266,6 +267,17 @@ func TestSealerInspect(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	for i := range int64(manyValues) { // long lists are compared in another way
+		table.Columns[4].Values = append(table.Columns[4].Values, text(fmt.Sprintf("further %d", i)))
+		table.Columns[5].Values = append(table.Columns[5].Values, day(1000+i))
+	}
+	if got, err = s.Inspect(t.Context(), file, table); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	table.Columns[5].Values = table.Columns[5].Values[:1]
 	for _, i := range []int{1, 3} { // bounds beyond 64 bits, and no value inside
 		table.Columns[i].Lower, table.Columns[i].Upper = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(-1), 200)),
 			new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 200))
