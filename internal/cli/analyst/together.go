@@ -80,7 +80,7 @@ func jointFooter(a *together.Answer, explain bool) string {
 		considered = append(considered, fmt.Sprintf("%s %s", c.Name, render.Compact(c.StdDev)))
 	}
 	bounds := render.BoundsLine(a.Limits)
-	if a.Limits != nil && a.Limits.MaxRows > 0 && strings.Contains(a.SQL, "GROUP BY") {
+	if a.Limits != nil && a.Limits.Unit != "" && a.Limits.MaxRows > 0 && strings.Contains(a.SQL, "GROUP BY") {
 		bounds += "The bound on rows holds before the conditions: all rows of the relation compete for it, so a count may be lower " +
 			"than that of the same question alone.\n"
 	}
