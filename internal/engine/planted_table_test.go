@@ -236,6 +236,10 @@ var places = []place{
 	{file: inSensitivity + "vectors.go", text: "e.weight = 2", right: "2", wrong: []string{"int64(1)"}},
 	{file: inSensitivity + "vectors.go", text: "if !signed && (!s.Symmetric() || !doubled) {", right: "!signed && (!s.Symmetric() || !doubled)", wrong: []string{"false"}},
 	{file: inSensitivity + "vectors.go", text: "if b.Cells() == 1 {", right: "b.Cells() == 1", wrong: []string{"true"}},
+	{file: inPlan + "linear.go", text: "m.moves(sensitivity.OfStrategy(part.Strategy, &m.Measure, c.neighbours(), c.caps.Rows))", right: "c.caps.Rows", wrong: []string{"max(c.caps.Rows-1, 1)"}},
+	{file: inSensitivity + "linear.go", text: "if n == privacy.ChangeOne {", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
+	{file: inSensitivity + "linear.go", text: "l2squared.Mul(l2squared, square(most))", right: "square(most)", wrong: []string{"most"}},
+	{file: inSensitivity + "linear.go", text: "if signed || !s.Signless() {", right: "signed || !s.Signless()", wrong: []string{"false"}},
 	{file: inBind + "join_bound.go", text: "join.Single = s.l.Source.Single && join.Most == 1", right: "join.Most == 1", wrong: []string{"true"}},
 	{
 		file: inBind + "nested_join.go", text: "\t\tMost:   1,\n\t\tSingle: l.Source.Single,", right: "1",

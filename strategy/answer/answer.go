@@ -124,7 +124,7 @@ func (c *Column) Measure(ctx context.Context, s *strategy.Strategy) (*Estimate, 
 	}
 	part := m.Parts[0]
 	e := &Estimate{
-		ID: m.ID, Column: c, Strategy: s, Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
+		ID: m.ID, Column: c, Strategy: s, Limits: m.Limits, Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
 		noise: part.Noise,
 	}
 	e.unit, _ = part.Unit.Float64()
@@ -141,6 +141,7 @@ type Estimate struct {
 	ID               string
 	Column           *Column
 	Strategy         *strategy.Strategy
+	Limits           *curator.Limits // what bounds the release
 	Price, Remaining curator.Loss
 	Replayed         bool
 

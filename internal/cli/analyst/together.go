@@ -37,7 +37,14 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 	case "json":
 		return s.JSON(jointObject(a, b.Questions, explain))
 	case "csv":
-		return s.CSV(render.BoundedRecords(a.Limits, jointRows(a, explain)))
+		rows := render.BoundedRecords(a.Limits, jointRows(a, explain))
+		if note := jointNote(a); note != "" {
+			for i := range rows {
+				rows[i] = append(rows[i], note)
+			}
+			rows[0][len(rows[0])-1] = "note"
+		}
+		return s.CSV(rows)
 	case "markdown":
 		rows := jointRows(a, explain)
 		s.Print("%s\n%s\n", render.MarkdownTable(rows[0], []bool{true, false, true, true, true, true}, rows[1:]),
@@ -73,18 +80,26 @@ func jointRows(a *together.Answer, explain bool) [][]string {
 	return out
 }
 
+// jointNote states where a count may be lower than that of its question alone; "" if it cannot be.
+func jointNote(a *together.Answer) string {
+	if a.Limits == nil || a.Limits.Unit == "" || a.Limits.MaxRows == 0 || !strings.Contains(a.SQL, "GROUP BY") {
+		return ""
+	}
+	return "The bound on rows holds before the conditions: all rows of the relation compete for it, so a count may be lower " +
+		"than that of the same question alone."
+}
+
 // jointFooter describes the strategy and the price.
 func jointFooter(a *together.Answer, explain bool) string {
 	var considered []string
 	for _, c := range a.Candidates {
 		considered = append(considered, fmt.Sprintf("%s %s", c.Name, render.Compact(c.StdDev)))
 	}
-	bounds := render.BoundsLine(a.Limits)
-	if a.Limits != nil && a.Limits.Unit != "" && a.Limits.MaxRows > 0 && strings.Contains(a.SQL, "GROUP BY") {
-		bounds += "The bound on rows holds before the conditions: all rows of the relation compete for it, so a count may be lower " +
-			"than that of the same question alone.\n"
+	text := render.BoundsLine(a.Limits)
+	if note := jointNote(a); note != "" {
+		text += note + "\n"
 	}
-	text := bounds + fmt.Sprintf("%s confidence. Measured: %s. Expected standard deviations: %s.\nPrice: %s. Remaining: %s.",
+	text += fmt.Sprintf("%s confidence. Measured: %s. Expected standard deviations: %s.\nPrice: %s. Remaining: %s.",
 		render.Percent(a.Confidence), a.Candidates[0].Name, strings.Join(considered, ", "), a.Price, a.Remaining)
 	switch {
 	case explain && a.Replayed:
@@ -120,6 +135,7 @@ func jointObject(a *together.Answer, questions []string, explain bool) any {
 		Confidence json.Number     `json:"confidence"`
 		Histogram  string          `json:"histogram"`
 		Bounds     *curator.Limits `json:"bounds"`
+		Notes      []string        `json:"notes"`
 		Release    *string         `json:"release"`
 		Price      curator.Loss    `json:"price"`
 		Remaining  curator.Loss    `json:"remaining"`
@@ -127,6 +143,10 @@ func jointObject(a *together.Answer, questions []string, explain bool) any {
 	}{
 		Chosen: a.Candidates[0].Name, Confidence: json.Number(a.Confidence), Histogram: a.SQL, Bounds: a.Limits, Release: render.TextOrNull(a.ID), Price: a.Price,
 		Remaining: a.Remaining, Replayed: a.Replayed,
+	}
+	out.Notes = []string{}
+	if note := jointNote(a); note != "" {
+		out.Notes = append(out.Notes, note)
 	}
 	for _, n := range a.Counts {
 		one := count{

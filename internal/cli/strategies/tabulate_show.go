@@ -55,6 +55,13 @@ func foot(r *tabulate.Result, out string) string {
 	if r.Replayed {
 		paid += ", released before: free"
 	}
+	var bounds []string
+	for _, g := range r.Plan.Groups {
+		if text := render.BoundsLine(g.Limits); !slices.Contains(bounds, text) {
+			bounds = append(bounds, text)
+			b.WriteString(text)
+		}
+	}
 	line("released as %s, %s; %s remain", strings.Join(r.Releases, ", "), paid, r.Remaining)
 	line("± is the margin of error at %s confidence; it is conservative, because it includes the rounding", render.Percent(r.Plan.Confidence))
 	line("values add up exactly over all levels and tables of the same rows; counts are raised to 0 where noise makes them negative")

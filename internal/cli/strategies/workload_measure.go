@@ -134,9 +134,9 @@ func showAnswers(s *console.Console, a fromRelease) error {
 	case "json":
 		return s.JSON(a)
 	case "markdown":
-		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(state))
+		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(render.BoundsLine(a.Limits)+state))
 	default:
-		s.Print("%s\n%s\n", grid(header, right, rows), state)
+		s.Print("%s\n%s%s\n", grid(header, right, rows), render.BoundsLine(a.Limits), state)
 	}
 	return nil
 }
@@ -173,16 +173,17 @@ func (a fromRelease) MarshalJSON() ([]byte, error) {
 		lines = append(lines, l)
 	}
 	return json.Marshal(struct {
-		Release    string       `json:"release"`
-		Replayed   bool         `json:"replayed"`
-		Price      curator.Loss `json:"price"`
-		Remaining  curator.Loss `json:"remaining"`
-		Chosen     string       `json:"chosen"`
-		RMSE       float64      `json:"rmse"`
-		Bound      float64      `json:"bound"`
-		Confidence float64      `json:"confidence"`
-		Answers    []line       `json:"answers"`
+		Release    string          `json:"release"`
+		Replayed   bool            `json:"replayed"`
+		Price      curator.Loss    `json:"price"`
+		Remaining  curator.Loss    `json:"remaining"`
+		Chosen     string          `json:"chosen"`
+		RMSE       float64         `json:"rmse"`
+		Bound      float64         `json:"bound"`
+		Confidence float64         `json:"confidence"`
+		Answers    []line          `json:"answers"`
+		Bounds     *curator.Limits `json:"bounds"`
 	}{
-		a.ID, a.Replayed, a.Price, a.Remaining, a.Chosen.Name, a.Chosen.RMSE, a.Bound, a.confidence, lines,
+		a.ID, a.Replayed, a.Price, a.Remaining, a.Chosen.Name, a.Chosen.RMSE, a.Bound, a.confidence, lines, a.Limits,
 	})
 }
