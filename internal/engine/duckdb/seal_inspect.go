@@ -93,7 +93,7 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 		if c.Type != value.Text {
 			continue
 		}
-		err := conn.QueryRowContext(ctx, "SELECT CAST(coalesce(sum(\" n\") FILTER (WHERE n > 1), 0) AS BIGINT) FROM "+
+		err := conn.QueryRowContext(ctx, "SELECT CAST(coalesce(sum(n) FILTER (WHERE n > 1), 0) AS BIGINT) FROM "+
 			"(SELECT count(*) AS n FROM (SELECT DISTINCT "+u+" FROM "+from+" WHERE "+u+" IS NOT NULL) GROUP BY "+
 			sealFolded(u)+")").Scan(&facts.SimilarUnits)
 		if err != nil {
