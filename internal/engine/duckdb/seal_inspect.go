@@ -29,8 +29,7 @@ func (s *Sealer) Inspect(ctx context.Context, file string, t *policy.Table) (sea
 	return facts, err
 }
 
-// manyValues is the number of declared values from which on their list is compared with each distinct value of the
-// column, not with each row: the engine compares a list one by one.
+// manyValues is the number of declared values from which on sealInspectMany compares a column with them.
 const manyValues = 64
 
 func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *policy.Table, facts *seal.Facts) error {
@@ -39,31 +38,47 @@ func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *pol
 	for i, c := range t.Columns {
 		x, f := identifier(c.Name), &facts.Columns[i]
 		f.Name = c.Name
-		special := "FALSE"
-		if c.Type == value.Real {
-			special = "NOT isfinite(" + x + ")"
-		}
-		counts = append(counts, sealCount(x+" IS NULL"), sealCount(special))
+		counts = append(counts, sealCount(x+" IS NULL"), sealCount(sealSpecial(c, x)))
 		into = append(into, &f.Nulls, &f.Special)
-		outside := sealOutside(c) + " AND NOT (" + special + ")"
-		if len(c.Values) < manyValues {
-			counts = append(counts, sealCount(outside), sealCount(sealSimilar(c)))
-			into = append(into, &f.Outside, &f.Similar)
+		if len(c.Values) >= manyValues {
+			if err := sealInspectMany(ctx, conn, from, c, f); err != nil {
+				return err
+			}
 			continue
 		}
-		distinct := fmt.Sprintf("SELECT %s, count(*) AS \" n\" FROM %s GROUP BY %[1]s", x, from)
-		err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT %s, %s FROM (%s)",
-			sealSum(outside), sealSum(sealSimilar(c)), distinct)).Scan(&f.Outside, &f.Similar)
-		if err != nil {
-			return err
-		}
+		counts = append(counts, sealCount(sealOutside(c)+" AND NOT ("+sealSpecial(c, x)+")"), sealCount(sealSimilar(c)))
+		into = append(into, &f.Outside, &f.Similar)
 	}
 	return conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(into...)
 }
 
-// sealSum returns SQL that adds up the column " n", of numbers of rows, where a condition holds.
-func sealSum(condition string) string {
-	return "CAST(coalesce(sum(\" n\") FILTER (WHERE " + condition + "), 0) AS BIGINT)"
+// sealInspectMany counts the rows outside many declared values, and those that are similar to one. It compares each
+// distinct value once, by a hash: DuckDB compares a list in IN one by one, and plans a long one slowly.
+func sealInspectMany(ctx context.Context, conn *sql.Conn, from string, c *policy.Column, f *seal.ColumnFacts) error {
+	values := make([]string, len(c.Values))
+	for i, v := range c.Values {
+		values[i] = sealLiteral(v)
+	}
+	similar := "FALSE"
+	if c.Type == value.Text {
+		similar = sealFolded("x") + " IN (SELECT " + sealFolded("v") + " FROM declared)"
+	}
+	sum := func(condition string) string {
+		return "CAST(coalesce(sum(n) FILTER (WHERE " + condition + "), 0) AS BIGINT)"
+	}
+	return conn.QueryRowContext(ctx, "WITH declared AS (SELECT unnest(["+strings.Join(values, ", ")+"]) AS v), "+
+		"found AS (SELECT "+identifier(c.Name)+" AS x, count(*) AS n FROM "+from+" GROUP BY 1), "+
+		"compared AS (SELECT n, x NOT IN (SELECT v FROM declared) AND NOT ("+sealSpecial(c, "x")+") AS outside, "+
+		similar+" AS alike FROM found) "+
+		"SELECT "+sum("outside")+", "+sum("outside AND alike")+" FROM compared").Scan(&f.Outside, &f.Similar)
+}
+
+// sealSpecial returns the condition that x, a value of the column, is NaN or infinite.
+func sealSpecial(c *policy.Column, x string) string {
+	if c.Type == value.Real {
+		return "NOT isfinite(" + x + ")"
+	}
+	return "FALSE"
 }
 
 // sealCount returns SQL that counts the rows that satisfy a condition. Over no rows it is 0, unlike DuckDB's
