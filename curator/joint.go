@@ -78,8 +78,8 @@ type jointCount struct {
 
 // add reads one question.
 func (b *jointly) add(i int, sql string) error {
-	wrong := func(hint, format string, args ...any) error {
-		return &Error{Code: CodePolicy, Message: fmt.Sprintf("question %d ", i+1) + fmt.Sprintf(format, args...), Hint: hint}
+	wrong := func(hint, message string) error {
+		return &Error{Code: CodePolicy, Message: fmt.Sprintf("question %d %s", i+1, message), Hint: hint}
 	}
 	const alone = "ask it in a question of its own, without --together"
 	b.c.timed(&sql)

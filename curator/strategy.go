@@ -45,7 +45,7 @@ type Domain struct {
 	Price       Loss // the price of the request
 }
 
-// Measured strategies, part by part.
+// StrategyMeasurement is measured strategies, part by part.
 type StrategyMeasurement struct {
 	ID        string
 	Values    [][]any // the values of the keys, as in Domain

@@ -102,7 +102,8 @@ func TestWholeNumbersKeepCoverage(t *testing.T) {
 			if n < 0 {
 				t.Fatalf("a whole number is %d", n)
 			}
-			linear += math.Pow(estimates.Values[i]-truth[i], 2)
+			off := estimates.Values[i] - truth[i]
+			linear += off * off
 			whole += math.Pow(float64(n)-truth[i], 2)
 			if math.Abs(float64(n)-truth[i]) <= 2*math.Sqrt(estimates.Variances[i])+1 {
 				covered[i]++
