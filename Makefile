@@ -21,7 +21,6 @@ build: prerequisites
 
 # Packages that start goroutines or share locks run under the race detector. In the others it has nothing to find, and makes them many times slower: the
 # commands' scripts start the program hundreds of times, the exact checks draw millions of numbers. Of six that do much besides, the tests of what works at once run under it.
-# Three packages at once: some of them wait for disks, servers and clocks.
 shared = $(GO) list $$(git ls-files '*.go' | grep -v _test.go | xargs grep -lE '^\s+go (func|[a-zA-Z_.]+)\(|"sync(/atomic)?"' \
            | xargs -n1 dirname | sort -u | grep -vxE 'internal/cli(/[a-z]+)?|internal/ledger|audit/ours|account|mechanism(/.*)?|curator|internal/engine/(duckdb|postgres)' | sed 's,^,./,') | sort
 test: prerequisites
@@ -29,7 +28,7 @@ test: prerequisites
 	$(GO) test -race -run 'Report|Clip|Poisson|StepReplays|Minim|Newton|Correct|Rows|AtOnce|Handles|Kill' ./account ./mechanism/... ./internal/ledger
 	$(GO) test -race -run 'AtOnce|Concurrent|Sealing|Instant|Turns|Rehears|Underway|Waits|LastMoment|GivenUp|Suspend|Steps|Verdicts|Earlier|Within|Another|Kept' ./curator
 	$(GO) test -race -run 'Threads|Processes|Tmp|Sweep|Rehears|GivenUp|TimeIsUp|Cut|Passes|Moves|Full|Changes' ./internal/engine/duckdb ./internal/engine/postgres
-	$(GO) test -p 3 -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
+	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
 	cd testdata/embed && $(GO) test ./...
 
 # The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some 40 minutes on two cores; `make test-long SHARE=3/20` is the third of twenty shares.
