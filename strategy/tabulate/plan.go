@@ -128,108 +128,6 @@ func inTables(err error, s *Spec, g *group) error {
 	return &told
 }
 
-// divide returns one request for each group, whose prices are proportional to the weights and add up to the price
-// exactly.
-func divide(request curator.Request, price curator.Loss, weights []*big.Rat) ([]curator.Request, error) {
-	out := slices.Repeat([]curator.Request{request}, len(weights))
-	if len(weights) == 1 {
-		return out, nil
-	}
-	text := price.Epsilon
-	if price.Rho != "" {
-		text = price.Rho
-	}
-	left, err := exact.ParseRat(text)
-	if err != nil {
-		return nil, misuse("", "the price %s cannot be divided", price)
-	}
-	whole, sum := new(big.Rat).Set(left), new(big.Rat)
-	for _, w := range weights {
-		sum.Add(sum, w)
-	}
-	const digits = 6
-	for i, w := range weights {
-		part := left
-		if i < len(weights)-1 {
-			part = new(big.Rat).Mul(whole, new(big.Rat).Quo(w, sum))
-			part = exact.FloorDigits(part, digits)
-			left = new(big.Rat).Sub(left, part)
-		}
-		out[i].Epsilon, out[i].Rho = exact.FormatRat(part), ""
-		if price.Rho != "" {
-			out[i].Epsilon, out[i].Rho = "", out[i].Epsilon
-		}
-	}
-	return out, nil
-}
-
-// choose decides what the group measures.
-func (g *group) choose(ctx context.Context, c *curator.Session, s *Spec) error {
-	if err := g.declared(s); err != nil {
-		return err
-	}
-	goals, err := g.goals(s)
-	if err != nil {
-		return err
-	}
-	if err := g.candidates(ctx, c, goals); err != nil {
-		return err
-	}
-	if g.choice, err = table.Choose(g.space, goals, g.options, g.power); err != nil {
-		return misuse("", "%v", err)
-	}
-	for j, share := range g.choice.Candidates[g.choice.Chosen].Shares {
-		if share.Sign() > 0 {
-			g.measured = append(g.measured, j)
-		}
-	}
-	request, err := g.strategy()
-	if err != nil {
-		return err
-	}
-	if g.plan, err = c.ExplainStrategy(ctx, request); err != nil {
-		return err
-	}
-	noisy := g.noisy()
-	g.grid = big.NewRat(1, 1)
-	if g.first.Sum != "" {
-		g.grid = gridOf(noisy, g.unit)
-	}
-	scale, _ := new(big.Rat).Quo(g.unit, g.grid).Float64()
-	for i := range noisy {
-		noisy[i].Variance *= scale * scale
-	}
-	if g.accuracy, err = table.NewAccuracy(g.space, noisy, g.fixed); err != nil {
-		return misuse("", "%v", err)
-	}
-	return nil
-}
-
-// noisy returns the measured margins with the variances of their noise, in squared units of released numbers.
-func (g *group) noisy() (out []table.Noisy) {
-	for i, j := range g.measured {
-		v := math.Max(g.plan.Parts[i].Noise.Variance(), math.SmallestNonzeroFloat32)
-		out = append(out, table.Noisy{Margin: g.options[j].Margin, Variance: v})
-	}
-	return out
-}
-
-// gridOf returns the step in which sums are shown: the power of ten that is at most a hundredth of the smallest
-// standard deviation.
-func gridOf(noisy []table.Noisy, unit *big.Rat) *big.Rat {
-	least := math.Inf(1)
-	for _, n := range noisy {
-		least = math.Min(least, n.Variance)
-	}
-	f, _ := unit.Float64()
-	power := int64(math.Floor(math.Log10(math.Sqrt(least) * f / 100)))
-	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(power, -power)), nil)
-	if power < 0 {
-		return new(big.Rat).SetFrac(big.NewInt(1), ten)
-	}
-	return new(big.Rat).SetInt(ten)
-}
-
 // described returns the public description of the group's measurement.
 func (g *group) described(s *Spec) GroupPlan {
 	out := GroupPlan{SQL: g.request.SQL, Price: g.plan.Price, Limits: g.plan.Limits}
@@ -255,30 +153,6 @@ func (g *group) described(s *Spec) GroupPlan {
 		out.Parts = append(out.Parts, p)
 	}
 	return out
-}
-
-// affordable reports whether the remaining budget covers the groups that would be charged.
-func (p *Plan) affordable() bool {
-	sum := new(big.Rat)
-	var room *big.Rat
-	for _, g := range p.groups {
-		if g.plan.Replayed {
-			continue
-		}
-		price, left := g.plan.Price.Epsilon, g.plan.Remaining.Epsilon
-		if g.plan.Price.Rho != "" {
-			price, left = g.plan.Price.Rho, g.plan.Remaining.Rho
-		}
-		x, err := exact.ParseRat(price)
-		if err != nil || !g.plan.Affordable {
-			return false
-		}
-		if room, err = exact.ParseRat(left); err != nil {
-			return false
-		}
-		sum.Add(sum, x)
-	}
-	return room == nil || sum.Cmp(room) <= 0
 }
 
 // table states the expected error of a table.

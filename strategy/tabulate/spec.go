@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"math/big"
 	"os"
@@ -176,121 +175,6 @@ func checkName(f policy.Field, text string) {
 	if text != "" && !nameForm.MatchString(text) {
 		f.Fail("", "a name is a letter or _ followed by at most 62 letters, digits, _ or -, not %q", text)
 	}
-}
-
-func hierarchy(f policy.Field, places func(string) ([][]string, error)) Hierarchy {
-	keys := f.Keys("key", "file", "levels", "places", "total")
-	h := Hierarchy{Name: f.Name(), Key: need(f, keys["key"], "key"), Levels: texts(keys["levels"])}
-	checkName(f, h.Name)
-	for _, l := range h.Levels {
-		checkName(keys["levels"], l)
-	}
-	if len(h.Levels) == 0 && keys["levels"].Present() || !keys["levels"].Present() {
-		f.Fail("such as levels: [county, state]", "levels are missing")
-		return h
-	}
-	h.Total, _ = keys["total"].Text()
-	checkName(keys["total"], h.Total)
-	switch file, ok := keys["file"].Text(); {
-	case ok && keys["places"].Present():
-		f.Fail("", "give a file or places, not both")
-	case ok:
-		rows, err := places(file)
-		if err != nil {
-			keys["file"].Fail("", "the file cannot be read: %v", err)
-			return h
-		}
-		h.Paths = columns(keys["file"], rows, h.Levels)
-	case keys["places"].Present():
-		h.Paths = nested(keys["places"], len(h.Levels))
-	default:
-		f.Fail("", "give a file of places, with a column for each level, or places")
-	}
-	if len(h.Paths) > 0 {
-		if _, err := h.tree(); err != nil {
-			f.Fail("", "%v", err)
-		}
-	}
-	return h
-}
-
-// columns returns the columns of a CSV file whose names are those of the levels. A row may repeat.
-func columns(f policy.Field, rows [][]string, levels []string) (out [][]string) {
-	if len(rows) < 2 {
-		f.Fail("", "the file has no row below its header")
-		return nil
-	}
-	at := make([]int, len(levels))
-	for i, l := range levels {
-		if at[i] = slices.Index(rows[0], l); at[i] < 0 {
-			f.Fail("", "the file has no column %q", l)
-			return nil
-		}
-	}
-	seen := map[string]bool{}
-	for _, row := range rows[1:] {
-		path := make([]string, len(levels))
-		for i, c := range at {
-			path[i] = row[c]
-		}
-		if text := fmt.Sprintf("%q", path); !seen[text] {
-			seen[text] = true
-			out = append(out, path)
-		}
-	}
-	return out
-}
-
-// nested reads places that are written as mappings from the coarsest level down to lists of the finest one.
-func nested(f policy.Field, depth int) (out [][]string) {
-	if depth == 1 {
-		for _, text := range texts(f) {
-			out = append(out, []string{text})
-		}
-		return out
-	}
-	for _, e := range f.Entries() {
-		for _, path := range nested(e, depth-1) {
-			out = append(out, append(path, e.Name()))
-		}
-	}
-	return out
-}
-
-// tree returns the hierarchy of nodes, with the level of all places if it has a name.
-func (h *Hierarchy) tree() (*table.Hierarchy, error) {
-	if h.Total == "" {
-		return table.NewHierarchy(h.Levels, h.Paths)
-	}
-	paths := make([][]string, len(h.Paths))
-	for i, p := range h.Paths {
-		paths[i] = append(slices.Clone(p), h.Total)
-	}
-	return table.NewHierarchy(append(slices.Clone(h.Levels), h.Total), paths)
-}
-
-// levels refuses names of levels that two hierarchies share, because a table names its levels alone.
-func (s *Spec) levels(f policy.Field) {
-	seen := map[string]string{}
-	for _, h := range s.Hierarchies {
-		for _, l := range slices.Concat(h.Levels, []string{h.Total}) {
-			if first, again := seen[l]; again && l != "" {
-				f.Fail("", "the level %q is in %s and in %s", l, first, h.Name)
-			}
-			seen[l] = h.Name
-		}
-	}
-}
-
-// hierarchyOf returns the hierarchy with the level, or nil.
-func (s *Spec) hierarchyOf(level string) *Hierarchy {
-	i := slices.IndexFunc(s.Hierarchies, func(h Hierarchy) bool {
-		return level != "" && (h.Total == level || slices.Contains(h.Levels, level))
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.Hierarchies[i]
 }
 
 func (s *Spec) table(f policy.Field) {

@@ -1,0 +1,137 @@
+package tabulate
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"dither/curator"
+	"dither/strategy/table"
+)
+
+// choose decides what the group measures.
+func (g *group) choose(ctx context.Context, c *curator.Session, s *Spec) error {
+	if err := g.declared(s); err != nil {
+		return err
+	}
+	goals, err := g.goals(s)
+	if err != nil {
+		return err
+	}
+	if err := g.candidates(ctx, c, goals); err != nil {
+		return err
+	}
+	if g.choice, err = table.Choose(g.space, goals, g.options, g.power); err != nil {
+		return misuse("", "%v", err)
+	}
+	for j, share := range g.choice.Candidates[g.choice.Chosen].Shares {
+		if share.Sign() > 0 {
+			g.measured = append(g.measured, j)
+		}
+	}
+	request, err := g.strategy()
+	if err != nil {
+		return err
+	}
+	if g.plan, err = c.ExplainStrategy(ctx, request); err != nil {
+		return err
+	}
+	noisy := g.noisy()
+	g.grid = big.NewRat(1, 1)
+	if g.first.Sum != "" {
+		g.grid = gridOf(noisy, g.unit)
+	}
+	scale, _ := new(big.Rat).Quo(g.unit, g.grid).Float64()
+	for i := range noisy {
+		noisy[i].Variance *= scale * scale
+	}
+	if g.accuracy, err = table.NewAccuracy(g.space, noisy, g.fixed); err != nil {
+		return misuse("", "%v", err)
+	}
+	return nil
+}
+
+// noisy returns the measured margins with the variances of their noise, in squared units of released numbers.
+func (g *group) noisy() (out []table.Noisy) {
+	for i, j := range g.measured {
+		v := math.Max(g.plan.Parts[i].Noise.Variance(), math.SmallestNonzeroFloat32)
+		out = append(out, table.Noisy{Margin: g.options[j].Margin, Variance: v})
+	}
+	return out
+}
+
+// gridOf returns the step in which sums are shown: the power of ten that is at most a hundredth of the smallest
+// standard deviation.
+func gridOf(noisy []table.Noisy, unit *big.Rat) *big.Rat {
+	least := math.Inf(1)
+	for _, n := range noisy {
+		least = math.Min(least, n.Variance)
+	}
+	f, _ := unit.Float64()
+	power := int64(math.Floor(math.Log10(math.Sqrt(least) * f / 100)))
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(power, -power)), nil)
+	if power < 0 {
+		return new(big.Rat).SetFrac(big.NewInt(1), ten)
+	}
+	return new(big.Rat).SetInt(ten)
+}
+
+// maxOptions is the largest number of tables that one measurement chooses from.
+const maxOptions = 64
+
+// goals returns the margins of the group's tables, with their weights.
+func (g *group) goals(s *Spec) (out []table.Goal, err error) {
+	for n, i := range g.tables {
+		levels, err := g.levelsOf(s, i)
+		if err != nil {
+			return nil, err
+		}
+		w, _ := s.Tables[i].Weight.Float64()
+		for _, l := range levels {
+			out = append(out, table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels))})
+		}
+	}
+	return out, nil
+}
+
+// candidates sets the options: each level with each table's classifications, and without any. Their costs are the
+// variances of the noise at the whole price.
+func (g *group) candidates(ctx context.Context, c *curator.Session, goals []table.Goal) error {
+	levels := len(g.space.Hierarchy.Levels)
+	add := func(m table.Margin) {
+		if !slices.ContainsFunc(g.options, func(o table.Option) bool { return o.Margin == m }) {
+			g.options = append(g.options, table.Option{Margin: m})
+		}
+	}
+	for _, goal := range goals {
+		add(goal.Margin)
+	}
+	if len(g.options)*levels <= maxOptions {
+		for _, goal := range slices.Clone(goals) {
+			for l := range levels {
+				add(table.Margin{Level: l, Keys: goal.Keys})
+			}
+		}
+	}
+	for j := range g.options {
+		part, err := g.part(g.options[j].Margin)
+		if err != nil {
+			return err
+		}
+		e, err := c.ExplainStrategy(ctx, curator.Strategy{Request: g.request, Parts: []curator.StrategyPart{part}})
+		if err != nil {
+			return err
+		}
+		g.options[j].Cost = e.Parts[0].Noise.Variance()
+		if !(g.options[j].Cost > 0) {
+			// Under change-one the number of all rows is public, and nobody moves it. A tiny variance stands for none.
+			g.options[j].Cost = math.SmallestNonzeroFloat32
+		}
+		g.power = table.UnderRho
+		if e.Price.Rho == "" {
+			g.power = table.UnderEpsilon
+		}
+	}
+	return nil
+}
