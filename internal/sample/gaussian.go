@@ -18,6 +18,7 @@ type Gaussian struct {
 	n2, step2, den2 pair
 	nBig, tBig      *big.Int
 	stepBig, denBig *big.Int
+	fixed           fixed
 }
 
 // NewGaussian prepares the discrete Gaussian with the rational parameter σ² > 0. It panics for other parameters.
@@ -37,6 +38,8 @@ func NewGaussian(sigma2 *big.Rat) *Gaussian {
 		g.path, g.n, g.t, g.step, g.den = path64, n.Uint64(), t.Uint64(), step.Uint64(), den.Uint64()
 	} else if area.BitLen() <= 120 && den.BitLen() <= 128 {
 		g.path, g.t, g.n2, g.step2, g.den2 = path128, t.Uint64(), toPair(n), toPair(step), toPair(den)
+	} else if f, ok := newFixed(n, d, t, area, den); ok {
+		g.path, g.t, g.fixed = pathFixed, t.Uint64(), f
 	}
 	return g
 }
@@ -61,7 +64,7 @@ const near = 64 * 16
 
 // Draw sets z to an integer that has exactly the distribution of DiscreteGaussian and is independent of every other
 // draw. It returns z. It allocates nothing if z has room and the sampler does not use big integers. It uses big
-// integers if dt² ≥ 2¹²⁰ or 2ndt² ≥ 2¹²⁸, which means from about n = 2⁶³ on.
+// integers in all draws if σ ≥ 2⁵⁶ or 2ndt² ≥ 2⁵¹², and if σ < 1 and 2ndt² ≥ 2¹²⁸.
 //
 // It is Algorithm 3 of Canonne, Kamath & Steinke 2020. Propose y from the discrete Laplace of scale t, as in
 // Laplace.Draw. Accept it with probability exp(−γ),
@@ -81,6 +84,8 @@ func (g *Gaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 		return g.draw64(src, z)
 	case path128:
 		return g.draw128(src, z)
+	case pathFixed:
+		return g.drawFixed(src, z)
 	default:
 		return g.drawBig(src, z)
 	}

@@ -14,6 +14,7 @@ const (
 	path64  path = iota // the parameters fit in 64-bit words
 	path128             // the parameters fit in pairs of words
 	pathBig
+	pathFixed // fixed-point numbers in words that bracket the exact ones; only a Gaussian has it
 )
 
 // Laplace is a discrete Laplace distribution that is prepared for many draws. It is immutable. It is safe for

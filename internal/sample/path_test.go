@@ -115,19 +115,19 @@ func TestLaplacePathsAgree(t *testing.T) {
 func TestGaussianPathsAgree(t *testing.T) {
 	compared := map[path]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.SampledFrom([]int{4, 10, 28, 32, 50, 58}).Draw(t, "size")
+		size := rapid.SampledFrom([]int{4, 10, 28, 32, 50, 58, 70, 90, 112}).Draw(t, "size")
 		g := NewGaussian(new(big.Rat).SetFrac(integers(size).Draw(t, "n"), integers(size).Draw(t, "d")))
 		if g.path == pathBig {
 			return
 		}
-		g.n2, g.step2, g.den2 = toPair(g.nBig), toPair(g.stepBig), toPair(g.denBig)
-		paths := map[path]func(*entropy.Source, *big.Int) *big.Int{
-			pathBig: g.drawBig, path128: g.draw128,
-			g.path: g.Draw,
+		paths := map[path]func(*entropy.Source, *big.Int) *big.Int{pathBig: g.drawBig, g.path: g.Draw}
+		if g.path != pathFixed {
+			g.n2, g.step2, g.den2 = toPair(g.nBig), toPair(g.stepBig), toPair(g.denBig)
+			paths[path128] = g.draw128
 		}
 		compared[g.path] += agree(t, recordings().Draw(t, "recording"), paths)
 	})
-	if compared[path64] < 100 || compared[path128] < 20 {
+	if compared[path64] < 100 || compared[path128] < 20 || compared[pathFixed] < 20 {
 		t.Errorf("only %v draws were compared", compared)
 	}
 }
@@ -163,8 +163,10 @@ func TestPathIsOfTheParameters(t *testing.T) {
 		laplace, gaussian path
 	}{
 		{bigOne, bigOne, path64, path64},
-		{less(64), bigOne, path64, pathBig},
-		{power(64), bigOne, path128, pathBig},
+		{less(64), bigOne, path64, pathFixed},
+		{power(64), bigOne, path128, pathFixed},
+		{less(111), bigOne, path128, pathFixed},
+		{power(112), bigOne, path128, pathBig},
 		{bigOne, less(60), path64, path128},
 		{bigOne, power(60), path128, path128},
 		{bigOne, less(56), path64, path64},
