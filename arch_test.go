@@ -19,6 +19,7 @@ var allowed = map[string][]string{
 	"internal/zone":     {},
 	"internal/nearest":  {},
 	"internal/parallel": {},
+	"internal/simplex":  {},
 
 	"internal/ledger/index": {}, // bytes alone: it knows nothing of what entries say
 	// floor 1
@@ -44,7 +45,8 @@ var allowed = map[string][]string{
 		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy",
 	},
 	"mechanism/quantile": {
-		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy",
+		"internal/entropy", "internal/exact", "internal/sample", "internal/simplex", "mechanism", "mechanism/internal/opaque",
+		"mechanism/internal/parameter", "noise", "privacy",
 	},
 	"mechanism/response": {
 		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "privacy",
@@ -115,8 +117,8 @@ var allowed = map[string][]string{
 	"stats":                  {},                    // the families' overview
 	"strategy":               {"internal/splitmix"}, // whose random beginnings anybody can repeat
 	"strategy/answer":        {"curator", "mechanism/linear", "noise", "strategy"},
-	"strategy/marginal":      {"curator", "mechanism/linear", "strategy"}, // what to measure for many marginals
-	"strategy/table":         {},                                          // tables that add up
+	"strategy/marginal":      {"curator", "internal/simplex", "mechanism/linear", "strategy"}, // what to measure for many marginals
+	"strategy/table":         {"internal/simplex"},                                            // tables that add up
 	"strategy/tabulate": {
 		"curator", "internal/exact", "internal/policy", "mechanism/linear", "strategy/table",
 	},

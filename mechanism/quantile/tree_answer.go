@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/simplex"
 	"dither/mechanism"
 )
 
@@ -103,33 +104,19 @@ func (m Tree) value(place float64) int64 {
 }
 
 // shares returns the point nearest to z among those with non-negative coordinates whose sum is total: max(0, z − τ)
-// for a suitable τ. It returns nil if total is not above 0.
+// for a suitable τ. It returns nil if total is not above 0. If total is too small to be subtracted from the largest
+// count in floats, τ is 0, as it was when the first releases were read.
 func shares(z []float64, total float64) []float64 {
 	if !(total > 0) {
 		return nil
 	}
-	falling := slices.Clone(z)
-	slices.SortFunc(falling, func(a, b float64) int { return -compareFloats(a, b) })
-	sum, tau := 0.0, 0.0
-	for i, x := range falling {
-		sum += x
-		if next := (sum - total) / float64(i+1); x > next {
-			tau = next
-		}
+	tau := simplex.Level(z, total)
+	if tau == slices.Max(z) {
+		tau = 0
 	}
 	out := make([]float64, len(z))
 	for i, x := range z {
 		out[i] = max(0, x-tau)
 	}
 	return out
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

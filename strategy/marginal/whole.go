@@ -1,9 +1,12 @@
 package marginal
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"dither/internal/simplex"
 )
 
 // maxCount is the largest total of a table of whole numbers: floating-point numbers hold all integers up to it.
@@ -54,7 +57,7 @@ func (e *Estimate) Whole(attributes ...string) ([]int64, error) {
 
 // divide returns non-negative whole numbers near the values that add up to the total.
 func divide(total int64, values []float64) []int64 {
-	shares := project(float64(total), values)
+	shares := simplex.Project(values, float64(total))
 	out, rest := make([]int64, len(shares)), total
 	order := make([]int, len(shares))
 	for i, s := range shares {
@@ -63,41 +66,11 @@ func divide(total int64, values []float64) []int64 {
 		rest -= out[i]
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return compare(shares[b]-math.Floor(shares[b]), shares[a]-math.Floor(shares[a]))
+		return cmp.Compare(shares[b]-math.Floor(shares[b]), shares[a]-math.Floor(shares[a]))
 	})
 	for i := 0; rest > 0; i = (i + 1) % len(order) {
 		out[order[i]]++
 		rest--
-	}
-	return out
-}
-
-// compare orders numbers that are not NaN.
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// project returns the point nearest to the values among those with non-negative coordinates that add up to the total
-// ≥ 0: max(0, v − t), with the t that gives the total.
-func project(total float64, values []float64) []float64 {
-	sorted := slices.Clone(values)
-	slices.SortFunc(sorted, func(a, b float64) int { return compare(b, a) })
-	sum, shift := 0.0, 0.0
-	for i, v := range sorted {
-		sum += v
-		if t := (sum - total) / float64(i+1); i == 0 || v > t {
-			shift = t
-		}
-	}
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = max(0, v-shift)
 	}
 	return out
 }

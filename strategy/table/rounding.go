@@ -1,8 +1,11 @@
 package table
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"dither/internal/simplex"
 )
 
 // round rounds fixed-point numbers whose rows and columns have integer sums. Each cell becomes one of the two integers
@@ -103,7 +106,7 @@ func distribute(total int64, x []float64, signed bool) []int64 {
 		}
 		shift -= float64(total) / float64(len(x))
 	} else {
-		shift = level(x, float64(total))
+		shift = simplex.Level(x, float64(total))
 	}
 	out, order := make([]int64, len(x)), make([]int, len(x))
 	rest := make([]float64, len(x))
@@ -117,15 +120,7 @@ func distribute(total int64, x []float64, signed bool) []int64 {
 		rest[i] = v - math.Floor(v)
 		left -= out[i]
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case rest[a] > rest[b]:
-			return -1
-		case rest[a] < rest[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
 	for i := 0; left > 0; i++ {
 		out[order[i%len(order)]]++
 		left--

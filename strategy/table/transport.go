@@ -3,6 +3,8 @@ package table
 import (
 	"math"
 	"slices"
+
+	"dither/internal/simplex"
 )
 
 // transport holds a table of numbers that are to become integers with given sums of rows and columns.
@@ -71,14 +73,14 @@ func (t *transport) project(x []float64) []float64 {
 			for j := range m {
 				line[j] = x[i*m+j] + across[j]
 			}
-			up[i] = -level(line[:m], float64(t.rows[i]))
+			up[i] = -simplex.Level(line[:m], float64(t.rows[i]))
 		}
 		moved := 0.0
 		for j := range m {
 			for i := range n {
 				line[i] = x[i*m+j] + up[i]
 			}
-			next := -level(line[:n], float64(t.columns[j]))
+			next := -simplex.Level(line[:n], float64(t.columns[j]))
 			moved, across[j] = math.Max(moved, math.Abs(next-across[j])), next
 		}
 		if moved < 1e-7 {
@@ -91,58 +93,27 @@ func (t *transport) project(x []float64) []float64 {
 			out[i*m+j] = math.Max(0, x[i*m+j]+up[i]+across[j])
 		}
 	}
-	// shrink columns and then rows, so that no sum exceeds the required one
-	for j := range m {
-		sum := 0.0
-		for i := range n {
-			sum += out[i*m+j]
-		}
-		if limit := float64(t.columns[j]); sum > limit {
-			for i := range n {
-				out[i*m+j] *= limit / sum
-			}
-		}
+	// so that no sum exceeds the required one
+	for j, sum := range t.columns {
+		shrink(out[j:], n, m, float64(sum))
 	}
-	for i := range n {
-		sum := 0.0
-		for j := range m {
-			sum += out[i*m+j]
-		}
-		if limit := float64(t.rows[i]); sum > limit {
-			for j := range m {
-				out[i*m+j] *= limit / sum
-			}
-		}
+	for i, sum := range t.rows {
+		shrink(out[i*m:], m, 1, float64(sum))
 	}
 	return out
 }
 
-// level returns the number τ for which the sum of max(0, x_i − τ) is the total [Held, Wolfe & Crowder 1974]. If the
-// total is 0, it returns the largest of the numbers.
-func level(x []float64, total float64) float64 {
-	sorted := slices.Clone(x)
-	slices.SortFunc(sorted, func(a, b float64) int {
-		switch {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
-		}
-		return 0
-	})
-	if total <= 0 {
-		return sorted[0]
+// shrink multiplies count cells, which are step apart, so that their sum is at most the limit.
+func shrink(cells []float64, count, step int, limit float64) {
+	sum := 0.0
+	for k := range count {
+		sum += cells[k*step]
 	}
-	sum, out := 0.0, 0.0
-	for i, v := range sorted {
-		sum += v
-		next := (sum - total) / float64(i+1)
-		if i > 0 && v <= next {
-			break
+	if sum > limit {
+		for k := range count {
+			cells[k*step] *= limit / sum
 		}
-		out = next
 	}
-	return out
 }
 
 // one is the integer 1 as a fixed-point number.
