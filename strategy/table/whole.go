@@ -1,11 +1,8 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
-	"slices"
 )
 
 // maxWhole is the largest magnitude of a cell that can be rounded, in units of the result.
@@ -16,11 +13,11 @@ const maxWhole = 1 << 40
 const MaxJoint = 5_000_000
 
 // Whole holds integers for all cells of some margins, which add up exactly: each cell is the sum of its parts in every
-// finer margin.
+// finer margin, and margins that share classifications have the same sums over the others.
 type Whole struct {
 	space  *Space
-	keys   []Keys    // by level: the classifications of blocks
-	blocks [][]int64 // by level: a block of cells for each node
+	cover  [][]clique  // by level
+	blocks [][][]int64 // by level and clique: a block of cells for each node
 }
 
 // NewWhole rounds a fit to integers that add up over all given margins, from the coarsest level down. Unless signed is
@@ -28,25 +25,27 @@ type Whole struct {
 //
 // Each step divides the integers of a node among its children. It first divides the total, and then, for each further
 // classification, the tables of children by values, whose sums over the children and over the values are known
-// ([transport]). So each integer is near the fit, given the integers above it. This is post-processing. Unless signed
-// is set it is biased: raising negative numbers to 0 lowers others.
+// ([transport]). So each integer is near the fit, given the integers above it. Margins that are not parts of each other
+// are rounded one after the other, given the sums that they share ([covers]). This is post-processing. Unless signed is
+// set it is biased: raising negative numbers to 0 lowers others.
 func NewWhole(f *Fit, margins []Margin, fixed map[[2]int]int64, signed bool) (*Whole, error) {
 	h := f.space.Hierarchy
-	w := &Whole{space: f.space, keys: make([]Keys, len(h.Levels)), blocks: make([][]int64, len(h.Levels))}
+	w := &Whole{space: f.space, cover: covers(len(h.Levels), margins), blocks: make([][][]int64, len(h.Levels))}
 	finest := len(h.Levels) - 1
 	for _, m := range margins {
 		finest = min(finest, m.Level)
-		for l := m.Level; l < len(h.Levels); l++ {
-			w.keys[l] |= m.Keys
-		}
 	}
 	for l := finest; l < len(h.Levels); l++ {
-		if cells := f.space.Cells(Margin{l, w.keys[l]}); cells > MaxJoint {
+		cells := 0
+		for _, c := range w.cover[l] {
+			cells += f.space.Cells(Margin{l, c.keys})
+		}
+		if cells > MaxJoint {
 			return nil, fmt.Errorf("the tables of level %s have %d cells over all their classifications; at most %d can be rounded",
 				h.Levels[l].Name, cells, MaxJoint)
 		}
 	}
-	r := &rounder{Whole: w, fit: f, signed: signed, chains: chains(w.keys, margins)}
+	r := &rounder{Whole: w, fit: f, signed: signed, margins: margins}
 	r.declare(fixed)
 	for l := len(h.Levels) - 1; l >= finest; l-- {
 		if err := r.level(l); err != nil {
@@ -56,38 +55,14 @@ func NewWhole(f *Fit, margins []Margin, fixed map[[2]int]int64, signed bool) (*W
 	return w, nil
 }
 
-// chains returns, for each level, sets of classifications from none to all of the level's, where each contains the one
-// before. The sets between are those of margins where possible.
-func chains(all []Keys, margins []Margin) [][]Keys {
-	out := make([][]Keys, len(all))
-	for l := range all {
-		var sets []Keys
-		for _, m := range margins {
-			if m.Level <= l {
-				sets = append(sets, m.Keys)
-			}
-		}
-		slices.SortFunc(sets, func(a, b Keys) int {
-			return cmp.Or(bits.OnesCount64(uint64(a))-bits.OnesCount64(uint64(b)), cmp.Compare(a, b))
-		})
-		out[l] = []Keys{0}
-		for _, s := range append(sets, all[l]) {
-			if last := out[l][len(out[l])-1]; s != last && last&^s == 0 {
-				out[l] = append(out[l], s)
-			}
-		}
-	}
-	return out
-}
-
 // rounder carries out [NewWhole].
 type rounder struct {
 	*Whole
-	fit    *Fit
-	signed bool
-	chains [][]Keys
-	least  [][]int64 // by level and node: the sum of declared totals below the node, or its own
-	known  [][]bool  // whether the node's total follows from declared totals
+	fit     *Fit
+	signed  bool
+	margins []Margin
+	least   [][]int64 // by level and node: the sum of declared totals below the node, or its own
+	known   [][]bool  // whether the node's total follows from declared totals
 }
 
 // declare adds up the declared totals.
@@ -115,53 +90,57 @@ func (r *rounder) declare(fixed map[[2]int]int64) {
 
 // level fills in the blocks of a level from those of the next coarser one.
 func (r *rounder) level(l int) error {
-	h, chain := r.space.Hierarchy, r.chains[l]
-	estimates := make([][]float64, len(chain))
-	for i, keys := range chain {
-		estimates[i] = r.fit.Values(Margin{l, keys})
-		for _, x := range estimates[i] {
-			if !(math.Abs(x) < maxWhole) {
-				return fmt.Errorf("an estimate is %g; only estimates below %d can be rounded", x, int64(maxWhole))
+	h := r.space.Hierarchy
+	for i, c := range r.cover[l] {
+		estimates := make([][]float64, len(c.chain))
+		for j, keys := range c.chain {
+			estimates[j] = r.near(Margin{l, keys})
+			for _, x := range estimates[j] {
+				if !(math.Abs(x) < maxWhole) {
+					return fmt.Errorf("an estimate is %g; only estimates below %d can be rounded", x, int64(maxWhole))
+				}
 			}
 		}
-	}
-	width := r.space.width(r.keys[l])
-	r.blocks[l] = make([]int64, h.Nodes(l)*width)
-	if h.Levels[l].Parent == nil {
-		for i := range h.Nodes(l) {
-			r.put(l, i, r.root(l, i, estimates))
+		width := r.space.width(c.keys)
+		out := make([]int64, h.Nodes(l)*width)
+		if h.Levels[l].Parent == nil {
+			for node := range h.Nodes(l) {
+				copy(out[node*width:], r.root(l, node, i, estimates))
+			}
+		} else {
+			for p, children := range h.children(l + 1) {
+				for j, block := range r.divide(l, i, p, children, estimates) {
+					copy(out[children[j]*width:], block)
+				}
+			}
 		}
-		return nil
-	}
-	wide := r.space.width(r.keys[l+1])
-	for p, children := range h.children(l + 1) {
-		above := r.blocks[l+1][p*wide : (p+1)*wide]
-		for i, block := range r.divide(l, children, above, estimates) {
-			r.put(l, children[i], block)
-		}
+		r.blocks[l] = append(r.blocks[l], out)
 	}
 	return nil
 }
 
-func (r *rounder) put(l, node int, block []int64) {
-	width := r.space.width(r.keys[l])
-	copy(r.blocks[l][node*width:], block)
-}
+// start returns the block over the classifications that clique i shares with an earlier one.
+func (r *rounder) start(l, node, i int) []int64 { return r.sums(l, node, r.cover[l][i].shared) }
 
-// root returns the block of a node without parent.
-func (r *rounder) root(l, node int, estimates [][]float64) []int64 {
-	total := int64(math.Round(estimates[0][node]))
-	switch {
-	case r.known[l][node]:
-		total = r.least[l][node]
-	case !r.signed:
-		total = max(total, r.least[l][node])
+// root returns a clique's block of a node without parent.
+func (r *rounder) root(l, node, i int, estimates [][]float64) (block []int64) {
+	chain := r.cover[l][i].chain
+	if i > 0 {
+		block = r.start(l, node, i)
+	} else {
+		total := int64(math.Round(estimates[0][node]))
+		switch {
+		case r.known[l][node]:
+			total = r.least[l][node]
+		case !r.signed:
+			total = max(total, r.least[l][node])
+		}
+		block = []int64{total}
 	}
-	block, chain := []int64{total}, r.chains[l]
-	for i, keys := range chain[1:] {
+	for step, keys := range chain[1:] {
 		width := r.space.width(keys)
-		of, next := estimates[i+1][node*width:(node+1)*width], make([]int64, width)
-		for s, members := range r.members(keys, chain[i]) {
+		of, next := estimates[step+1][node*width:(node+1)*width], make([]int64, width)
+		for s, members := range r.members(keys, chain[step]) {
 			x := make([]float64, len(members))
 			for j, c := range members {
 				x[j] = of[c]
@@ -184,27 +163,32 @@ func (r *rounder) members(keys, onto Keys) [][]int {
 	return out
 }
 
-// divide returns the children's blocks, whose sum is the parent's block, summed over the classifications that the
-// children's level lacks.
-func (r *rounder) divide(l int, children []int, above []int64, estimates [][]float64) [][]int64 {
-	chain := r.chains[l]
+// divide returns the children's blocks of clique i, whose sum is that of their parent.
+func (r *rounder) divide(l, i, parent int, children []int, estimates [][]float64) [][]int64 {
+	chain := r.cover[l][i].chain
 	blocks := make([][]int64, len(children))
-	for i, n := range r.totals(l, children, r.space.wholeSum(above, r.keys[l+1], 0)[0], estimates[0]) {
-		blocks[i] = []int64{n}
+	if i == 0 {
+		for j, n := range r.totals(l, children, r.sums(l+1, parent, 0)[0], estimates[0]) {
+			blocks[j] = []int64{n}
+		}
+	} else {
+		for j, c := range children {
+			blocks[j] = r.start(l, c, i)
+		}
 	}
 	for step, keys := range chain[1:] {
-		width, parent := r.space.width(keys), r.space.wholeSum(above, r.keys[l+1], keys)
+		width, above := r.space.width(keys), r.sums(l+1, parent, keys)
 		next := make([][]int64, len(children))
-		for i := range next {
-			next[i] = make([]int64, width)
+		for j := range next {
+			next[j] = make([]int64, width)
 		}
 		for s, members := range r.members(keys, chain[step]) {
 			t := transport{signed: r.signed, values: make([]float64, 0, len(children)*len(members))}
 			for _, c := range members {
-				t.columns = append(t.columns, parent[c])
+				t.columns = append(t.columns, above[c])
 			}
-			for i, child := range children {
-				t.rows = append(t.rows, blocks[i][s])
+			for j, child := range children {
+				t.rows = append(t.rows, blocks[j][s])
 				for _, c := range members {
 					t.values = append(t.values, estimates[step+1][child*width+c])
 				}
@@ -250,13 +234,23 @@ func (s *Space) wholeSum(block []int64, keys, onto Keys) []int64 {
 	return out
 }
 
+// sums returns a node's block over some classifications, which one clique of the level must contain.
+func (w *Whole) sums(l, node int, keys Keys) []int64 {
+	for i, c := range w.cover[l] {
+		if keys&^c.keys == 0 {
+			width := w.space.width(c.keys)
+			return w.space.wholeSum(w.blocks[l][i][node*width:(node+1)*width], c.keys, keys)
+		}
+	}
+	return nil
+}
+
 // Values returns the integers of a margin's cells. The margin must be one of those that were rounded, or a sum of
 // these.
 func (w *Whole) Values(m Margin) []int64 {
-	width := w.space.width(w.keys[m.Level])
 	var out []int64
 	for i := range w.space.Hierarchy.Nodes(m.Level) {
-		out = append(out, w.space.wholeSum(w.blocks[m.Level][i*width:(i+1)*width], w.keys[m.Level], m.Keys)...)
+		out = append(out, w.sums(m.Level, i, m.Keys)...)
 	}
 	return out
 }
