@@ -177,13 +177,15 @@ var allowed = map[string][]string{
 	"internal/golden": {}, // tests alone: what the program did, and still must
 
 	"internal/engine/postgres/pgtest": {},
-	"stats/internal/statstest":        {"curator", "internal/exact", "internal/stattest"},
+	"internal/testhome":               {"curator"},
+	"stats/internal/statstest":        {"curator", "internal/exact", "internal/stattest", "internal/testhome"},
 	"mechanism/internal/mechtest":     {"mechanism/internal/opaque", "privacy"},
 }
 
 // testOnly packages are imported by tests alone.
 var testOnly = []string{
-	"internal/stattest", "internal/engine/enginetest", "internal/engine/postgres/pgtest", "mechanism/internal/mechtest", "stats/internal/statstest",
+	"internal/stattest", "internal/testhome", "internal/engine/enginetest", "internal/engine/postgres/pgtest", "mechanism/internal/mechtest",
+	"stats/internal/statstest",
 }
 
 // wardens are the only importers, outside tests, of packages that could break a promise elsewhere.

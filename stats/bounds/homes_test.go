@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	mathrand "math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/stats/bounds"
 )
 
@@ -28,21 +30,11 @@ func pinned(t *testing.T, seed byte) {
 // sealed makes a home from a policy and CSV files, each for a table of its name, and seals it.
 func sealed(t *testing.T, policy string, files map[string]string) (*curator.Owner, string) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	must(t, curator.Init(home))
-	must(t, os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(policy), 0o600))
+	sources := map[string]string{}
 	for name, text := range files {
-		must(t, os.WriteFile(filepath.Join(home, name+".csv"), []byte(text), 0o600))
+		sources[name+".csv"] = text
 	}
-	owner, err := curator.Open(home)
-	must(t, err)
-	t.Cleanup(func() { _ = owner.Close() })
-	for name := range files {
-		_, err := owner.Seal(t.Context(), name, curator.SealOptions{})
-		must(t, err)
-	}
-	return owner, home
+	return testhome.Opened(t, testhome.Files(policy, sources), slices.Sorted(maps.Keys(files))...)
 }
 
 func must(t *testing.T, err error) {

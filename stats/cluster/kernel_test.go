@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dither/curator"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 )
 
 const testPolicy = `
@@ -46,7 +46,7 @@ func testHome(t testing.TB, edit func(string) string, rows int, more ...string) 
 		}
 		fmt.Fprintf(&b, "%s,%.3f,%d,a,1e9,9,3\n", x, at[1]+r.NormFloat64(), int(at[2])+r.IntN(9)-4)
 	}
-	return statstest.Sealed(t, edit(testPolicy), "t", map[string]string{"t.csv": b.String()})
+	return testhome.Sealed(t, edit(testPolicy), "t", map[string]string{"t.csv": b.String()})
 }
 
 func asItIs(s string) string { return s }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dither/internal/engine/postgres/pgtest"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -30,7 +30,7 @@ func TestKMeansLive(t *testing.T) {
 	pgtest.Exec(t, owner, `CREATE SCHEMA made; CREATE TABLE made.t AS SELECT
 	 CASE WHEN i % 100 = 99 THEN NULL ELSE (i % 2)::float8 - 0.5 + (i % 7 - 3) / 50.0 END AS x, 20 + 60 * (i % 2)::int + (i % 5)::int AS n FROM generate_series(0, 2999) AS i`)
 	t.Setenv("DITHER_TEST_KMEANS", owner)
-	c, _ := statstest.Sealed(t, livePolicy, "t", nil)
+	c, _ := testhome.Sealed(t, livePolicy, "t", nil)
 	for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
 		got, err := KMeans(t.Context(), c,
 			Request{Table: "t", Columns: []string{"x", "n"}, K: 2, Method: method, Epsilon: "20", Where: "n >= 0"})

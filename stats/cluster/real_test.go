@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dither/examples/randhie"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 )
 
 const adultPolicy = `
@@ -67,7 +67,7 @@ func TestKMeansOfRealData(t *testing.T) {
 		if of.text == nil {
 			continue
 		}
-		c, _ := statstest.Sealed(t, of.policy, of.table, map[string]string{of.file: string(of.text)})
+		c, _ := testhome.Sealed(t, of.policy, of.table, map[string]string{of.file: string(of.text)})
 		points, weights := distinctPoints(t, string(of.text), of.columns, of.ends)
 		best := weightedCost(points, weights,
 			weightedCentres(task{d: len(of.columns), k: of.k}, points, weights, randomStream(1)))

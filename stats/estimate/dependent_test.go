@@ -7,7 +7,7 @@ import (
 
 	"dither/curator"
 	"dither/examples/randhie"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 )
 
 // Where a person may have several rows, intervals about a population say that they take rows for independent; those
@@ -21,7 +21,7 @@ func TestDependentRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := statstest.Sealed(t,
+	c, _ := testhome.Sealed(t,
 		strings.Replace(strings.Replace(string(policy), "epsilon: 1.2", "epsilon: 100", 1), "maximum: 0.5",
 			"maximum: 10", 1), "visits",
 		map[string]string{"randhie.csv": string(rows)})

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/stats/estimate"
-	"dither/stats/internal/statstest"
 )
 
 // estimateClinic makes a home with 20,000 made-up visits: costs of 50 to 149, and lengths that go with them.
@@ -18,7 +18,7 @@ func estimateClinic() (c *curator.Session, done func()) {
 		cost := 50 + i*37%100
 		fmt.Fprintf(&rows, "%d,%d,%s\n", cost, cost/5+i*53%10, []string{"east", "west"}[i%2])
 	}
-	return statstest.Example(statstest.MadeUp(`
+	return testhome.Example(testhome.Files(`
 version: 1
 population: {name: clinic}
 budget: {epsilon: 100}
@@ -31,7 +31,7 @@ tables:
       cost: {type: real, bounds: [0, 1000]}
       minutes: {type: real, bounds: [0, 240]}
       ward: {type: text, values: [east, west]}
-`, "visits.csv", rows.String()), "visits")
+`, map[string]string{"visits.csv": rows.String()}), "visits")
 }
 
 // A mean for each group, with its interval.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dither/internal/engine/postgres/pgtest"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 )
 
 // A server's table, and persons of several rows under change-one: the counts are those of a file, and their noise fits
@@ -31,7 +31,7 @@ tables:
       x: {type: real, bounds: [-1, 1]}
       ill: {type: text, values: ["no", "yes"]}
 `
-	c, _ := statstest.Sealed(t, policy, "t", nil)
+	c, _ := testhome.Sealed(t, policy, "t", nil)
 	q := GLM{Family: Logistic, Table: "t", Formula: "ill ~ x", Rows: 4000}
 	q.Epsilon = "20"
 	f, err := FitGLM(t.Context(), c, q)

@@ -7,14 +7,14 @@ import (
 
 	"dither/curator"
 	"dither/examples/randhie"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 	"dither/stats/regression"
 )
 
 // Who is in fair health, of the RAND Health Insurance Experiment: a model fitted to those with few visits, and held
 // against those with many.
 func ExampleGLMFit_Calibrate() {
-	c, done := statstest.Example(randhie.Files, "visits")
+	c, done := testhome.Example(randhie.Files, "visits")
 	defer done()
 	ctx := context.Background()
 	fit, err := regression.FitGLM(ctx, c, regression.GLM{

@@ -7,14 +7,14 @@ import (
 
 	"dither/curator"
 	"dither/examples/randhie"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 	"dither/stats/regression"
 )
 
 // A regression of the yearly visits to a physician on the insurance plan and health, of the RAND Health Insurance
 // Experiment.
 func ExampleFitLinear() {
-	c, done := statstest.Example(randhie.Files, "visits")
+	c, done := testhome.Example(randhie.Files, "visits")
 	defer done()
 	ctx := context.Background()
 	question := regression.Linear{

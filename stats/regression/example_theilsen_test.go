@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dither/curator"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 	"dither/stats/regression"
 )
 
@@ -36,7 +36,7 @@ tables:
 		}
 		rows = append(rows, fmt.Sprintf("%.1f,%.1f", hours, height))
 	}
-	c, done := statstest.Example(statstest.MadeUp(policy, "plants.csv", strings.Join(rows, "\n")+"\n"), "plants")
+	c, done := testhome.Example(testhome.Files(policy, map[string]string{"plants.csv": strings.Join(rows, "\n") + "\n"}), "plants")
 	defer done()
 	ctx := context.Background()
 	question := regression.Linear{

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/stats/formula"
-	"dither/stats/internal/statstest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -181,7 +181,7 @@ func TestFitGLMReal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, _ := statstest.Sealed(t, of.policy, "visits", map[string]string{"visits.csv": string(text)})
+			c, _ := testhome.Sealed(t, of.policy, "visits", map[string]string{"visits.csv": string(text)})
 			for _, m := range of.models {
 				m.compare(t, c, of.file)
 			}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/stats/formula"
-	"dither/stats/internal/statstest"
 )
 
 const glmPolicy = `
@@ -50,7 +50,7 @@ func glmHome(t testing.TB, budget, most string, rows int) (*curator.Session, str
 		}
 		fmt.Fprintf(&b, "%d,%g,%s,1,,%t,-2,%d\n", age, x, g, r.Float64() < 1/(1+math.Exp(-z)), visits)
 	}
-	return statstest.Sealed(t, strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people",
+	return testhome.Sealed(t, strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people",
 		map[string]string{"people.csv": b.String()})
 }
 

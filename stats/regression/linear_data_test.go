@@ -10,7 +10,7 @@ import (
 
 	"dither/curator"
 	"dither/examples/randhie"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -96,7 +96,7 @@ func TestLinearRealData(t *testing.T) {
 
 func homeOf(t *testing.T, policy, file, rows, table string) *curator.Session {
 	t.Helper()
-	c, _ := statstest.Sealed(t, policy, table, map[string]string{file: rows})
+	c, _ := testhome.Sealed(t, policy, table, map[string]string{file: rows})
 	return c
 }
 

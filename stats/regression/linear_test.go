@@ -9,7 +9,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/splitmix"
-	"dither/stats/internal/statstest"
+	"dither/internal/testhome"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -61,7 +61,7 @@ func newHome(t testing.TB, budget string, n int) *curator.Session {
 		odd := map[string]string{"a": "it's", "b": `a \ b`, "c": `"not ""so"""`}[p.g]
 		fmt.Fprintf(&rows, "%.6f,%g,%s,,4,%t,%s\n", p.y, p.x, p.g, p.x > 1, odd)
 	}
-	c, _ := statstest.Sealed(t, policy, "points", map[string]string{"points.csv": rows.String()})
+	c, _ := testhome.Sealed(t, policy, "points", map[string]string{"points.csv": rows.String()})
 	return c
 }
 

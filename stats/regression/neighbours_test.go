@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/stats/cluster"
 	"dither/stats/estimate"
 	"dither/stats/internal/statstest"
@@ -65,7 +66,7 @@ func neighboursHome(t *testing.T, neighbours, budget string, persons bool) (*cur
 		fmt.Fprintf(&text, "%d,%d,%g,%g,%t\n", i/3+i%2*1000, row.g, row.x, row.y, row.ill)
 	}
 	policy := strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget, "UNIT", unit).Replace(neighboursPolicy)
-	c, _ := statstest.Sealed(t, policy, "people", map[string]string{"people.csv": text.String()})
+	c, _ := testhome.Sealed(t, policy, "people", map[string]string{"people.csv": text.String()})
 	return c, rows
 }
 

@@ -1,16 +1,14 @@
 package answer_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/strategy"
 	"dither/strategy/answer"
 )
@@ -33,14 +31,6 @@ tables:
 // home makes a home of 900 visits: 100 + 10·h in hour h < 6, and none later. The day is NULL for every seventh row.
 func home(tb testing.TB, budget string) *curator.Session {
 	tb.Helper()
-	must := func(err error) {
-		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
-	}
-	dir := tb.TempDir()
-	must(curator.Init(dir))
 	var rows strings.Builder
 	rows.WriteString("hour,day,cost\n")
 	i := 0
@@ -54,14 +44,8 @@ func home(tb testing.TB, budget string) *curator.Session {
 			i++
 		}
 	}
-	must(os.WriteFile(filepath.Join(dir, "policy.yaml"), fmt.Appendf(nil, policy, budget), 0o600))
-	must(os.WriteFile(filepath.Join(dir, "visits.csv"), []byte(rows.String()), 0o600))
-	owner, err := curator.Open(dir)
-	must(err)
-	tb.Cleanup(func() { must(owner.Close()) })
-	_, err = owner.Seal(context.Background(), "visits", curator.SealOptions{StateHome: tb.TempDir()})
-	must(err)
-	return owner.Session()
+	c, _ := testhome.Sealed(tb, fmt.Sprintf(policy, budget), "visits", map[string]string{"visits.csv": rows.String()})
+	return c
 }
 
 func must[T any](t testing.TB) func(T, error) T {

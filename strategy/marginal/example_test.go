@@ -3,26 +3,17 @@ package marginal_test
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/strategy"
 	"dither/strategy/marginal"
 )
 
 // All marginals of up to two of three columns, measured together.
 func Example() {
-	dir, err := os.MkdirTemp("", "dither-example-")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	session, _, done, err := survey(dir)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	files, _ := survey()
+	session, done := testhome.Example(files, "people")
 	defer done()
 
 	ctx := context.Background()

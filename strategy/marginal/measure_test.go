@@ -1,11 +1,9 @@
 package marginal_test
 
 import (
-	"context"
 	"fmt"
+	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/stattest"
+	"dither/internal/testhome"
 	"dither/strategy"
 	"dither/strategy/marginal"
 )
@@ -20,12 +19,8 @@ import (
 // question asks for the histogram over all three keys of survey.
 const question = "SELECT COUNT(*) FROM people GROUP BY region, smokes, age"
 
-// survey seals 600 made-up people and returns a session, with the exact counts by region, smokes and age.
-func survey(dir string) (s *curator.Session, exact map[[3]int]float64, done func(), err error) {
-	home := filepath.Join(dir, "home")
-	if err := curator.Init(home); err != nil {
-		return nil, nil, nil, err
-	}
+// survey returns the files of a home with 600 made-up people, and the exact counts by region, smokes and age.
+func survey() (files fs.FS, exact map[[3]int]float64) {
 	policy := `
 version: 1
 population: {name: survey}
@@ -47,27 +42,15 @@ tables:
 		exact[k]++
 		fmt.Fprintf(&rows, "%s,%s,%d\n", []string{"east", "north", "west"}[k[0]], []string{"no", "yes"}[k[1]], k[2]+1)
 	}
-	for name, text := range map[string]string{"policy.yaml": policy, "people.csv": rows.String()} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	owner, err := curator.Open(home)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	_, err = owner.Seal(context.Background(), "people", curator.SealOptions{StateHome: dir})
-	return owner.Session(), exact, func() { _ = owner.Close() }, err
+	return testhome.Files(policy, map[string]string{"people.csv": rows.String()}), exact
 }
 
-// open is survey for tests.
+// open seals the survey, and returns a session, the exact counts, and the domain.
 func open(t *testing.T) (*curator.Session, map[[3]int]float64, *marginal.Domain) {
 	t.Helper()
-	s, exact, done, err := survey(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(done)
+	files, exact := survey()
+	o, _ := testhome.Opened(t, files, "people")
+	s := o.Session()
 	d := must(marginal.DomainOf(t.Context(), s, curator.Request{SQL: question, Rho: "5"}, "region", "smokes", "age"))(t)
 	return s, exact, d
 }

@@ -2,7 +2,6 @@ package tabulate_test
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -12,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dither/curator"
+	"dither/internal/testhome"
 	"dither/strategy/tabulate"
 )
 
@@ -24,7 +23,6 @@ func TestCountyToCountry(t *testing.T) {
 		counties, rows = 3000, 10_000_000
 	}
 	dir := t.TempDir()
-	home := filepath.Join(dir, "home")
 	var places []string
 	for i := range counties {
 		places = append(places, fmt.Sprintf("%d,s%d,d%d", i, i*50/counties, i*50/counties/6))
@@ -43,11 +41,10 @@ tables:
       age: {type: integer, bounds: [0, 3]}
       tenure: {type: text, values: [own, rent, other]}
 `
-	f := errors.Join(
-		curator.Init(home),
-		os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(policy), 0o600),
+	err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600),
 		os.WriteFile(filepath.Join(dir, "places.csv"), []byte("county,state,division\n"+strings.Join(places, "\n")), 0o600),
-		people(filepath.Join(home, "people.csv"), counties, rows),
+		people(filepath.Join(dir, "people.csv"), counties, rows),
 		os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte(`
 version: 1
 price: {rho: 0.5}
@@ -59,21 +56,10 @@ tables:
   - {name: residents, from: people, rows: [county, state, division, country]}
 `), 0o600),
 	)
-	if f != nil {
-		t.Fatal(f)
-	}
-	owner, err := curator.Open(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := owner.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := owner.Seal(context.Background(), "people", curator.SealOptions{StateHome: dir}); err != nil {
-		t.Fatal(err)
-	}
+	owner, _ := testhome.Opened(t, os.DirFS(dir), "people")
 	s, err := tabulate.Load(filepath.Join(dir, "spec.yaml"))
 	if err != nil {
 		t.Fatal(err)

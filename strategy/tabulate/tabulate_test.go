@@ -7,11 +7,11 @@ import (
 	"math"
 	"math/big"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	"dither/strategy/tabulate"
 )
 
@@ -32,8 +32,6 @@ tables:
 // session seals 600 made-up people.
 func session(t testing.TB, budget string) *curator.Session {
 	t.Helper()
-	dir := t.TempDir()
-	home := filepath.Join(dir, "home")
 	var rows strings.Builder
 	rows.WriteString("county,sex,age\n")
 	for i := range 600 {
@@ -43,27 +41,8 @@ func session(t testing.TB, budget string) *curator.Session {
 		}
 		fmt.Fprintf(&rows, "%s,%s,%d\n", county, []string{"f", "m"}[i%2], i%100)
 	}
-	err := errors.Join(
-		curator.Init(home),
-		os.WriteFile(filepath.Join(home, "policy.yaml"), fmt.Appendf(nil, policyText, budget), 0o600),
-		os.WriteFile(filepath.Join(home, "people.csv"), []byte(rows.String()), 0o600),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	owner, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := owner.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := owner.Seal(context.Background(), "people", curator.SealOptions{StateHome: dir}); err != nil {
-		t.Fatal(err)
-	}
-	return owner.Session()
+	c, _ := testhome.Sealed(t, fmt.Sprintf(policyText, budget), "people", map[string]string{"people.csv": rows.String()})
+	return c
 }
 
 func parse(t testing.TB, text string) *tabulate.Spec {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 )
 
 const ofPolicy = `
@@ -29,28 +28,10 @@ tables:
 // town is a home of six people, under a budget.
 func town(t *testing.T, budget string) *curator.Session {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"policy.yaml": strings.Replace(ofPolicy, "BUDGET", budget, 1),
-		"people.csv":  "age,ill,city\n30,true,a\n40,false,b\n50,true,c\n60,true,a\n70,false,b\n80,true,c\n",
-	} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	owner, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = owner.Close() })
-	if _, err := owner.Seal(t.Context(), "people", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return owner.Session()
+	c, _ := testhome.Sealed(t, strings.Replace(ofPolicy, "BUDGET", budget, 1), "people", map[string]string{
+		"people.csv": "age,ill,city\n30,true,a\n40,false,b\n50,true,c\n60,true,a\n70,false,b\n80,true,c\n",
+	})
+	return c
 }
 
 const (
