@@ -46,7 +46,7 @@ func TestBracketHoldsTheExponent(t *testing.T) {
 			t.Fatalf("16γ = %s is not between %s and %s", x.FloatString(40), at(lo).FloatString(40), at(hi).FloatString(40))
 		}
 		width := new(big.Rat).Sub(at(hi), at(lo))
-		if width.Cmp(new(big.Rat).SetFrac64(1, 1<<43)) > 0 {
+		if width.Cmp(new(big.Rat).SetFrac64(1, 1<<42)) > 0 {
 			t.Fatalf("the bracket is %s wide", width.FloatString(20))
 		}
 	})
@@ -112,5 +112,32 @@ func TestOpenWholePart(t *testing.T) {
 	})
 	if open < 20 {
 		t.Errorf("only %d whole parts were open", open)
+	}
+}
+
+// TestFarthestProposalFits takes recordings of the farthest proposal that is within 64 scales, for the largest σ of each
+// number of digits: u + t·v must fit into a word. Chance never brings such a proposal.
+func TestFarthestProposalFits(t *testing.T) {
+	fixed := 0
+	for _, digits := range []uint{70, 106, 107, 108, 111} {
+		n := new(big.Int).Lsh(bigOne, digits)
+		g := NewGaussian(new(big.Rat).SetInt(n.Sub(n, bigOne)))
+		recording := make([]byte, 2+8)                                                 // heads, and a step of last
+		recording = binary.LittleEndian.AppendUint64(recording, powers[near-1-last]-1) // v = near − 1
+		recording = append(recording, make([]byte, 8000)...)                           // every coin comes true
+		recording[0] = 0x10
+		if g.path != pathFixed {
+			continue
+		}
+		fixed++
+		rapid.Check(t, func(t *rapid.T) {
+			at := 2 + 8 + 8 + rapid.IntRange(0, 8).Draw(t, "at")
+			recording := append(recording[:len(recording):len(recording)], recordings().Draw(t, "recording")...)
+			recording[at] = rapid.Byte().Draw(t, "byte")
+			agree(t, recording, map[path]func(*entropy.Source, *big.Int) *big.Int{pathBig: g.drawBig, pathFixed: g.Draw})
+		})
+	}
+	if fixed < 3 {
+		t.Errorf("only %d parameters were on the path", fixed)
 	}
 }

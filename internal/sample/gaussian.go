@@ -64,7 +64,7 @@ const near = 64 * 16
 
 // Draw sets z to an integer that has exactly the distribution of DiscreteGaussian and is independent of every other
 // draw. It returns z. It allocates nothing if z has room and the sampler does not use big integers. It uses big
-// integers in all draws if σ ≥ 2⁵⁶ or 2ndt² ≥ 2⁵¹², and if σ < 1 and 2ndt² ≥ 2¹²⁸.
+// integers in all draws if σ ≥ 2⁵⁴ − 1 or 2ndt² ≥ 2⁵¹², and if σ < 1 and 2ndt² ≥ 2¹²⁸.
 //
 // It is Algorithm 3 of Canonne, Kamath & Steinke 2020. Propose y from the discrete Laplace of scale t, as in
 // Laplace.Draw. Accept it with probability exp(−γ),

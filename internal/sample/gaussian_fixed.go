@@ -23,12 +23,12 @@ type fixed struct {
 // fixedWords is the largest number of words of den on this path.
 const fixedWords = 8
 
-// newFixed returns the constants for σ² = n/d ≥ 1 and t = ⌊σ⌋ + 1, if t < 2⁵⁶ and the words suffice. area is dt².
+// newFixed returns the constants for σ² = n/d ≥ 1 and t = ⌊σ⌋ + 1, if t < 2⁵⁴ and the words suffice. area is dt².
 //
 // Since t ≤ 2σ, 2^shift ≤ 2⁷·2σ, so α·2^(fraction + shift) ≤ √8·2⁸·2⁵⁴ < 2⁶⁴. Since σ < t, β < √8.
 func newFixed(n, d, t, area, den *big.Int) (f fixed, ok bool) {
 	words := (den.BitLen() + 63) / 64
-	if n.Cmp(d) < 0 || t.BitLen() > 56 || words < 2 || words > fixedWords {
+	if n.Cmp(d) < 0 || t.BitLen() > 54 || words < 2 || words > fixedWords {
 		return f, false
 	}
 	root := func(num, den *big.Int, digits uint) *big.Int { // ⌊√(8·num/den)·2^digits⌋
@@ -44,7 +44,7 @@ func newFixed(n, d, t, area, den *big.Int) (f fixed, ok bool) {
 	return f, true
 }
 
-// drawFixed is Draw for t < 2⁵⁶, σ ≥ 1, and n and d of many words. It returns the integers of drawBig from the same
+// drawFixed is Draw for t < 2⁵⁴, σ ≥ 1, and n and d of many words. It returns the integers of drawBig from the same
 // bytes: it brackets each number that decides, and far decides wherever a bracket leaves a decision open.
 //
 // Claim: lo and hi below bracket 16γ·2^(2·fraction). Proof: 16γ = 8(|y| − σ²/t)²/σ² = (α|y| − β)². Let A be alpha and
@@ -53,8 +53,8 @@ func newFixed(n, d, t, area, den *big.Int) (f fixed, ok bool) {
 // below x − beta + 2. Its magnitude is between the distances from 0 of the nearest and of the farthest number between
 // these ends. ∎
 //
-// The magnitude is below 64t·√8/σ·2^fraction < 2⁶³, because t ≤ 2σ. The bracket of 16γ has a width below 2⁻⁴³, so that
-// few draws need big integers.
+// The magnitude is below 64t·√8/σ·2^fraction < 2⁶³, because t ≤ 2σ. The bracket of 16γ has a width below 6·2⁹·2⁻⁵⁴ <
+// 2⁻⁴², so that few draws need big integers.
 func (g *Gaussian) drawFixed(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(9)
@@ -65,7 +65,7 @@ func (g *Gaussian) drawFixed(src *entropy.Source, z *big.Int) *big.Int {
 		}
 		negative := coins&256 != 0
 		if v < near {
-			y := (u + g.t*v) >> 4
+			y := (u + g.t*v) >> 4 // u + tv < 2¹⁰t < 2⁶⁴, as v < 2¹⁰
 			if negative && y == 0 {
 				continue // reject −0
 			}
