@@ -144,7 +144,8 @@ func TestPriceLimitsOfSeveralQuestions(t *testing.T) {
 	}
 }
 
-// The measured questions are charged to the analyst who asks, and together must fit into what remains to that analyst.
+// Several measured questions are charged to the analyst who asks them. Their prices together must fit into that analyst's
+// remaining budget.
 func TestSeveralQuestionsOfAnAnalyst(t *testing.T) {
 	c := sharesHome(t, "add-remove")
 	sql := "SELECT COUNT(*) AS n, (SELECT SUM(euros) FROM bills) AS s FROM visits"

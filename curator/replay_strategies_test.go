@@ -109,8 +109,8 @@ func replayStrategies(t *testing.T, relation string, w twins) {
 	}
 }
 
-// An answer less its noise is the matrix times the exact histogram: the noise is that of a question with as many cells at the
-// same price and sensitivity, drawn from the same randomness.
+// An answer less its noise is the matrix times the exact histogram: the noise is that of a question with as many cells
+// at the same price and sensitivity, drawn from the same randomness.
 func TestStrategiesAnswerTheirQueries(t *testing.T) {
 	for name, terms := range map[string]homeTerms{"pure": pureTerms, "zCDP": zcdpTerms} {
 		c := terms.alone(t)
@@ -137,7 +137,8 @@ func TestStrategiesAnswerTheirQueries(t *testing.T) {
 		}
 		for i, at := range []int{2, 0, 4, 1, 3} {
 			if same.Parts[0].Values[i].Cmp(plain.Vectors[0].Values[i]) != 0 {
-				t.Errorf("%s: cell %d is %s, and %s of the plain question", name, i, same.Parts[0].Values[i], plain.Vectors[0].Values[i])
+				t.Errorf("%s: cell %d is %s, and %s of the plain question", name, i,
+					same.Parts[0].Values[i], plain.Vectors[0].Values[i])
 			}
 			noise := new(big.Int).Sub(same.Parts[0].Values[i], big.NewInt(days[i]))
 			if want := noise.Add(noise, big.NewInt(days[at])); permuted.Parts[0].Values[i].Cmp(want) != 0 {
@@ -147,8 +148,8 @@ func TestStrategiesAnswerTheirQueries(t *testing.T) {
 	}
 }
 
-// The order of the keys in GROUP BY and in a part does not change the cells that a matrix reads, and a repeated request is a
-// replay for the same matrix alone.
+// The order of the keys in GROUP BY and in a part does not change the cells that a matrix reads, and a repeated request
+// is a replay for the same matrix alone.
 func TestStrategiesReplay(t *testing.T) {
 	c := pureTerms.alone(t)
 	ask := func(sql string, keys []int, sides ...int) *StrategyMeasurement {
@@ -174,8 +175,8 @@ func TestStrategiesReplay(t *testing.T) {
 	}
 }
 
-// Over a relation, the keys and values of a row choose which rows of a unit count. The same rows count in parts with different
-// keys: a part by day has the answers of a part that adds up the cells of all keys, under the same noise.
+// Over a relation, the keys and values of a row choose which rows of a unit count. The same rows count in parts with
+// different keys: a part by day has the answers of a part that adds up the cells of all keys, under the same noise.
 func TestStrategiesCountTheSameRowsOfARelation(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	var rows strings.Builder
@@ -255,7 +256,8 @@ func TestStrategiesRefuse(t *testing.T) {
 		if codeOf(err) != CodePolicy && codeOf(err) != CodeUsage || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("%s: %v, want a refusal about %q", name, err, bad.says)
 		}
-		if _, again := c.ExplainStrategy(t.Context(), Strategy{Request: Request{SQL: bad.sql}, Parts: bad.part}); again == nil || again.Error() != err.Error() {
+		_, again := c.ExplainStrategy(t.Context(), Strategy{Request: Request{SQL: bad.sql}, Parts: bad.part})
+		if again == nil || again.Error() != err.Error() {
 			t.Errorf("%s: explained, it says %v", name, again)
 		}
 	}
@@ -267,7 +269,8 @@ func TestStrategiesRefuse(t *testing.T) {
 // The replay key of a measurement stays what it was, so that homes give their releases again.
 func TestStrategyKeysStay(t *testing.T) {
 	c := pureTerms.alone(t)
-	s := must[linear.Strategy](t)(linear.NewStrategy(linear.Product{linear.Centred(5), linear.Total(2)}, linear.Product{linear.Identity(10)}))
+	s := must[linear.Strategy](t)(linear.NewStrategy(
+		linear.Product{linear.Centred(5), linear.Total(2)}, linear.Product{linear.Identity(10)}))
 	of := must[*release.Linear](t)(c.strategy(Strategy{
 		Request: Request{SQL: "SELECT SUM(cost) FROM visits WHERE day <> 'fri' GROUP BY day, cost > 5", Epsilon: "0.5"},
 		Parts:   []StrategyPart{{Keys: []int{0, 1}, Queries: s, Weight: 2}, {Queries: must[linear.Strategy](t)(linear.NewStrategy(linear.Product{linear.Total(1)}))}},

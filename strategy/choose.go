@@ -98,8 +98,8 @@ func ofHaar(w Workload, unit Unit) (*Strategy, error) {
 	return New("Haar", w, m, unit)
 }
 
-// bestTree returns the tree without a root of least RMSE, and its branching factor, among those of [Branchings]. It is nil
-// if there are none.
+// bestTree returns the tree without a root of least RMSE, and its branching factor, among those of [Branchings]. It is
+// nil if there are none.
 func bestTree(w Workload, unit Unit) (best *Strategy, branching int, err error) {
 	for _, b := range Branchings(w.cells) {
 		s, err := ofTree(fmt.Sprintf("tree(%d)", b), w, Tree{Cells: w.cells, Branching: b}, unit)

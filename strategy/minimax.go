@@ -14,15 +14,15 @@ type Minimax struct {
 	Bound float64
 }
 
-// MinimaxPrefixes returns the strategy of least maximum error for the running totals of n cells, under Gaussian noise. Its
-// matrix C is lower triangular, so that row t needs the cells 0 … t alone: C suits a stream that is measured step by
-// step. The columns of C have norms near 2³⁰.
+// MinimaxPrefixes returns the strategy of least maximum error for the running totals of n cells, under Gaussian noise.
+// Its matrix C is lower triangular, so that row t needs the cells 0 … t alone: C suits a stream that is measured step
+// by step. The columns of C have norms near 2³⁰.
 //
 // With W the matrix of running totals and X = CᵀC, the problem is min max_t (W·X⁻¹·Wᵀ)_tt with X_jj ≤ 1. The largest of
-// several numbers is at least every weighted mean of them. So for weights z > 0 on the totals and y > 0 on the cells, the
-// duality of [Optimal] gives the lower bound T(y, z)²/(Σy·Σz) on the variance, where T is the trace of (D^½·WᵀZW·D^½)^½,
-// the sum of the singular values of Z^½·W·D^½. Reversing the order of the cells turns W into Wᵀ, so the optimum has z
-// equal to y reversed. The code ascends to it as [Optimal] does.
+// several numbers is at least every weighted mean of them. So for weights z > 0 on the totals and y > 0 on the cells,
+// the duality of [Optimal] gives the lower bound T(y, z)²/(Σy·Σz) on the variance, where T is the trace of
+// (D^½·WᵀZW·D^½)^½, the sum of the singular values of Z^½·W·D^½. Reversing the order of the cells turns W into Wᵀ, so
+// the optimum has z equal to y reversed. The code ascends to it as [Optimal] does.
 func MinimaxPrefixes(n int) (*Minimax, error) {
 	if n < 1 || n > MaxOptimised {
 		return nil, fmt.Errorf("%w: the strategy of least maximum error is computed for 1 to %d cells, not %d",

@@ -20,8 +20,8 @@ const MaxDense = 1024
 // With X = AᵀA, the problem is the convex programme min tr(X⁻¹V) with X_ii ≤ 1, where V is [Workload.Gram]. For every y
 // > 0 and D = diag(y), weak duality gives tr(X⁻¹V) ≥ T(y)²/Σy with T(y) = tr((D^½VD^½)^½), because tr(X⁻¹V) + tr(DX) ≥
 // 2·T(y) for every X (the minimum is at X = D^−½·(D^½VD^½)^½·D^−½), and scaling y gives the square. At the optimum y is
-// proportional to the diagonal of M = (D^½VD^½)^½. The iteration y ← M_ii²/y_i ascends to it, and any of its points is a
-// certificate. The bound subtracts the errors of rounding and quadrature (see rounding and quadrature).
+// proportional to the diagonal of M = (D^½VD^½)^½. The iteration y ← M_ii²/y_i ascends to it, and any of its points is
+// a certificate. The bound subtracts the errors of rounding and quadrature (see rounding and quadrature).
 //
 // The measured matrix is the lower triangular factor of X, in multiples of 2^−30. Its expected errors are computed from
 // these integers.
@@ -73,8 +73,8 @@ func (w Workload) roots() (r roots, slow bool) {
 // leastShare keeps y away from 0, where a cell needs no norm of 1: roots of rounding errors would decide X there.
 const leastShare = 1e-5
 
-// ascend maximises T(y)²/Σy, and returns the largest value with its y. It stops when a primal solution, X divided by its
-// largest diagonal entry, has a loss within 1 + tolerance of the bound, or when the bound no longer increases by a
+// ascend maximises T(y)²/Σy, and returns the largest value with its y. It stops when a primal solution, X divided by
+// its largest diagonal entry, has a loss within 1 + tolerance of the bound, or when the bound no longer increases by a
 // hundredth of the tolerance.
 func ascend(r roots, n int, tolerance float64) (best []float64, bound float64) {
 	y := make([]float64, n)
@@ -116,9 +116,9 @@ func ascend(r roots, n int, tolerance float64) (best []float64, bound float64) {
 }
 
 // gramOf returns X = D^−½·M·D^−½ with a diagonal of at most 1. Entries of the diagonal above 1 are scaled to 1. Those
-// below 1 belong to cells that need no norm of 1, if they are clearly below; the others are scaled too. A share of 1e-5 of
-// the identity is mixed in, so that X is positive definite also for a workload that does not determine every cell. It
-// raises the loss by at most that share, because X ↦ tr(X⁻¹V) decreases.
+// below 1 belong to cells that need no norm of 1, if they are clearly below; the others are scaled too. A share of 1e-5
+// of the identity is mixed in, so that X is positive definite also for a workload that does not determine every cell.
+// It raises the loss by at most that share, because X ↦ tr(X⁻¹V) decreases.
 func gramOf(m *mat.SymDense, y []float64) *mat.SymDense {
 	const share, slack = 1e-5, 0.99
 	n := len(y)

@@ -5,8 +5,9 @@ import "math"
 // optimise adds the candidates that are found by optimisation, and returns a certified lower bound on the RMSE of every
 // strategy.
 //
-// The bound for Gaussian noise also holds for Laplace noise: the L2 norm of a column is at most its L1 norm, so a matrix
-// has at least the error under Laplace noise that it has under Gaussian noise, both in units of the noise of one count.
+// The bound for Gaussian noise also holds for Laplace noise: the L2 norm of a column is at most its L1 norm, so a
+// matrix has at least the error under Laplace noise that it has under Gaussian noise, both in units of the noise of one
+// count.
 func (c *Choice) optimise(w Workload, unit Unit, add func(*Strategy, error) error) (float64, error) {
 	if unit == Rho && w.cells <= MaxOptimised {
 		s, bound, err := Optimal(w)

@@ -17,10 +17,10 @@ type roots interface {
 
 // quadrature is a rational approximation √x ≈ x·Σ_k weights[k]/(x + shifts[k]) on [low, high].
 //
-// It is the midpoint rule for √x = (2/π)·∫ x/(x + t²) dt over t > 0, after the substitution t = √low·sc(u) with Jacobi's
-// elliptic function of the complementary modulus [Hale, Higham & Trefethen, Computing A^α, log(A), and related matrix
-// functions by contour integrals, SIAM J. Numer. Anal. 2008]. The integrand is periodic and analytic in a strip, so the
-// error falls geometrically with the nodes.
+// It is the midpoint rule for √x = (2/π)·∫ x/(x + t²) dt over t > 0, after the substitution t = √low·sc(u) with
+// Jacobi's elliptic function of the complementary modulus [Hale, Higham & Trefethen, Computing A^α, log(A), and related
+// matrix functions by contour integrals, SIAM J. Numer. Anal. 2008]. The integrand is periodic and analytic in a strip,
+// so the error falls geometrically with the nodes.
 type quadrature struct {
 	shifts, weights []float64
 	err             float64 // the largest relative error on [low, high], from a grid of points
@@ -114,8 +114,8 @@ func prefixRoots(z []float64) *tridiagonal {
 	}
 }
 
-// rangeRoots returns the roots of all ranges, each with the given weight. Without it, V_ij = (i+1)(n−j) for i ≤ j is n+1 times the inverse of the matrix with 2
-// on its diagonal and −1 beside it.
+// rangeRoots returns the roots of all ranges, each with the given weight. Without it, V_ij = (i+1)(n−j) for i ≤ j is
+// n+1 times the inverse of the matrix with 2 on its diagonal and −1 beside it.
 func rangeRoots(n int, weight float64) *tridiagonal {
 	return &tridiagonal{
 		inverse: func() (diagonal, beside []float64) {
@@ -180,10 +180,11 @@ func pivots(diagonal, beside []float64, shift float64, down, up []float64) {
 	}
 }
 
-// rounding bounds the relative error of a trace of square roots by floats' rounding, for a matrix of the given condition.
-// A sweep of [tridiagonal] computes the exact pivots of a matrix whose entries differ by a few units of rounding, and the
-// sum of two sweeps cancels at most as many digits as the condition has. Each of these changes an eigenvalue, and with it
-// the trace, by a relative error of at most some units of rounding times the condition; 8 of them leave a margin.
+// rounding bounds the relative error of a trace of square roots by floats' rounding, for a matrix of the given
+// condition. A sweep of [tridiagonal] computes the exact pivots of a matrix whose entries differ by a few units of
+// rounding, and the sum of two sweeps cancels at most as many digits as the condition has. Each of these changes an
+// eigenvalue, and with it the trace, by a relative error of at most some units of rounding times the condition; 8 of
+// them leave a margin.
 func rounding(condition float64) float64 { return 8 * 0x1p-53 * condition }
 
 func (t *tridiagonal) diagonal(y []float64) (m []float64, trace float64) {

@@ -9,8 +9,8 @@ import (
 // Unit is the currency in which the measurements are paid for, which decides their noise.
 type Unit int
 
-// The units. For a price in ρ the noise is Gaussian, and its deviation scales with the largest L2 norm of a column. For a
-// price in ε the noise is Laplace, and scales with the largest L1 norm.
+// The units. For a price in ρ the noise is Gaussian, and its deviation scales with the largest L2 norm of a column. For
+// a price in ε the noise is Laplace, and scales with the largest L1 norm.
 const (
 	Rho Unit = iota
 	Epsilon

@@ -39,7 +39,7 @@ type frame struct {
 	merged []bool
 	chosen string // why the rows depend on noise; "" if they do not
 	// sifted reports whether noise that is independent of the numbers in the rows decides which rows there are. The numbers
-	// keep their intervals. What is computed from several rows has none.
+	// keep their intervals. A value that is computed from several rows has no interval.
 	sifted bool
 }
 

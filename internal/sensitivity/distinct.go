@@ -8,9 +8,9 @@ import (
 	"dither/privacy"
 )
 
-// WithFew returns a bound for a count of distinct values that is no larger than b, if the number of values is known, and
-// for a sum of distinct values (withDistinct has its proof). For any other measure it returns b. The parameter cells is the number of cells (groups) of the vector, or 0 if that
-// number is unknown.
+// WithFew returns a bound for a count of distinct values that is no larger than b, if the number of values is known,
+// and for a sum of distinct values (withDistinct has its proof). For any other measure it returns b. The parameter
+// cells is the number of cells (groups) of the vector, or 0 if that number is unknown.
 //
 // Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //
@@ -61,11 +61,11 @@ func corner(x, k int64) int64 { return x/k*k*k + x%k*(x%k) }
 //
 // Proof. Each counting row has an integer in [Lo, Hi], to which the engine clamps before it looks for repeated values.
 // So, as in the proof at OfMeasure, the unit's own rows determine a set P of at most R pairs of a cell and such an
-// integer, where R is the cap on rows. The sum of a cell is the sum of its integers in the union of all units' sets. Let
-// c have, for each cell, the sum of the integers whose pairs are in P and in no other unit's set. The integers of one
-// cell are distinct. So each cᵢ lies in [−N, A], where A is the sum of the R largest positive integers in [Lo, Hi], or of
-// all if they are fewer, and N is the same for the negative ones. Let M := max(|Lo|, |Hi|) and B := max(A, N). The pairs
-// are at most R, so ‖c‖₁ ≤ S := R·M, and with C cells also ‖c‖₁ ≤ C·B. And ‖c‖₂² ≤ maxᵢ|cᵢ|·‖c‖₁ ≤ B·S.
+// integer, where R is the cap on rows. The sum of a cell is the sum of its integers in the union of all units' sets.
+// Let c have, for each cell, the sum of the integers whose pairs are in P and in no other unit's set. The integers of
+// one cell are distinct. So each cᵢ lies in [−N, A], where A is the sum of the R largest positive integers in [Lo, Hi],
+// or of all if they are fewer, and N is the same for the negative ones. Let M := max(|Lo|, |Hi|) and B := max(A, N).
+// The pairs are at most R, so ‖c‖₁ ≤ S := R·M, and with C cells also ‖c‖₁ ≤ C·B. And ‖c‖₂² ≤ maxᵢ|cᵢ|·‖c‖₁ ≤ B·S.
 //
 // Under add/remove, the sums differ by c. Under change-one, they differ by d = c − c′, where both are relative to the
 // same union of the other units' sets. So ‖d‖₁ ≤ 2S and ‖d‖₂² ≤ 4·B·S. If all integers have one sign, c·c′ ≥ 0, so

@@ -16,8 +16,8 @@ import (
 // add/remove, both are attained if all rows of a unit may lie in one cell and have the largest magnitude.
 //
 // Proof. Let a_j be the columns of A. A unit's own rows alone decide which of its rows count, and at most r of them do.
-// Row k adds an integer v_k in [Lo, Hi] to one cell j_k. So the unit contributes u = Σ v_k e_{j_k} to the cells and Au =
-// Σ v_k a_{j_k} to the answers. Let M = max(|Lo|, |Hi|), and let N be the largest norm of a column. By the triangle
+// Row k adds an integer v_k in [Lo, Hi] to one cell j_k. So the unit contributes u = Σ v_k e_{j_k} to the cells and Au
+// = Σ v_k a_{j_k} to the answers. Let M = max(|Lo|, |Hi|), and let N be the largest norm of a column. By the triangle
 // inequality, ‖Au‖ ≤ Σ |v_k|·‖a_{j_k}‖ ≤ rMN, in L1 and in L2 norm.
 //
 // Under add/remove, the answers differ by Au. Under change-one, they differ by Au − Au′. So they differ by at most 2rMN

@@ -141,8 +141,8 @@ func rowNorms(b *bounded.Statement, s *bounded.VectorSum) (l1, l2squared *big.In
 	return half, new(big.Int).Mul(l2squared, l2squared)
 }
 
-// Norms returns bounds on the coordinates of a block in every counting row, in grid units: A₁ ≥ ‖x‖₁ and A₂ ≥ ‖x‖₂². Both
-// follow from the ranges of the coordinates. If the statement enforces Most = R, they also follow from R: ‖x‖₁ ≤ R
+// Norms returns bounds on the coordinates of a block in every counting row, in grid units: A₁ ≥ ‖x‖₁ and A₂ ≥ ‖x‖₂².
+// Both follow from the ranges of the coordinates. If the statement enforces Most = R, they also follow from R: ‖x‖₁ ≤ R
 // implies ‖x‖₂ ≤ ‖x‖₁ ≤ R, and ‖x‖₂ ≤ R implies ‖x‖₁ ≤ √d·R.
 func Norms(b *bounded.Statement, k bounded.Block) (l1, l2squared *big.Int) {
 	l1, l2squared = box(b.Measures[k.First:k.First+k.Size], coordinateEnds(b)[k.First:k.First+k.Size])

@@ -30,8 +30,8 @@ type pair struct{ a, b, common int64 }
 //     a row of each matrix, they have the same sign in the product of these rows. The minimum of two products of
 //     magnitudes is at least the product of the minima. For a stack, c is the sum of the products' numbers.
 //
-// The largest value over all pairs of columns is found by kinds: all pairs of columns of a matrix with the same norms and
-// the same c (or inner product) are one kind. A pair of columns of the strategy is a choice of one kind for each
+// The largest value over all pairs of columns is found by kinds: all pairs of columns of a matrix with the same norms
+// and the same c (or inner product) are one kind. A pair of columns of the strategy is a choice of one kind for each
 // factor. ∎
 func (s Strategy) Apart(lo, hi *big.Int) (l1, l2squared *big.Int) {
 	by := s.aligned()

@@ -71,8 +71,8 @@ func kronecker(a, b [][]int64) (out [][]int64) {
 	return out
 }
 
-// The answers are those of the matrix that is multiplied out, in words and in integers of any size, and beyond a bound that
-// does not hold.
+// The answers are those of the matrix that is multiplied out, in words and in integers of any size, and beyond a bound
+// that does not hold.
 func TestAnswersAreThoseOfTheMatrix(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	huge := new(big.Int).Lsh(big.NewInt(1), 90)
@@ -102,8 +102,8 @@ func TestAnswersAreThoseOfTheMatrix(t *testing.T) {
 	}
 }
 
-// The norms are those of the columns of the matrix that is multiplied out. No difference of two columns, times values in
-// the bounds, is longer than Apart, and some difference is as long in L2.
+// The norms are those of the columns of the matrix that is multiplied out. No difference of two columns, times values
+// in the bounds, is longer than Apart, and some difference is as long in L2.
 func TestNormsAreThoseOfTheMatrix(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	attained := 0
@@ -276,7 +276,8 @@ func TestDigests(t *testing.T) {
 	}
 	seen := map[string]bool{whole: true}
 	for _, other := range []string{
-		digest(4, []Run{{0, 3, 1}}), digest(3, []Run{{0, 2, 1}}), digest(3, []Run{{0, 3, -1}}), digest(3, []Run{{0, 3, 1}}, nil),
+		digest(4, []Run{{0, 3, 1}}), digest(3, []Run{{0, 2, 1}}), digest(3, []Run{{0, 3, -1}}),
+		digest(3, []Run{{0, 3, 1}}, nil),
 		digest(3, nil, []Run{{0, 3, 1}}),
 	} {
 		if seen[other] {

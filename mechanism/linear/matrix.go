@@ -76,7 +76,8 @@ func normal(columns int, row []Run) (out []Run, err error) {
 	for _, r := range row {
 		switch {
 		case r.From < end || r.To <= r.From || r.To > columns:
-			return nil, wrong("the run from %d to %d is empty, overlaps another run, or exceeds %d columns", r.From, r.To, columns)
+			return nil, wrong("the run from %d to %d is empty, overlaps another run, or exceeds %d columns",
+				r.From, r.To, columns)
 		case r.Value > MaxEntry || r.Value < -MaxEntry:
 			return nil, wrong("the entry %d exceeds %d in magnitude", r.Value, int64(MaxEntry))
 		}

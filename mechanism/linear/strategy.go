@@ -45,7 +45,8 @@ func NewStrategy(products ...Product) (Strategy, error) {
 		}
 		s.all += rows
 		if rows > MaxSide || columns > MaxSide || s.all > MaxSide || runs > MaxRuns {
-			return Strategy{}, wrong("a strategy has at most %d rows, %d columns and %d runs of equal entries", MaxSide, MaxSide, MaxRuns)
+			return Strategy{}, wrong("a strategy has at most %d rows, %d columns and %d runs of equal entries",
+				MaxSide, MaxSide, MaxRuns)
 		}
 		if i > 0 && columns != s.columns {
 			return Strategy{}, wrong("product %d has %d columns, and product 1 has %d", i+1, columns, s.columns)

@@ -119,9 +119,9 @@ func days() []float64 {
 	return out
 }
 
-// The noise of answers has the stated deviations, and the intervals cover: 120 releases of a strategy for each unit. The
-// mean of 120 squares of standardised errors is outside 1 ± 0.7 with a probability below 1e-6 for Gaussian errors, and of
-// about 1e-4 for errors as heavy-tailed as one Laplace noise. Intervals of 90 % miss more than 30 of 120 with a
+// The noise of answers has the stated deviations, and the intervals cover: 120 releases of a strategy for each unit.
+// The mean of 120 squares of standardised errors is outside 1 ± 0.7 with a probability below 1e-6 for Gaussian errors,
+// and of about 1e-4 for errors as heavy-tailed as one Laplace noise. Intervals of 90 % miss more than 30 of 120 with a
 // probability below 1e-5.
 func TestAnswersHaveTheStatedErrors(t *testing.T) {
 	for budget, r := range map[string]curator.Request{

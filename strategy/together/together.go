@@ -14,8 +14,8 @@ import (
 	"dither/noise"
 )
 
-// Batch is a list of counting questions to be answered together: SELECT COUNT(*) FROM t WHERE …, all over the same FROM,
-// without GROUP BY. A question may have several counts, each with a FILTER.
+// Batch is a list of counting questions to be answered together: SELECT COUNT(*) FROM t WHERE …, all over the same
+// FROM, without GROUP BY. A question may have several counts, each with a FILTER.
 type Batch struct {
 	Questions       []string
 	curator.Request        // the price, the analyst and Fresh; SQL is ignored
@@ -52,12 +52,12 @@ type Candidate struct {
 	StdDev float64
 }
 
-// Ask answers the questions of a batch with one release. By composition, its loss is the price of the batch. The strategy
-// is chosen from the questions, the policy and the kind of the budget, never from rows.
+// Ask answers the questions of a batch with one release. By composition, its loss is the price of the batch. The
+// strategy is chosen from the questions, the policy and the kind of the budget, never from rows.
 //
 // For two counts X and Y that have rows in common, a budget in ε measures disjoint cells or X + Y and X − Y, with the
-// variance 4/ε² of each count in place of 8/ε² (for units of one row). A budget in ρ measures X, Y and X − Y, with 2/(3ρ)
-// in place of 1/ρ: this is noise with the inverse covariance 2ρ·[[1, −½], [−½, 1]].
+// variance 4/ε² of each count in place of 8/ε² (for units of one row). A budget in ρ measures X, Y and X − Y, with
+// 2/(3ρ) in place of 1/ρ: this is noise with the inverse covariance 2ρ·[[1, −½], [−½, 1]].
 func Ask(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
 	p, err := prepare(ctx, c, b)
 	if err != nil {
@@ -91,7 +91,8 @@ func Explain(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) 
 		return nil, err
 	}
 	out := p.answer(e.Parts[0])
-	out.Limits, out.Price, out.Remaining, out.Replayed, out.Affordable = e.Limits, e.Price, e.Remaining, e.Replayed, e.Affordable
+	out.Limits, out.Price, out.Remaining = e.Limits, e.Price, e.Remaining
+	out.Replayed, out.Affordable = e.Replayed, e.Affordable
 	return out, nil
 }
 

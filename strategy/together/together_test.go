@@ -48,8 +48,8 @@ func explain(t *testing.T, c *curator.Session, b Batch) *Answer {
 	return e
 }
 
-// Two counts that may have rows in common, X and Y, have the variance 4/ε², not 8/ε², and under ρ 2/(3ρ), not 1/ρ. Counts
-// without common rows have that of a single count.
+// Two counts that may have rows in common, X and Y, have the variance 4/ε², not 8/ε², and under ρ 2/(3ρ), not 1/ρ.
+// Counts without common rows have that of a single count.
 func TestTwoCountsNeedLessNoise(t *testing.T) {
 	crossing := []string{"SELECT COUNT(*) FROM people WHERE age > 50", "SELECT COUNT(*) FROM people WHERE ill"}
 	disjoint := []string{"SELECT COUNT(*) FROM people WHERE age > 50", "SELECT COUNT(*) FROM people WHERE age < 30"}
@@ -106,7 +106,8 @@ func TestCountsAreThoseOfTheRows(t *testing.T) {
 	}
 }
 
-// No candidate is better than the chosen one, and the ellipsoid's least variance is near the known optimum of two counts.
+// No candidate is better than the chosen one, and the ellipsoid's least variance is near the known optimum of two
+// counts.
 func TestChosenIsBest(t *testing.T) {
 	three := [][]bool{ // all cells of three conditions
 		{false, false, false, false, true, true, true, true},
