@@ -13,6 +13,7 @@ type jsonPlan struct {
 	Affordable bool         `json:"affordable"`
 	Replayed   bool         `json:"replayed"`
 	Confidence json.Number  `json:"confidence"`
+	Warnings   []string     `json:"warnings,omitempty"`
 	Tables     []jsonTable  `json:"tables"`
 	Groups     []jsonGroup  `json:"groups"`
 }
@@ -67,7 +68,7 @@ func finite(x float64) *float64 {
 func (p *Plan) json() jsonPlan {
 	out := jsonPlan{
 		Price: p.Price, Remaining: p.Remaining, Affordable: p.Affordable, Replayed: p.Replayed,
-		Confidence: json.Number(p.Confidence),
+		Confidence: json.Number(p.Confidence), Warnings: p.Warnings,
 	}
 	for _, t := range p.Tables {
 		of := jsonTable{Name: t.Name, Group: t.Group}

@@ -24,6 +24,7 @@ type Plan struct {
 	Affordable bool
 	Replayed   bool // everything was measured before, and would be replayed at no cost
 	Confidence string
+	Warnings   []string // tables that are mostly noise, if the policy declares the number of rows
 	Tables     []TablePlan
 	Groups     []GroupPlan
 	groups     []*group
@@ -80,7 +81,7 @@ func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (
 	if p.alpha, err = confidence(&p.Confidence); err != nil {
 		return nil, err
 	}
-	request := curator.Request{Epsilon: s.Epsilon, Rho: s.Rho, Analyst: analyst}
+	request := curator.Request{Epsilon: s.Epsilon, Rho: s.Rho, Analyst: analyst, Fresh: s.Fresh}
 	weights := make([]*big.Rat, len(p.groups))
 	for i, g := range p.groups {
 		d, err := g.domain(ctx, c, request)
@@ -114,7 +115,7 @@ func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (
 		}
 		p.Tables = append(p.Tables, t)
 	}
-	return p, nil
+	return p, p.warn(c, s)
 }
 
 // inTables adds the names of a group's tables to an error.

@@ -26,9 +26,18 @@ func (t *TableResult) Header() (out []string) {
 		add(t.Places)
 	}
 	for _, c := range t.Columns {
-		add(c)
+		add(plain(c))
 	}
 	return append(out, numbers...)
+}
+
+// plain returns the name of a column that is written in quotes, and other expressions as they are.
+func plain(expression string) string {
+	inner, ok := strings.CutPrefix(expression, `"`)
+	if inner, found := strings.CutSuffix(inner, `"`); ok && found && inner != "" && !strings.Contains(inner, `"`) {
+		return inner
+	}
+	return expression
 }
 
 // Labels returns a cell's labels, in the order of Header.

@@ -30,6 +30,7 @@ type Spec struct {
 	MarkBelow    int64  // mark cells whose value is below this number; 0 for no marks
 	Hierarchies  []Hierarchy
 	Tables       []Table
+	Fresh        bool // measure again and pay again, even if everything was measured before. No file sets it
 }
 
 // Hierarchy declares the levels of a column.

@@ -20,12 +20,24 @@ func Plural(n int, what string) string {
 // Thousands writes an integer with commas between groups of three digits.
 func Thousands(n int) string { return Grouped(strconv.Itoa(n)) }
 
-// Grouped inserts commas between groups of three digits.
-func Grouped(digits string) string {
+// Grouped inserts commas between groups of three digits before the decimal point. It leaves a text with an exponent as it
+// is.
+func Grouped(number string) string {
+	sign, digits := "", number
+	if strings.HasPrefix(number, "-") {
+		sign, digits = "-", number[1:]
+	}
+	digits, fraction, found := strings.Cut(digits, ".")
+	if strings.Trim(digits+fraction, "0123456789") != "" {
+		return number
+	}
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return digits
+	if found {
+		fraction = "." + fraction
+	}
+	return sign + digits + fraction
 }
 
 // ShortInt writes an integer. Powers of ten from 1e9 on are written as such.

@@ -77,3 +77,15 @@ func TestZeroHasNoSign(t *testing.T) {
 		}
 	}
 }
+
+// TestGrouped groups the digits before the decimal point alone.
+func TestGrouped(t *testing.T) {
+	for number, want := range map[string]string{
+		"0": "0", "-12": "-12", "999": "999", "1000": "1,000", "-123456": "-123,456", "1234567": "1,234,567", "-1234.5678": "-1,234.5678",
+		"1.5e+10": "1.5e+10",
+	} {
+		if got := Grouped(number); got != want {
+			t.Errorf("%s: %s, want %s", number, got, want)
+		}
+	}
+}

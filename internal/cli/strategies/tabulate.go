@@ -3,6 +3,7 @@ package strategies
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,11 +24,12 @@ var Tabulate = console.Verb{
 
 func runTabulate(s *console.Console, args []string) error {
 	var out, analyst string
-	explain := false
+	var explain, fresh bool
 	s.FormatFlag(console.AnyFormat...)
 	s.Flag(&out, "out", "FOLDER", "write each table as CSV, Parquet and Markdown into FOLDER, with tabulation.json and report.html")
 	s.Flag(&explain, "explain", "", "show the price, the division of the price and the expected errors, free")
 	s.AnalystFlag(&analyst)
+	s.FreshFlag(&fresh)
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err
@@ -42,6 +44,7 @@ func runTabulate(s *console.Console, args []string) error {
 	if err != nil {
 		return badSpec(rest[0], err)
 	}
+	spec.Fresh = fresh
 	if out != "" {
 		if out, err = folder(out); err != nil {
 			return err
@@ -114,20 +117,29 @@ func showPlan(s *console.Console, p *tabulate.Plan) error {
 	return nil
 }
 
-var planRight = []bool{false, false, true, true, true, true}
+var planRight = []bool{false, false, true, true, true, true, true}
 
 // planRecords returns the expected errors of each table and level.
 func planRecords(p *tabulate.Plan) [][]string {
-	out := [][]string{{"table", "level", "cells", "stddev", "margin", "largest margin"}}
+	out := [][]string{{"table", "level", "cells", "stddev", "margin", "largest margin", "10 % from"}}
 	for _, t := range p.Tables {
 		for _, l := range t.Levels {
 			out = append(out, []string{
 				t.Name, l.Level, render.Thousands(l.Cells), render.TwoDigits(l.StdDev), render.TwoDigits(l.Margin),
-				render.TwoDigits(l.Worst),
+				render.TwoDigits(l.Worst), tenth(l.Worst),
 			})
 		}
 	}
 	return out
+}
+
+// tenth returns the smallest value whose margin of error is at most a tenth of it, rounded up to two digits.
+func tenth(margin float64) string {
+	if !(margin > 0) || math.IsInf(margin, 1) {
+		return render.TwoDigits(margin)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(10*margin))-1)
+	return render.Grouped(render.TwoDigits(math.Ceil(10*margin/unit) * unit))
 }
 
 // planText describes the price and the division of the price.
@@ -142,7 +154,11 @@ func planText(p *tabulate.Plan) string {
 		price += ", more than what remains"
 	}
 	line("price: %s; %s remain", price, p.Remaining)
-	line("margins are at %s confidence, around the least-squares estimates", render.Percent(p.Confidence))
+	for _, text := range p.Warnings {
+		line("warning: %s", text)
+	}
+	line("margins are at %s confidence, around the least-squares estimates; a value above \"10 %% from\" has a margin of at "+
+		"most a tenth of it", render.Percent(p.Confidence))
 	for _, g := range p.Groups {
 		line("%s: %s", strings.Join(g.Tables, ", "), g.SQL)
 		for _, c := range g.Candidates {

@@ -65,6 +65,9 @@ func foot(r *tabulate.Result, out string) string {
 	line("released as %s, %s; %s remain", strings.Join(r.Releases, ", "), paid, r.Remaining)
 	line("± is the margin of error at %s confidence; it is conservative, because it includes the rounding", render.Percent(r.Plan.Confidence))
 	line("values add up exactly over all levels and tables of the same rows; counts are raised to 0 where noise makes them negative")
+	for _, text := range r.Plan.Warnings {
+		line("warning: %s", text)
+	}
 	if r.MarkBelow > 0 {
 		line("%s marks values below %d. The mark only warns readers: it protects nobody, because the noise does that", mark, r.MarkBelow)
 	}
@@ -81,7 +84,7 @@ func markdown(t *tabulate.TableResult) string {
 	header, rows, right := wide(t)
 	text := "## " + render.MarkdownText(t.Name) + "\n\n"
 	if t.Description != "" {
-		text += render.MarkdownParagraphs(t.Description) + "\n"
+		text += render.MarkdownText(strings.Join(strings.Fields(t.Description), " ")) + "\n\n"
 	}
 	return text + render.MarkdownTable(header, right, rows) + "\n"
 }
