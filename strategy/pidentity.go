@@ -171,8 +171,13 @@ func (w Workload) diagonal() []float64 {
 	out := make([]float64, w.cells)
 	for _, p := range w.parts {
 		for j := range out {
-			if p.family != explicit {
+			if p.family != explicit && p.family != listed {
 				out[j] += p.weight * p.common(w.cells, j, j)
+			}
+		}
+		for _, q := range p.pairs {
+			for j := q[0]; j < q[1]; j++ {
+				out[j] += p.weight
 			}
 		}
 		for _, row := range p.rows {
@@ -221,6 +226,21 @@ func (w Workload) gramTimes(x, out []float64) {
 				if i >= p.width {
 					total -= sums[i] - sums[i-p.width]
 				}
+				out[i] += p.weight * total
+			}
+		case listed:
+			sums, change := make([]float64, n+1), make([]float64, n+1)
+			for i, v := range x {
+				sums[i+1] = sums[i] + v
+			}
+			for _, q := range p.pairs {
+				total := sums[q[1]] - sums[q[0]]
+				change[q[0]] += total
+				change[q[1]] -= total
+			}
+			total := 0.0
+			for i := range n {
+				total += change[i]
 				out[i] += p.weight * total
 			}
 		default:

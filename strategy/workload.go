@@ -24,7 +24,7 @@ const MaxEntries = 1 << 24
 
 // Workload is a set of linear queries over the cells 0 … n−1 of one ordered column. Families of intervals are
 // represented by their parameters alone. The zero Workload has no cells; make one with [Prefixes], [Ranges], [Windows],
-// [Explicit] or [Union].
+// [Intervals], [Values], [Total], [Levels], [Explicit] or [Union].
 type Workload struct {
 	cells int
 	parts []part
@@ -35,6 +35,7 @@ type part struct {
 	family family
 	width  int         // the cells of each window
 	rows   [][]float64 // the queries of an explicit matrix
+	pairs  [][2]int    // the bounds of listed intervals
 	weight float64     // the weight of each query's variance; positive
 }
 
@@ -45,6 +46,7 @@ const (
 	ranges
 	windows
 	explicit
+	listed
 )
 
 // Prefixes returns the n running totals: query i is the sum of the cells 0 … i.
@@ -162,6 +164,8 @@ func (p part) queries(n int) int {
 		return n * (n + 1) / 2
 	case windows:
 		return n - p.width + 1
+	case listed:
+		return len(p.pairs)
 	default:
 		return len(p.rows)
 	}
@@ -178,6 +182,10 @@ func (w Workload) Gram() *mat.SymDense {
 				flat.SetRow(q, row)
 			}
 			v.SymRankK(v, p.weight, flat.T())
+			continue
+		}
+		if p.family == listed {
+			p.addGram(w.cells, func(i, j int, x float64) { v.SetSym(i, j, v.At(i, j)+x) })
 			continue
 		}
 		for i := range w.cells {
@@ -217,6 +225,10 @@ func (p part) each(n int, f func(low, high int)) {
 	case windows:
 		for i := 0; i+p.width <= n; i++ {
 			f(i, i+p.width)
+		}
+	case listed:
+		for _, q := range p.pairs {
+			f(q[0], q[1])
 		}
 	}
 }
