@@ -25,7 +25,7 @@ func Choose(w Workload, unit Unit) (*Choice, error) {
 	if w.cells == 0 {
 		return nil, fmt.Errorf("%w: it has no cells", ErrWorkload)
 	}
-	if w.cells > MaxDense && !w.structured() {
+	if w.cells > MaxDense && !w.Structured() {
 		return nil, fmt.Errorf("%w: windows, matrices and unions may have %d cells, not %d; running totals alone, or all "+
 			"ranges alone, may have %d", ErrWorkload, MaxDense, w.cells, MaxCells)
 	}

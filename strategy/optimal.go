@@ -26,18 +26,24 @@ const MaxDense = 1024
 // The measured matrix is the lower triangular factor of X, in multiples of 2^−30. Its expected errors are computed from
 // these integers.
 func Optimal(w Workload) (s *Strategy, bound float64, err error) {
+	s, _, bound, err = OptimalWithDual(w)
+	return s, bound, err
+}
+
+// OptimalWithDual returns the results of [Optimal], and the y that certifies the bound.
+func OptimalWithDual(w Workload) (s *Strategy, y []float64, bound float64, err error) {
 	if w.cells == 0 || w.cells > MaxOptimised {
-		return nil, 0, fmt.Errorf("%w: the optimal strategy is computed for 1 to %d cells, not %d",
+		return nil, nil, 0, fmt.Errorf("%w: the optimal strategy is computed for 1 to %d cells, not %d",
 			ErrWorkload, MaxOptimised, w.cells)
 	}
 	r, slow := w.roots()
-	y, bound := ascend(r, w.cells, tolerance(slow))
+	y, bound = ascend(r, w.cells, tolerance(slow))
 	m, err := factor(gramOf(r.full(y), y))
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	s, err = New("optimal", w, m, Rho)
-	return s, math.Sqrt(bound / w.weight()), err
+	return s, y, math.Sqrt(bound / w.Weight()), err
 }
 
 // tolerance returns the tolerance of an ascent, which its time allows.
@@ -48,8 +54,8 @@ func tolerance(slow bool) float64 {
 	return 1e-8
 }
 
-// structured reports whether the inverse of the workload's Gram matrix is tridiagonal.
-func (w Workload) structured() bool {
+// Structured reports whether the inverse of the workload's Gram matrix is tridiagonal.
+func (w Workload) Structured() bool {
 	return len(w.parts) == 1 && (w.parts[0].family == prefixes || w.parts[0].family == ranges)
 }
 

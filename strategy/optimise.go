@@ -32,5 +32,5 @@ const mostPIdentity = 1024
 func Bound(w Workload) float64 {
 	r, slow := w.roots()
 	_, bound := ascend(r, w.cells, tolerance(slow))
-	return math.Sqrt(bound / w.weight())
+	return math.Sqrt(bound / w.Weight())
 }

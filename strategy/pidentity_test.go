@@ -46,7 +46,7 @@ func TestPLoss(t *testing.T) {
 		loss, by := f.value(x), make([]float64, p*n)
 		f.gradient(by, x)
 		s := must[*Strategy](t)(New("", w, pMatrix(x, p, n), Epsilon))
-		near(t, name+": the loss", math.Sqrt(loss/w.weight()), s.RMSE, 1e-4*s.RMSE)
+		near(t, name+": the loss", math.Sqrt(loss/w.Weight()), s.RMSE, 1e-4*s.RMSE)
 		for i := range x {
 			const step = 1e-5
 			at := x[i]

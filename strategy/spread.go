@@ -90,9 +90,18 @@ func RootOf(w Workload, y []float64) Root {
 		r.Across = max(0, math.Sqrt(weight)*a*(1-1e-9)-r.Along/(1-1e-9))
 		return r
 	}
-	m, trace := newDense(w.Gram()).root(y)
-	along, most := mat.Inner(mat.NewVecDense(n, v), m, mat.NewVecDense(n, v)), mat.Trace(m)
-	doubt := math.Sqrt(4*float64(n)*0x1p-53) * most // the largest eigenvalue is at most the trace
+	var m *mat.SymDense
+	var trace, doubt float64
+	if w.Structured() {
+		r, _ := w.roots()
+		_, trace = r.diagonal(y)
+		m = r.full(y)
+		doubt = mat.Trace(m) - trace // the relative error of the trace is that of each eigenvalue
+	} else {
+		m, trace = newDense(w.Gram()).root(y)
+		doubt = math.Sqrt(4*float64(n)*0x1p-53) * mat.Trace(m) // the largest eigenvalue is at most the trace
+	}
+	along := mat.Inner(mat.NewVecDense(n, v), m, mat.NewVecDense(n, v))
 	return Root{Along: max(0, along-doubt), Across: max(0, trace-along-doubt)}
 }
 

@@ -1,6 +1,9 @@
 package strategy
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -147,8 +150,32 @@ func (w Workload) Queries() int {
 	return total
 }
 
-// weight returns the sum of the weights of all queries.
-func (w Workload) weight() float64 {
+// Digest returns a text that determines the queries and their weights.
+func (w Workload) Digest() string {
+	h, buffer := sha256.New(), make([]byte, 8)
+	put := func(xs ...uint64) {
+		for _, x := range xs {
+			binary.LittleEndian.PutUint64(buffer, x)
+			h.Write(buffer)
+		}
+	}
+	put(uint64(w.cells), uint64(len(w.parts)))
+	for _, p := range w.parts {
+		put(uint64(p.family), uint64(p.width), math.Float64bits(p.weight), uint64(len(p.rows)), uint64(len(p.pairs)))
+		for _, row := range p.rows {
+			for _, v := range row {
+				put(math.Float64bits(v))
+			}
+		}
+		for _, q := range p.pairs {
+			put(uint64(q[0]), uint64(q[1]))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Weight returns the sum of the weights of all queries.
+func (w Workload) Weight() float64 {
 	total := 0.0
 	for _, p := range w.parts {
 		total += p.weight * float64(p.queries(w.cells))
@@ -286,6 +313,19 @@ func (w Workload) All() iter.Seq[Query] {
 			}
 			if !more {
 				return
+			}
+		}
+	}
+}
+
+// Weights returns the queries in the order of [Workload.All], each with its weight.
+func (w Workload) Weights() iter.Seq2[Query, float64] {
+	return func(yield func(Query, float64) bool) {
+		for _, p := range w.parts {
+			for q := range (Workload{cells: w.cells, parts: []part{p}}).All() {
+				if !yield(q, p.weight) {
+					return
+				}
 			}
 		}
 	}
