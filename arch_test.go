@@ -116,6 +116,7 @@ var allowed = map[string][]string{
 	"stats/bounds":           {"curator", "internal/exact", "stats/internal/request"},
 	"stats":                  {},                    // the families' overview
 	"strategy":               {"internal/splitmix"}, // whose random beginnings anybody can repeat
+	"strategy/product":       {"mechanism/linear", "strategy"}, // what to measure for questions about several columns
 	"strategy/answer":        {"curator", "mechanism/linear", "noise", "strategy"},
 	"strategy/marginal":      {"curator", "internal/simplex", "mechanism/linear", "strategy"}, // what to measure for many marginals
 	"strategy/table":         {"internal/simplex"},                                            // tables that add up
@@ -152,7 +153,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/tabulate", "strategy/tabulate/parquet"},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/tabulate", "strategy/tabulate/parquet"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",

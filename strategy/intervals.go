@@ -41,6 +41,16 @@ func Levels(paths [][]string) (Workload, error) {
 	}
 	var pairs [][2]int
 	for l := range levels {
+		above := map[string]string{} // for each place, its place on the next level
+		for _, p := range paths {
+			if l+1 == levels {
+				break
+			}
+			if a, known := above[p[l]]; known && a != p[l+1] {
+				return Workload{}, fmt.Errorf("%w: levels do not nest: %q is in %q and in %q", ErrWorkload, p[l], a, p[l+1])
+			}
+			above[p[l]] = p[l+1]
+		}
 		first := map[string]int{} // the first cell of each place
 		for low := 0; low < n; {
 			name, high := paths[low][l], low+1
@@ -52,11 +62,6 @@ func Levels(paths [][]string) (Workload, error) {
 					ErrWorkload, name)
 			}
 			first[name] = low
-			for i := low + 1; l+1 < levels && i < high; i++ {
-				if a, b := paths[low][l+1], paths[i][l+1]; a != b {
-					return Workload{}, fmt.Errorf("%w: levels do not nest: %q is in %q and in %q", ErrWorkload, name, a, b)
-				}
-			}
 			pairs = append(pairs, [2]int{low, high})
 			low = high
 		}

@@ -20,14 +20,13 @@ const mostSteps = 1 << 20
 //
 // Proof. Let B have the rows √w·q for all questions, X = AᵀA for a strategy with columns of norm at most 1, and D the
 // diagonal matrix of the products of the numbers y. For every N with NNᵀ ≼ D, the inequality of Cauchy and Schwarz gives
-// tr(BN)² ≤ tr(BX⁻¹Bᵀ)·tr(NᵀXN), and tr(NᵀXN) = tr(X·NNᵀ) ≤ tr(XD) ≤ Σ D = Π Σy_k. Let B_t be the rows of a term, and U_t
-// the partial isometry with B_tD^½U_t = M_t, the positive root of D^½B_tᵀB_tD^½ up to the weight. M_t is a Kronecker product of the
-// columns' roots, and U_tU_tᵀ ≼ I. For the projections P_k onto the vector v_k of the column and I − P_k, let Π_S be the
-// Kronecker product of I − P_k over S and of P_k over the other columns. The Π_S are orthogonal, and add up to I. Choose N
-// with the blocks D^½·Σ_S λ_tS·Π_S·U_t. The inner product tr(BN) is Σ_t Σ_S λ_tS·√w_t·tr(Π_S M_t), which is at least
-// Σ λ_tS·√w_t·c_tS. The range of U_t is that of M_t. If it is invariant under the Π_S, then NNᵀ = D^½·(Σ_t Σ_S λ²_tS·Π_S·U_tU_tᵀ)·D^½,
-// which is at most D if Σ_t λ²_tS ≤ 1 for each S. Otherwise complete U_t to an isometry of the whole space: this changes no
-// trace, because B_tD^½ is 0 on what is added. The λ that are proportional to √w_t·c_tS give the first bound.
+// tr(BN)² ≤ tr(BX⁻¹Bᵀ)·tr(NᵀXN), and tr(NᵀXN) = tr(X·NNᵀ) ≤ tr(XD) ≤ Σ D = Π Σy_k. Let B_t be the rows of a term without its
+// weight, and B_t·D^½ = V_t·M_t its polar decomposition. M_t is the root of D^½B_tᵀB_tD^½, a Kronecker product of the columns'
+// roots. Rows of zeros change no error, so B_t may have as many rows as there are cells, and V_t may be completed so that
+// V_tᵀV_t = I. Let P_k be the projection onto v_k (see [strategy.RootOf]), and Π_S the Kronecker product of I − P_k over S
+// and of P_k over the other columns. The Π_S are orthogonal and add up to I. Choose N with the blocks D^½·(Σ_S λ_tS·Π_S)·V_tᵀ.
+// Then NNᵀ = D^½·(Σ_S Σ_t λ²_tS·Π_S)·D^½ ≼ D if Σ_t λ²_tS ≤ 1 for each S. And tr(BN) = Σ_t Σ_S λ_tS·√w_t·tr(Π_S·M_t), where the
+// trace is at least c_tS. The λ_tS that are proportional to √w_t·c_tS give the first bound.
 //
 // The second bound holds because the least sum over all terms is at least the sum of the terms' least ones. ∎
 //

@@ -271,7 +271,7 @@ func (b *builder) residuals(pieces []piece) (*Plan, error) {
 		n := w.columns[k].cells
 		switch of := p.(type) {
 		case *chosen:
-			centred[k] = &chosen{Strategy: of.Strategy, spread: of.Centred(), centred: true}
+			centred[k] = b.centred(of, n)
 		case *even:
 			if centred[k] = (&even{cells: n, a: 1, unit: b.unit, centred: true}); b.unit == strategy.Rho {
 				centred[k] = &apart{cells: n}
@@ -317,6 +317,18 @@ func (b *builder) residuals(pieces []piece) (*Plan, error) {
 		}
 	}
 	return newPlan("residuals", w, b.unit, parts, serves), nil
+}
+
+// centred returns the measurement of questions' differences from their means: the best one for the workload of a
+// product's piece, if it is small and under Gaussian noise, or the piece itself.
+func (b *builder) centred(of *chosen, n int) piece {
+	if b.unit == strategy.Rho && n > 1 && n <= strategy.MaxCentred {
+		// a workload that determines few cells has no such strategy
+		if s, err := strategy.OptimalCentred(of.Workload()); err == nil {
+			return &chosen{Strategy: s, spread: s.Centred(), centred: true}
+		}
+	}
+	return &chosen{Strategy: of.Strategy, spread: of.Centred(), centred: true}
 }
 
 // separate returns the plan of one part for each term, or nil if there is one term, or too many.

@@ -26,7 +26,7 @@ func runMarginals(s *console.Console, a asked, p price) error {
 		return console.Usage("--ways needs the attributes: --marginals NAME:SIZE,…, such as --marginals age:10,sex:2")
 	case a.ways == "":
 		return console.Usage("--marginals needs the numbers of attributes of a marginal: --ways K,…, such as --ways 1,2")
-	case len(a.prefixes)+len(a.ranges)+len(a.windows)+len(a.matrices) > 0:
+	case len(a.prefixes)+len(a.ranges)+len(a.windows)+len(a.matrices)+len(a.levels)+len(a.crosses) > 0:
 		return console.Usage(
 			"--marginals is about several columns, and the other questions are about one: write an attribute as NAME:SIZE:prefixes " +
 				"or NAME:SIZE:ranges, or choose a strategy for each in turn")
@@ -142,11 +142,7 @@ func table(s *console.Console, header []string, rows [][]string) {
 
 // words explains the units of the table.
 func (c counts) words() string {
-	text := fmt.Sprintf(
-		"rmse is the root of the mean variance of %s, and maximum the root of the largest variance.\n"+
-			"Both are in units of the noise of one count, whose standard deviation at %s is %s.\n"+
-			"No strategy has an rmse below the bound.",
-		render.Plural(int(min(c.workload.Answers(), 1e18)), "answer"), c.price.text, render.Compact(c.price.deviation))
+	text := errorWords(c.workload.Answers(), c.price)
 	if c.Least > 0 {
 		text += " No residual planner has a maximum below its bound."
 	}

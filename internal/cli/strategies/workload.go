@@ -16,13 +16,14 @@ import (
 	"dither/internal/cli/render"
 	"dither/privacy"
 	"dither/strategy"
+	"dither/strategy/product"
 )
 
 // Workload is the command `dither workload`.
 var Workload = console.Verb{
 	Name: "workload",
-	Args: "[SQL] --prefixes N | --ranges N | --windows N:W | --matrix FILE | --marginals NAME:SIZE,… --ways K,… … " +
-		"--rho R | --epsilon E",
+	Args: "[SQL] --prefixes N | --ranges N | --windows N:W | --levels FILE | --matrix FILE | " +
+		"--cross KIND:N,… | --marginals NAME:SIZE,… --ways K,… … --rho R | --epsilon E",
 	About: "compare what could be measured for many questions, free, or measure the best of it",
 	Run:   runWorkload,
 	More:  func(*console.Console) string { return workloadHelp },
@@ -31,6 +32,7 @@ var Workload = console.Verb{
 // asked has the values of the command's flags.
 type asked struct {
 	prefixes, ranges, windows, matrices []string
+	levels, crosses                     []string
 	marginals, ways                     string
 	rho, epsilon                        string
 	explain                             bool
@@ -47,6 +49,9 @@ func runWorkload(s *console.Console, args []string) error {
 	s.Flag(&a.ranges, "ranges", "N", "all ranges of a column of N cells")
 	s.Flag(&a.windows, "windows", "N:W", "all windows of W contiguous cells of a column of N cells")
 	s.Flag(&a.matrices, "matrix", "FILE", "the queries in FILE, as CSV: a row for each query, a number for each cell")
+	s.Flag(&a.levels, "levels", "FILE", "the sums of all places of a hierarchy in FILE, as CSV: a column for each level, the finest first")
+	s.Flag(&a.crosses, "cross", "KIND:N,…", "questions about several columns: total:N, values:N, prefixes:N, ranges:N, windows:N:W, "+
+		"levels:FILE or matrix:FILE for each; may be repeated")
 	s.Flag(&a.marginals, "marginals", "NAME:SIZE,…", "the attributes of marginals, with --ways; NAME:SIZE:prefixes and NAME:SIZE:ranges too")
 	s.Flag(&a.ways, "ways", "K,…", "all marginals of K of the attributes, for each K")
 	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
@@ -66,6 +71,9 @@ func runWorkload(s *console.Console, args []string) error {
 		return console.Usage("workload takes one question in SQL, in quotes, not %d arguments", len(rest))
 	case len(rest) == 1 && a.picture.File != "" && !a.explain:
 		return console.Usage("--plot draws expected errors; give it with --explain")
+	case len(rest) == 1 && len(a.crosses) > 0:
+		return console.Usage("--cross compares strategies and takes no question; dither query --together measures questions about " +
+			"several columns")
 	case len(rest) == 1 && (a.marginals != "" || a.ways != ""):
 		return console.Usage("--marginals compares strategies and takes no question; package strategy/marginal measures them")
 	case len(rest) == 1:
@@ -77,6 +85,13 @@ func runWorkload(s *console.Console, args []string) error {
 	}
 	if a.marginals != "" || a.ways != "" {
 		return runMarginals(s, a, p)
+	}
+	several, err := a.several()
+	if err != nil {
+		return err
+	}
+	if several {
+		return runCrossed(s, a, p)
 	}
 	w, err := a.workload()
 	if err != nil {
@@ -121,8 +136,40 @@ func (a asked) price() (price, error) {
 	return price{strategy.Rho, "ρ = " + render.Given(r), 1 / math.Sqrt(2*f)}, nil
 }
 
+// several reports whether the flags are about several columns.
+func (a asked) several() (bool, error) {
+	all, err := a.singles()
+	if err != nil || len(a.crosses) > 0 {
+		return true, err
+	}
+	for _, w := range all {
+		if w.Cells() != all[0].Cells() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // workload returns the union of the workloads of all flags.
 func (a asked) workload() (strategy.Workload, error) {
+	all, err := a.singles()
+	if err != nil {
+		return strategy.Workload{}, err
+	}
+	if len(all) == 0 {
+		return strategy.Workload{}, console.Usage(
+			"workload needs the questions: --prefixes N, --ranges N, --windows N:W, --levels FILE or --matrix FILE, " +
+				"--cross KIND:N,…, --marginals NAME:SIZE,… with --ways K,…")
+	}
+	w, err := strategy.Union(all...)
+	if err != nil {
+		return w, console.Usage("%s", words(err))
+	}
+	return w, nil
+}
+
+// singles returns the workloads of the flags about one column each.
+func (a asked) singles() ([]strategy.Workload, error) {
 	var all []strategy.Workload
 	for _, f := range []struct {
 		name  string
@@ -132,35 +179,27 @@ func (a asked) workload() (strategy.Workload, error) {
 		{"prefixes", a.prefixes, func(text string) (strategy.Workload, error) { return counted(text, strategy.Prefixes) }},
 		{"ranges", a.ranges, func(text string) (strategy.Workload, error) { return counted(text, strategy.Ranges) }},
 		{"windows", a.windows, windows},
+		{"levels", a.levels, levels},
 		{"matrix", a.matrices, matrix},
 	} {
 		for _, text := range f.texts {
 			w, err := f.parse(text)
 			if err != nil {
-				return strategy.Workload{}, console.Usage("--%s %s: %s", f.name, text, words(err))
+				return nil, console.Usage("--%s %s: %s", f.name, text, words(err))
 			}
 			all = append(all, w)
 		}
 	}
-	if len(all) == 0 {
-		return strategy.Workload{}, console.Usage(
-			"workload needs the questions: --prefixes N, --ranges N, --windows N:W or --matrix FILE, --marginals NAME:SIZE,… with --ways K,…")
-	}
-	w, err := strategy.Union(all...)
-	if err != nil {
-		return w, console.Usage("%s", words(err))
-	}
-	return w, nil
+	return all, nil
 }
 
 // words returns the text of an error of package strategy without its prefix, which is meant for programs.
 func words(err error) string {
-	for _, e := range []error{strategy.ErrWorkload, strategy.ErrStrategy} {
-		if text, ok := strings.CutPrefix(err.Error(), e.Error()+": "); ok {
-			return text
-		}
+	text := err.Error()
+	for _, e := range []error{product.ErrWorkload, strategy.ErrWorkload, strategy.ErrStrategy} {
+		text = strings.TrimPrefix(text, e.Error()+": ")
 	}
-	return err.Error()
+	return text
 }
 
 var errCells = errors.New("the number of cells must be an integer, such as 365")
@@ -271,8 +310,13 @@ expected errors and the price instead, free.
 
   dither -C home workload "SELECT COUNT(*) FROM visits GROUP BY hour" --ranges 24 --epsilon 0.5
 
-Several flags are one workload, if they have the same number of cells. A weight after * multiplies the variances of a
-flag's questions in the mean.
+Flags with the same number of cells are about one column, and flags with different numbers about different columns. A
+weight after * multiplies the variances of a flag's questions in the mean.
+
+--cross has questions about several columns at once: one for each combination of a question about each column. This is each
+running total of 365 days in each of 50 regions, and each region in all days:
+
+  dither workload --cross prefixes:365,values:50 --cross total:365,values:50*10 --rho 1/2
 
 A marginal has the counts by some of several attributes, all others summed out. An attribute may have :prefixes or
 :ranges after its size; its marginals then have these sums in place of its values.

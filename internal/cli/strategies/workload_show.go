@@ -75,10 +75,15 @@ func digits(x float64) string { return render.Fixed(x, 4) }
 
 // words explains the units of the table.
 func (c shown) words() string {
+	return errorWords(float64(c.workload.Queries()), c.price)
+}
+
+// errorWords explains the units of a table of expected errors.
+func errorWords(answers float64, p price) string {
 	return fmt.Sprintf("rmse is the root of the mean variance of %s, and maximum the root of the largest variance.\n"+
 		"Both are in units of the noise of one count, whose standard deviation at %s is %s.\n"+
 		"No strategy has an rmse below the bound.",
-		render.Plural(c.workload.Queries(), "answer"), c.price.text, render.Compact(c.price.deviation))
+		render.Plural(int(min(answers, 1e18)), "answer"), p.text, render.Compact(p.deviation))
 }
 
 // lengths returns the expected error by the length of intervals, for at most some twenty lengths.
