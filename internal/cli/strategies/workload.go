@@ -313,8 +313,8 @@ expected errors and the price instead, free.
 Flags with the same number of cells are about one column, and flags with different numbers about different columns. A
 weight after * multiplies the variances of a flag's questions in the mean.
 
---cross has questions about several columns at once: one for each combination of a question about each column. This is each
-running total of 365 days in each of 50 regions, and each region in all days:
+With --cross, questions are about several columns at once: one for each combination of a question about each column. This
+is each running total of 365 days in each of 50 regions, and each region in all days:
 
   dither workload --cross prefixes:365,values:50 --cross total:365,values:50*10 --rho 1/2
 
