@@ -172,21 +172,32 @@ func (c *Continual) Look() *Look { return c.look.copied() }
 // Terms returns the stream's terms.
 func (c *Continual) Terms() ContinualTerms { return c.terms }
 
+// locked locks the stream against other processes, and returns its record; nil if the ledger has none. The caller must
+// call done, which unlocks the stream.
+func (c *Continual) locked(ctx context.Context) (r *ContinualRecord, done func(), err error) {
+	if c.kernel.ledger.ReadOnly() {
+		return nil, nil, ledger.ErrReadOnly
+	}
+	if done, _, err = c.kernel.underway(ctx, c.look.key); err != nil {
+		return nil, nil, err
+	}
+	if r, err = c.kernel.continual(c.terms.Name); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return r, done, nil
+}
+
 // Create pays for the stream. If the newest version was sealed before the first period, its rows have arrived already:
 // Create notes them in the stream's private file, and they count in no period. It releases nothing.
 func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 	k := c.kernel
-	if k.ledger.ReadOnly() {
-		return nil, ledger.ErrReadOnly
-	}
-	done, _, err := k.underway(ctx, c.look.key)
+	r, done, err := c.locked(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if r, err := k.continual(c.terms.Name); err != nil {
-		return nil, err
-	} else if r != nil {
+	if r != nil {
 		return nil, &EndedError{
 			How: Misused, Message: fmt.Sprintf("there is already a stream %q; nothing was charged", c.terms.Name),
 			Hint: "give the new stream another name",
@@ -201,7 +212,7 @@ func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 		return nil, err
 	}
 	crashPoint("stream reserved")
-	r, err := k.continual(c.terms.Name)
+	r, err = k.continual(c.terms.Name)
 	if err == nil && r == nil {
 		err = ErrUnreadable
 	}

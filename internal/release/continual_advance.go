@@ -21,19 +21,12 @@ import (
 // again.
 func (c *Continual) Advance(ctx context.Context, until int) (*ContinualRecord, error) {
 	k := c.kernel
-	if k.ledger.ReadOnly() {
-		return nil, ledger.ErrReadOnly
-	}
-	done, _, err := k.underway(ctx, c.look.key)
+	r, done, err := c.locked(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	arrival := k.clock.Now()
-	r, err := k.continual(c.terms.Name)
-	if err != nil {
-		return nil, err
-	}
 	if err := c.continues(r); err != nil {
 		return nil, err
 	}

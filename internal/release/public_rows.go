@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,9 +71,7 @@ func (k *Kernel) PublicRows(table string) ([][]value.Value, error) {
 }
 
 func (k *Kernel) readPublicRows(t *policy.Table, v seal.Version) ([][]value.Value, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), DefaultTimeout)
-	defer cancel()
-	release, err := k.hold(ctx, []seal.Version{v})
+	ctx, release, err := k.holdPublic(v)
 	if err != nil {
 		return nil, err
 	}

@@ -72,9 +72,7 @@ func (k *Kernel) readValues(v seal.Version, column *policy.Column) ([]value.Valu
 	if values, ok := kept(v, column); ok {
 		return values, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), DefaultTimeout)
-	defer cancel()
-	release, err := k.hold(ctx, []seal.Version{v})
+	ctx, release, err := k.holdPublic(v)
 	if err != nil {
 		return nil, err
 	}
@@ -84,4 +82,16 @@ func (k *Kernel) readValues(v seal.Version, column *policy.Column) ([]value.Valu
 		keep(v, column, values)
 	}
 	return values, err
+}
+
+// holdPublic holds a sealed version of a public table. The context ends after DefaultTimeout, because no question's limit
+// applies to rows that are kept for all of them. The caller must call release.
+func (k *Kernel) holdPublic(v seal.Version) (ctx context.Context, release func(), err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), DefaultTimeout)
+	held, err := k.hold(ctx, []seal.Version{v})
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return ctx, func() { held(); cancel() }, nil
 }
