@@ -1,10 +1,15 @@
 package curator
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"dither/internal/ledger"
+	"dither/privacy"
 )
 
 // Forms of questions over a table of 50,000 rows of 10,000 persons. A form that a former commit refuses is left out there, so
@@ -111,4 +116,72 @@ func BenchmarkAnswerForms(b *testing.B) {
 		_, err := c.Answer(b.Context(), q)
 		return err
 	})
+}
+
+// BenchmarkBesideStreams answers and refuses questions of a home with a stream whose ledger has 100,000 further entries.
+func BenchmarkBesideStreams(b *testing.B) {
+	h := newStreamHome(b)
+	h.create()
+	h.seal("7,1,north", "8,1,south")
+	if _, err := h.advance(); err != nil {
+		b.Fatal(err)
+	}
+	fill(b, h.owner, 50_000)
+	for name, q := range map[string]Question{
+		"one table":        {SQL: "SELECT region, n * 2 AS twice FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region) q"},
+		"an unknown table": {SQL: "SELECT COUNT(*) FROM nowhere"},
+		"a stream":         {SQL: "SELECT period, total FROM visits_by_day"},
+	} {
+		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := h.owner.Answer(b.Context(), q); err != nil && name != "an unknown table" {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// fill adds reservations with their releases to a ledger.
+func fill(b *testing.B, c *Owner, n int) {
+	b.Helper()
+	var paid ledger.Reservation
+	l := inside(c).Ledger
+	if err := l.Entries(func(e ledger.Entry) error {
+		if r, ok := e.Body.(ledger.Reservation); ok {
+			paid = r
+		}
+		return nil
+	}); err != nil {
+		b.Fatal(err)
+	}
+	paid.Loss, paid.Question = smallest(b), "SELECT COUNT(*) FROM visits"
+	var wg sync.WaitGroup
+	for first := range 64 {
+		wg.Go(func() {
+			for i := first; i < n; i += 64 {
+				r := paid
+				r.Key = fmt.Sprintf("%064x", i)
+				id, err := l.Reserve(r)
+				if err == nil {
+					err = l.Release(id, json.RawMessage(`[["7"]]`))
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// smallest is a price of which a ledger holds very many.
+func smallest(b *testing.B) privacy.Loss {
+	b.Helper()
+	rho, err := privacy.ParseRho("0.000001")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return privacy.ZCDPLoss(rho, privacy.Delta{})
 }

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"slices"
 
 	"dither/internal/plan"
 	"dither/internal/post"
@@ -13,10 +14,11 @@ import (
 // overStreams answers a refused question that reads streams of counts by their names: SELECT period, total FROM
 // daily_visits WHERE region = 'north'. The columns are those of [StreamReport.Table], with a window of seven periods. It
 // computes with released numbers alone, so it is free. A number that combines several estimates has no interval, because
-// their noise is shared. found is false if the question reads no stream.
+// their noise is shared. found is false if the question reads no stream. A question about the policy's tables alone reads
+// none, so it looks for none.
 func (c *Session) overStreams(ctx context.Context, q Question, refused error) (out *Release, found bool, err error) {
 	tree, err := query.ParseIn(q.SQL, c.policy.Clock.Zone)
-	if err != nil {
+	if err != nil || !slices.ContainsFunc(tree.Tables, func(name string) bool { return c.policy.Table(name) == nil }) {
 		return nil, false, nil //nolint:nilerr // the refusal that led here says what is wrong
 	}
 	var read []*StreamReport

@@ -37,14 +37,14 @@ tables:
 
 // streamHome is a home whose visits are sealed again and again.
 type streamHome struct {
-	t     *testing.T
+	t     testing.TB
 	home  string
 	clock *fakeClock
 	owner *Owner
 	from  time.Time
 }
 
-func newStreamHome(t *testing.T) *streamHome {
+func newStreamHome(t testing.TB) *streamHome {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	h := &streamHome{t: t, home: filepath.Join(t.TempDir(), "home"), clock: newFakeClock()}
@@ -105,7 +105,7 @@ func (h *streamHome) counts() string {
 
 // roundedCounts returns the counts by period, and checks that totals and windows are the sums of counts. The noise has a
 // standard deviation below 0.03, so that a number is off by more than 0.4 with a probability below 1e-39.
-func roundedCounts(t *testing.T, r *StreamReport) string {
+func roundedCounts(t testing.TB, r *StreamReport) string {
 	t.Helper()
 	released := len(r.Cells) / 2
 	texts := make([]string, released)

@@ -23,6 +23,7 @@ type sources struct {
 	value  bool // whether this is inside a subquery for one value, which may be a constant
 
 	catalogs   []Catalog
+	read       []string    // the names of the tables that are read
 	tableNames []tableName // those with a schema that are not settled yet
 }
 
@@ -144,6 +145,7 @@ func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 		}
 		return &Subquery{At: at, Branches: given.branches, Alias: alias}, l.counted(given.tables, at)
 	}
+	l.sources.read = append(l.sources.read, name)
 	return &Table{At: at, Name: name, Alias: alias}, l.counted(1, at)
 }
 

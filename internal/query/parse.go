@@ -100,7 +100,7 @@ func parse(sql string, lim limits, zone *time.Location) (*Select, error) {
 	if left := l.sources.tableNames; len(left) > 0 {
 		return nil, left[0].refuse()
 	}
-	s.Options, s.Catalogs = options, l.sources.catalogs
+	s.Options, s.Catalogs, s.Tables = options, l.sources.catalogs, l.sources.read
 	return s, nil
 }
 

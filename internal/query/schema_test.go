@@ -65,6 +65,18 @@ func TestSchemasAreChecked(t *testing.T) {
 	}
 }
 
+// The tree reports all tables that the text names, wherever they stand.
+func TestTablesAreReported(t *testing.T) {
+	s, err := Parse(`WITH w AS (SELECT x FROM a UNION ALL SELECT x FROM b) SELECT COUNT(*) FROM w JOIN c ON w.x = c.x
+		JOIN (SELECT x FROM public.d) q ON q.x = c.x WHERE c.x IN (SELECT x FROM e) AND c.x > (SELECT MAX(x) FROM "F")`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(s.Tables, " "); got != "a b c d e F" {
+		t.Error(got)
+	}
+}
+
 // The tree reports the catalogs, with their places, because Parse does not know the right one.
 func TestCatalogsAreReported(t *testing.T) {
 	s, err := Parse("SELECT SUM(a.public.t.x) FROM b.public.t")

@@ -19,6 +19,9 @@ type Select struct {
 	Options       *Options // nil if absent
 	// the catalogs that the whole text names. They are no part of the question's meaning, so String drops them
 	Catalogs []Catalog
+	// the names of the tables that the whole text names, each as often as it stands there, without the names from WITH
+	// that stand for a subquery. They are set in the outermost SELECT alone, and String drops them
+	Tables []string
 }
 
 // Item is one output column; Alias is "" if none was given.
