@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -174,6 +175,11 @@ func (l *Ledger) Entries(fn func(Entry) error) error { return l.EntriesFrom(0, f
 
 // EntriesFrom is Entries beginning at the index that the parameter `from` states.
 func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
+	return l.EntriesHaving(from, "", fn)
+}
+
+// EntriesHaving is EntriesFrom for the entries whose line contains text. It checks the hashes of the other lines too.
+func (l *Ledger) EntriesHaving(from uint64, text string, fn func(Entry) error) error {
 	var to uint64
 	if err := l.locked(func() error { to = l.log.count(); return nil }); err != nil {
 		return err
@@ -185,11 +191,8 @@ func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 			return err
 		}
 		for _, r := range refs {
-			e, err := readEntry(l.file, r)
-			if err == nil && e.Index != i {
-				err = damaged(errors.New("it names another entry"))
-			}
-			if err == nil {
+			e, has, err := readHaving(l.file, r, i, text)
+			if has {
 				err = fn(e)
 			}
 			if err != nil {
@@ -214,7 +217,12 @@ func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err erro
 	if err := l.known(func() (err error) { at, err = l.log.at(i); return err }); err != nil {
 		return Entry{}, false, err
 	}
-	line, err := readLine(l.file, at)
+	return readHaving(l.file, at, i, text)
+}
+
+// readHaving reads the entry i at a position. It is EntryHaving, without the look-up of the position.
+func readHaving(log io.ReaderAt, at ref, i uint64, text string) (e Entry, has bool, err error) {
+	line, err := readLine(log, at)
 	if err != nil {
 		return Entry{}, false, err
 	}

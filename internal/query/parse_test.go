@@ -42,7 +42,7 @@ func TestParseTree(t *testing.T) {
 				R: &Literal{At: at(3, 40), Kind: DateLiteral, Text: "2020-01-31"},
 			},
 		},
-		Limit: &three,
+		Limit: &three, Tables: []string{"visits"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -101,22 +101,27 @@ func (k *Kernel) Continuals() (out []*ContinualRecord, err error) {
 }
 
 // continual returns the stream of a name, or nil if there is none. It reads only the entries since the stream's
-// reservation, and none if there is no stream.
+// reservation, decodes those that name it, and reads none if there is no stream.
 func (k *Kernel) continual(name string) (*ContinualRecord, error) {
 	id, found, err := k.continualID(name)
 	if err != nil || !found {
 		return nil, err
 	}
-	by := map[uint64]*ContinualRecord{}
-	err = k.ledger.EntriesFrom(id, func(e ledger.Entry) error {
-		if r, ok := e.Body.(ledger.Reservation); ok && e.Index == id {
-			var err error
-			by[id], err = newRecord(e, r)
-			return err
-		}
-		return addTo(by, e)
-	})
-	return by[id], err
+	e, err := k.ledger.Entry(id)
+	if err != nil {
+		return nil, err
+	}
+	paid, ok := e.Body.(ledger.Reservation)
+	if !ok || !isContinual(paid) {
+		return nil, fmt.Errorf("%w: entry %d", ErrUnreadable, id)
+	}
+	r, err := newRecord(e, paid)
+	if err != nil {
+		return nil, err
+	}
+	by := map[uint64]*ContinualRecord{id: r}
+	err = k.ledger.EntriesHaving(id+1, fmt.Sprintf(`"reservation":%d`, id), func(e ledger.Entry) error { return addTo(by, e) })
+	return r, err
 }
 
 // continualID returns the number of the reservation of a stream.
