@@ -16,8 +16,12 @@ import (
 
 // jointly answers the questions in q.SQL with one measurement, or explains what the answer would cost.
 func jointly(s *console.Console, c *curator.Session, q curator.Question, explain bool) error {
+	questions, err := curator.Statements(q.SQL)
+	if err != nil {
+		return err
+	}
 	b := together.Batch{
-		Questions: statements(q.SQL), Request: curator.Request{Epsilon: q.Epsilon, Rho: q.Rho, Analyst: q.Analyst, Fresh: q.Fresh},
+		Questions: questions, Request: curator.Request{Epsilon: q.Epsilon, Rho: q.Rho, Analyst: q.Analyst, Fresh: q.Fresh},
 		Confidence: q.Confidence,
 	}
 	plain := b.Question()
@@ -112,44 +116,48 @@ func jointFooter(a *together.Answer, explain bool) string {
 	return text
 }
 
+// jointCounts is the answer as JSON has it.
+type jointCounts struct {
+	Counts     []jointCount     `json:"counts"`
+	Chosen     string           `json:"chosen"`
+	Candidates []jointCandidate `json:"candidates"`
+	Confidence json.Number      `json:"confidence"`
+	Histogram  string           `json:"histogram"`
+	Bounds     *curator.Limits  `json:"bounds"`
+	Notes      []string         `json:"notes"`
+	Release    *string          `json:"release"`
+	Price      curator.Loss     `json:"price"`
+	Remaining  curator.Loss     `json:"remaining"`
+	Replayed   bool             `json:"replayed"`
+}
+
+type jointCount struct {
+	Question  int      `json:"question"`
+	SQL       string   `json:"sql"`
+	Name      string   `json:"name"`
+	Value     *float64 `json:"value,omitempty"`
+	Low       *float64 `json:"low,omitempty"`
+	High      *float64 `json:"high,omitempty"`
+	HalfWidth *float64 `json:"half_width"` // null if no bound is known
+	StdDev    float64  `json:"stddev"`
+}
+
+type jointCandidate struct {
+	Name   string  `json:"name"`
+	StdDev float64 `json:"stddev"`
+}
+
 // jointObject returns the answer as JSON has it.
-func jointObject(a *together.Answer, questions []string, explain bool) any {
-	type count struct {
-		Question  int      `json:"question"`
-		SQL       string   `json:"sql"`
-		Name      string   `json:"name"`
-		Value     *float64 `json:"value,omitempty"`
-		Low       *float64 `json:"low,omitempty"`
-		High      *float64 `json:"high,omitempty"`
-		HalfWidth *float64 `json:"half_width"` // null if no bound is known
-		StdDev    float64  `json:"stddev"`
+func jointObject(a *together.Answer, questions []string, explain bool) jointCounts {
+	out := jointCounts{
+		Chosen: a.Candidates[0].Name, Confidence: json.Number(a.Confidence), Histogram: a.SQL, Bounds: a.Limits,
+		Notes: []string{}, Release: render.TextOrNull(a.ID), Price: a.Price, Remaining: a.Remaining, Replayed: a.Replayed,
 	}
-	type candidate struct {
-		Name   string  `json:"name"`
-		StdDev float64 `json:"stddev"`
-	}
-	out := struct {
-		Counts     []count         `json:"counts"`
-		Chosen     string          `json:"chosen"`
-		Candidates []candidate     `json:"candidates"`
-		Confidence json.Number     `json:"confidence"`
-		Histogram  string          `json:"histogram"`
-		Bounds     *curator.Limits `json:"bounds"`
-		Notes      []string        `json:"notes"`
-		Release    *string         `json:"release"`
-		Price      curator.Loss    `json:"price"`
-		Remaining  curator.Loss    `json:"remaining"`
-		Replayed   bool            `json:"replayed"`
-	}{
-		Chosen: a.Candidates[0].Name, Confidence: json.Number(a.Confidence), Histogram: a.SQL, Bounds: a.Limits, Release: render.TextOrNull(a.ID), Price: a.Price,
-		Remaining: a.Remaining, Replayed: a.Replayed,
-	}
-	out.Notes = []string{}
 	if note := jointNote(a); note != "" {
 		out.Notes = append(out.Notes, note)
 	}
 	for _, n := range a.Counts {
-		one := count{
+		one := jointCount{
 			Question: n.Question, SQL: questions[n.Question], Name: n.Name, StdDev: n.StdDev,
 			HalfWidth: render.NumberOrNull(n.HalfWidth),
 		}
@@ -159,53 +167,17 @@ func jointObject(a *together.Answer, questions []string, explain bool) any {
 		out.Counts = append(out.Counts, one)
 	}
 	for _, c := range a.Candidates {
-		out.Candidates = append(out.Candidates, candidate{c.Name, c.StdDev})
+		out.Candidates = append(out.Candidates, jointCandidate{c.Name, c.StdDev})
 	}
-	return unescaped{out}
+	return out
 }
 
-// unescaped is JSON in which <, > and & stand as they are, as in other answers.
-type unescaped struct{ of any }
-
-// MarshalJSON implements [json.Marshaler].
-func (u unescaped) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes <, > and & as they are, as in other answers.
+func (j jointCounts) MarshalJSON() ([]byte, error) {
+	type plain jointCounts // without this method
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(u.of)
+	err := e.Encode(plain(j))
 	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// statements splits a text at the semicolons outside of quotes and comments, and drops the empty pieces.
-func statements(text string) (out []string) {
-	end := func(from int, mark string) int {
-		if i := strings.Index(text[min(from, len(text)):], mark); i >= 0 {
-			return from + i + len(mark)
-		}
-		return len(text)
-	}
-	begin := 0
-	add := func(until int) {
-		if piece := strings.TrimSpace(text[begin:until]); piece != "" {
-			out = append(out, piece)
-		}
-	}
-	for i := 0; i < len(text); {
-		switch {
-		case text[i] == ';':
-			add(i)
-			i++
-			begin = i
-		case text[i] == '\'' || text[i] == '"':
-			i = end(i+1, text[i:i+1])
-		case strings.HasPrefix(text[i:], "--"):
-			i = end(i, "\n")
-		case strings.HasPrefix(text[i:], "/*"):
-			i = end(i+2, "*/")
-		default:
-			i++
-		}
-	}
-	add(len(text))
-	return out
 }
