@@ -73,7 +73,19 @@ func DrawFile[T any](file string, write func(io.Writer, plot.Format, T) error, p
 }
 
 // ReplaceFile replaces a file completely, or leaves the old file unchanged on an error.
-func ReplaceFile(name string, write func(io.Writer) error) (err error) {
+func ReplaceFile(name string, write func(io.Writer) error) error {
+	return ReplaceNamed(name, func(temporary string) error {
+		f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	})
+}
+
+// ReplaceNamed is ReplaceFile for a function that takes the name of the file to write. The file of this name exists, and
+// is empty.
+func ReplaceNamed(name string, write func(temporary string) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".dither-*")
 	if err != nil {
 		return err
@@ -83,7 +95,10 @@ func ReplaceFile(name string, write func(io.Writer) error) (err error) {
 			_ = os.Remove(f.Name()) // ignored, because err is more informative
 		}
 	}()
-	if err := errors.Join(write(f), f.Close()); err != nil {
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := write(f.Name()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)

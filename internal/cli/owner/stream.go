@@ -3,6 +3,7 @@ package owner
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -85,13 +86,13 @@ func runStream(s *console.Console, args []string) error {
 
 // createStream declares and pays for a stream, or explains it.
 func createStream(s *console.Console, f streamFlags) error {
-	periods, err := whole("--periods", f.periods)
+	periods, err := console.WholeFlag("periods", f.periods, 1, math.MaxInt32)
 	if err != nil {
 		return err
 	}
 	f.declaration.Periods = int(periods)
 	if f.rows != "" {
-		if f.declaration.Rows, err = whole("--rows", f.rows); err != nil {
+		if f.declaration.Rows, err = console.WholeFlag("rows", f.rows, 1, math.MaxInt32); err != nil {
 			return err
 		}
 	}
@@ -111,21 +112,12 @@ func createStream(s *console.Console, f streamFlags) error {
 	})
 }
 
-// whole parses the value of a flag, a whole number above 0.
-func whole(name, text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 {
-		return 0, console.Usage("%s must be a whole number above 0", name)
-	}
-	return n, nil
-}
-
 // advanceStream releases the periods that can be closed.
 func advanceStream(s *console.Console, f streamFlags) error {
 	until := int64(0)
 	if f.until != "" {
 		var err error
-		if until, err = whole("--until", f.until); err != nil {
+		if until, err = console.WholeFlag("until", f.until, 1, math.MaxInt32); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dither/internal/cli/console"
@@ -59,11 +58,11 @@ func domain(text string) (*marginal.Domain, error) {
 		if len(parts) < 2 || len(parts) > 3 || parts[0] == "" {
 			return nil, console.Usage("--marginals: %q is not NAME:SIZE or NAME:SIZE:QUERIES, such as age:10 or age:10:ranges", field)
 		}
-		size, err := strconv.ParseInt(parts[1], 10, 32)
+		size, err := whole(parts[1])
 		if err != nil {
 			return nil, console.Usage("--marginals: the size of attribute %q must be a whole number, not %q", parts[0], parts[1])
 		}
-		a := marginal.Attribute{Name: parts[0], Size: int(size)}
+		a := marginal.Attribute{Name: parts[0], Size: size}
 		if len(parts) == 3 {
 			if a.Queries, err = marginal.ParseQueries(parts[2]); err != nil {
 				return nil, console.Usage("--marginals: %s", plain(err))
@@ -81,16 +80,16 @@ func domain(text string) (*marginal.Domain, error) {
 // numbers parses the numbers of attributes.
 func numbers(text string, most int) (out []int, err error) {
 	for _, field := range strings.Split(text, ",") {
-		k, err := strconv.ParseInt(strings.TrimSpace(field), 10, 32)
-		if err != nil || k < 1 || k > int64(most) {
+		k, err := whole(strings.TrimSpace(field))
+		if err != nil || k < 1 || k > most {
 			return nil, console.Usage(
 				"--ways: %q is not a whole number from 1 to %d, the number of attributes; the total follows from any marginal",
 				field, most)
 		}
-		if slices.Contains(out, int(k)) {
+		if slices.Contains(out, k) {
 			return nil, console.Usage("--ways names %d twice", k)
 		}
-		out = append(out, int(k))
+		out = append(out, k)
 	}
 	return out, nil
 }

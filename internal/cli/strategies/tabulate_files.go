@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -28,7 +27,9 @@ func write(s *console.Console, folder string, r *tabulate.Result) error {
 		t := &r.Tables[i]
 		file(t.Name+".csv", func(w io.Writer) error { return render.WriteCSV(w, false, t.Records()) })
 		text(t.Name+".md", markdown(t)+render.MarkdownList(foot(r, "")))
-		errs = append(errs, writeParquet(s, filepath.Join(folder, t.Name+".parquet"), t))
+		errs = append(errs, console.ReplaceNamed(filepath.Join(folder, t.Name+".parquet"), func(temporary string) error {
+			return parquet.Write(s.Context(), temporary, t)
+		}))
 	}
 	file("tabulation.json", func(w io.Writer) error {
 		json, err := r.MarshalJSON()
@@ -43,23 +44,4 @@ func write(s *console.Console, folder string, r *tabulate.Result) error {
 			strings.Join(r.Releases, ", "))
 	}
 	return nil
-}
-
-func writeParquet(s *console.Console, name string, t *tabulate.TableResult) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".dither-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // ignored, because err is more informative
-		}
-	}()
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := parquet.Write(s.Context(), f.Name(), t); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }

@@ -204,6 +204,7 @@ func words(err error) string {
 
 var errCells = errors.New("the number of cells must be an integer, such as 365")
 
+// whole parses an integer inside the value of a flag.
 func whole(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
