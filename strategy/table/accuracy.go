@@ -96,10 +96,15 @@ func (a *Accuracy) Determines(m Margin) bool {
 
 // Variances returns the variance of the cells of each node of a margin. All cells of a node have the same variance. The
 // measurements must determine the margin.
-func (a *Accuracy) Variances(m Margin) []float64 {
+func (a *Accuracy) Variances(m Margin) []float64 { return a.Summed(m, nil) }
+
+// Summed returns, for each node of a margin, the variance of a sum of its cells: over some values of each of the
+// margin's classifications, in their order, of which merged has the numbers. If merged is nil, there is one value of
+// each. The measurements must determine the margin.
+func (a *Accuracy) Summed(m Margin, merged []int) []float64 {
 	out := make([]float64, a.space.Hierarchy.Nodes(m.Level))
 	for _, t := range m.Keys.subsets() {
-		p, f := a.parts[t], a.space.factor(m.Keys, t)
+		p, f := a.parts[t], a.space.factor(m.Keys, t, merged)
 		for i, at := range p.tree.of[m.Level] {
 			out[i] += f * p.full[at]
 		}
@@ -107,11 +112,23 @@ func (a *Accuracy) Variances(m Margin) []float64 {
 	return out
 }
 
-// factor returns the variance that the component T adds to a cell of a table over S, for a component of variance 1.
-func (s *Space) factor(keys, t Keys) float64 {
-	f := 1 / sq(float64(s.width(keys&^t)))
-	for _, k := range t.list() {
-		f *= 1 - 1/float64(s.Sizes[k])
+// factor returns the variance that the component T adds to a sum of cells of a table over S, for a component of variance
+// 1. The sum is over b_k values of classification k, and b_k is 1 if merged is nil.
+//
+// Each cell has 1/n_k of the component for k ∉ T, so that the sum has b_k/n_k of it. For k ∈ T, the covariance is the
+// projection C_k = I − 11ᵀ/n_k, and a sum of b_k entries has the variance b_k − b_k²/n_k.
+func (s *Space) factor(keys, t Keys, merged []int) float64 {
+	f := 1.0
+	for i, k := range keys.list() {
+		b, n := 1.0, float64(s.Sizes[k])
+		if merged != nil {
+			b = float64(merged[i])
+		}
+		if t.has(k) {
+			f *= b * (1 - b/n)
+		} else {
+			f *= sq(b / n)
+		}
 	}
 	return f
 }

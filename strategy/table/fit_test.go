@@ -138,6 +138,43 @@ func compare(
 	}
 }
 
+// TestSummedVariances compares the variances of sums of cells with the dense covariance.
+func TestSummedVariances(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	s := &table.Space{Hierarchy: places(t, 1, 3, 2), Sizes: []int{3, 4}}
+	var measured []table.Measured
+	for _, m := range []table.Margin{{Level: 0, Keys: 3}, {Level: 1, Keys: 1}, {Level: 2, Keys: 2}} {
+		measured = append(measured, table.Measured{
+			Noisy: table.Noisy{Margin: m, Variance: 1 + r.Float64()}, Values: make([]float64, s.Cells(m)),
+		})
+	}
+	f, err := table.NewFit(s, measured, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, covariance := dense(t, s, measured)
+	for l := range 3 {
+		for first := 1; first <= 3; first++ {
+			for second := 1; second <= 4; second++ {
+				m := table.Margin{Level: l, Keys: 3}
+				a, got := matrix(s, m), f.Summed(m, []int{first, second})
+				_, n := a.Dims()
+				for node, v := range got {
+					sum := mat.NewVecDense(n, nil)
+					for x := range first {
+						for y := range second {
+							sum.AddVec(sum, a.RowView(node*12+x*4+y))
+						}
+					}
+					if want := mat.Inner(sum, covariance, sum); math.Abs(v-want) > 1e-9 {
+						t.Fatalf("level %d, node %d: the sum of %d × %d cells has the variance %g, not %g", l, node, first, second, v, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestDeclaredTotals compares the fit with declared totals with the dense fit in which these totals have a tiny
 // variance.
 func TestDeclaredTotals(t *testing.T) {

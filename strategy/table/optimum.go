@@ -15,7 +15,8 @@ type evaluator struct {
 	weight  float64
 	tree    *tree
 	levels  int
-	needed  []Keys // components of goals
+	needed  []Keys             // components of goals
+	factors []map[Keys]float64 // of each goal
 }
 
 func newEvaluator(space *Space, goals []Goal, options []Option, p Power) *evaluator {
@@ -23,6 +24,7 @@ func newEvaluator(space *Space, goals []Goal, options []Option, p Power) *evalua
 	e.tree = newTree(space.Hierarchy, func(int, int) bool { return false })
 	for _, g := range goals {
 		e.weight += g.Weight
+		e.factors = append(e.factors, g.factors(space))
 		for _, t := range g.Keys.subsets() {
 			if !slices.Contains(e.needed, t) {
 				e.needed = append(e.needed, t)
@@ -72,7 +74,7 @@ func means[F number](e *evaluator, precision []F) []F {
 				out[i] += times[F](math.Inf(1))
 				continue
 			}
-			out[i] += times[F](e.space.factor(g.Keys, t)) * level[g.Level]
+			out[i] += times[F](e.factors[i][t]) * level[g.Level]
 		}
 	}
 	return out

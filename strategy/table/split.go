@@ -11,6 +11,23 @@ import (
 type Goal struct {
 	Margin
 	Weight float64
+	// if it is not nil, the goal is about sums of the margin's cells in each node: for each sum, how many values of each
+	// classification it adds up ([Accuracy.Summed])
+	Merged [][]int
+}
+
+// factors returns the mean over a goal's cells of what each component adds to their variances.
+func (g *Goal) factors(s *Space) map[Keys]float64 {
+	out := map[Keys]float64{}
+	for _, t := range g.Keys.subsets() {
+		if g.Merged == nil {
+			out[t] = s.factor(g.Keys, t, nil)
+		}
+		for _, merged := range g.Merged {
+			out[t] += s.factor(g.Keys, t, merged) / float64(len(g.Merged))
+		}
+	}
+	return out
 }
 
 // Option is a margin that can be measured.

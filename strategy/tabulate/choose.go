@@ -80,6 +80,10 @@ func gridOf(noisy []table.Noisy, unit *big.Rat) *big.Rat {
 // maxOptions is the largest number of tables that one measurement chooses from.
 const maxOptions = 64
 
+// maxOption is the largest number of cells of a table that is measured although nobody asked for it. A measurement has
+// at most so many numbers.
+const maxOption = 1 << 20
+
 // goals returns the margins of the group's tables, with their weights.
 func (g *group) goals(s *Spec) (out []table.Goal, err error) {
 	for n, i := range g.tables {
@@ -88,8 +92,10 @@ func (g *group) goals(s *Spec) (out []table.Goal, err error) {
 			return nil, err
 		}
 		w, _ := s.Tables[i].Weight.Float64()
+		v := g.view(s, &s.Tables[i], g.of[n])
 		for _, l := range levels {
-			out = append(out, table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels))})
+			goal := table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels)), Merged: v.merged}
+			out = append(out, goal)
 		}
 	}
 	return out, nil
@@ -110,7 +116,9 @@ func (g *group) candidates(ctx context.Context, c *curator.Session, goals []tabl
 	if len(g.options)*levels <= maxOptions {
 		for _, goal := range slices.Clone(goals) {
 			for l := range levels {
-				add(table.Margin{Level: l, Keys: goal.Keys})
+				if m := (table.Margin{Level: l, Keys: goal.Keys}); g.space.Cells(m) <= maxOption {
+					add(m)
+				}
 			}
 		}
 	}

@@ -19,10 +19,9 @@ type group struct {
 	tables   []int // indices of the specification's tables
 	first    *Table
 	places   *Hierarchy   // nil if no table has rows by place
-	columns  []string     // the classifications of all tables
+	classes  []*class     // the classifications of all tables
 	of       []table.Keys // the classifications of each table
 	space    *table.Space
-	values   [][]string // the labels of each classification's values
 	fixed    map[[2]int]int64
 	request  curator.Request // with the group's share of the price
 	options  []table.Option
@@ -45,7 +44,7 @@ func (s *Spec) groups() (out []*group) {
 		}
 		at := slices.IndexFunc(out, func(g *group) bool {
 			return g.first.From == t.From && g.first.Where == t.Where && g.first.Sum == t.Sum &&
-				(g.places == places || g.places == nil || places == nil)
+				(g.places == places || g.places == nil || places == nil) && !s.twice(g, places, t)
 		})
 		if at < 0 {
 			out, at = append(out, &group{first: t}), len(out)
@@ -57,15 +56,19 @@ func (s *Spec) groups() (out []*group) {
 		g.tables = append(g.tables, i)
 		var keys table.Keys
 		for _, c := range t.Columns {
-			k := slices.Index(g.columns, c)
-			if k < 0 {
-				g.columns, k = append(g.columns, c), len(g.columns)
+			if h := s.hierarchyOf(c); h == nil || h.Total != c {
+				keys |= 1 << g.class(s, c)
 			}
-			keys |= 1 << k
 		}
 		g.of = append(g.of, keys)
 	}
 	return out
+}
+
+// twice reports whether a hierarchy would be both in the rows and in the columns of a group with a further table.
+func (s *Spec) twice(g *group, places *Hierarchy, t *Table) bool {
+	return slices.ContainsFunc(g.classes, func(c *class) bool { return c.levels != nil && c.levels == places }) ||
+		slices.ContainsFunc(t.Columns, func(c string) bool { h := s.hierarchyOf(c); return h != nil && h == g.places })
 }
 
 // sql returns the question whose histograms are measured.
@@ -89,7 +92,10 @@ func (g *group) keys() (out []string) {
 	if g.places != nil {
 		out = append(out, g.places.Key)
 	}
-	return append(out, g.columns...)
+	for _, c := range g.classes {
+		out = append(out, c.text)
+	}
+	return out
 }
 
 // label returns the text of a value.
@@ -102,9 +108,9 @@ func label(v any) string {
 
 // domain reads the known values of keys, and builds the space of the group's tables.
 func (g *group) domain(ctx context.Context, c *curator.Session, request curator.Request) (*curator.Domain, error) {
-	if len(g.columns) > table.MaxClassifications {
+	if len(g.classes) > table.MaxClassifications {
 		return nil, misuse("write them into separate specifications", "tables of %s have %d classifications together; at most %d fit",
-			g.first.From, len(g.columns), table.MaxClassifications)
+			g.first.From, len(g.classes), table.MaxClassifications)
 	}
 	request.SQL = g.sql()
 	d, err := c.Domain(ctx, request)
@@ -125,13 +131,12 @@ func (g *group) domain(ctx context.Context, c *curator.Session, request curator.
 	}
 	for k, of := range values {
 		if len(of) == 0 {
-			return nil, misuse("", "the classification %s has no value", g.columns[k])
+			return nil, misuse("", "the classification %s has no value", g.classes[k].name())
 		}
-		var labels []string
-		for _, v := range of {
-			labels = append(labels, label(v))
+		if err := g.classes[k].fill(of); err != nil {
+			return nil, err
 		}
-		g.values, g.space.Sizes = append(g.values, labels), append(g.space.Sizes, len(of))
+		g.space.Sizes = append(g.space.Sizes, len(g.classes[k].labels))
 	}
 	g.unit = d.Unit
 	return d, nil

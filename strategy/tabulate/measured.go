@@ -18,8 +18,8 @@ const maxShared = 1 << 18
 func (g *group) part(m table.Margin) (curator.StrategyPart, error) {
 	h := g.space.Hierarchy
 	cells := float64(h.Nodes(0))
-	for _, n := range g.space.Sizes {
-		cells *= float64(n)
+	for _, c := range g.classes {
+		cells *= float64(c.known)
 	}
 	shared := cells <= maxShared
 	var out curator.StrategyPart
@@ -37,12 +37,18 @@ func (g *group) part(m table.Margin) (curator.StrategyPart, error) {
 			product, out.Keys = append(product, f), append(out.Keys, 0)
 		}
 	}
-	for k, n := range g.space.Sizes {
+	for k, c := range g.classes {
 		switch {
+		case m.Keys>>k&1 == 1 && c.tree != nil:
+			f, err := sums(c.tree, c.levels.depth(c.base))
+			if err != nil {
+				return out, err
+			}
+			product = append(product, f)
 		case m.Keys>>k&1 == 1:
-			product = append(product, linear.Identity(n))
+			product = append(product, linear.Identity(c.known))
 		case shared:
-			product = append(product, linear.Total(n))
+			product = append(product, linear.Total(c.known))
 		default:
 			continue
 		}

@@ -2,7 +2,9 @@ package tabulate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"dither/internal/policy"
 	"dither/strategy/table"
@@ -75,7 +77,13 @@ func columns(f policy.Field, rows [][]string, levels []string) (out [][]string) 
 func nested(f policy.Field, depth int) (out [][]string) {
 	if depth == 1 {
 		for _, text := range texts(f) {
-			out = append(out, []string{text})
+			for _, place := range expanded(f, text) {
+				out = append(out, []string{place})
+			}
+			if len(out) > table.MaxNodes {
+				f.Fail("", "there are more than %d places", table.MaxNodes)
+				return nil
+			}
 		}
 		return out
 	}
@@ -216,4 +224,28 @@ func (g *group) declared(s *Spec) error {
 		return misuse("correct the declared totals", "%v", err)
 	}
 	return nil
+}
+
+// maxRange is the largest number of places that one range lists.
+const maxRange = 10_000
+
+// rangeForm matches ranges of whole numbers, such as 0..17.
+var rangeForm = regexp.MustCompile(`^(-?[0-9]{1,12})\.\.(-?[0-9]{1,12})$`)
+
+// expanded returns the whole numbers of a range, or any other text as it is.
+func expanded(f policy.Field, text string) (out []string) {
+	m := rangeForm.FindStringSubmatch(text)
+	if m == nil {
+		return []string{text}
+	}
+	from, err1 := strconv.ParseInt(m[1], 10, 64)
+	to, err2 := strconv.ParseInt(m[2], 10, 64)
+	if err1 != nil || err2 != nil || from > to || to-from >= maxRange {
+		f.Fail("", "the range %s is empty or has more than %d numbers", text, maxRange)
+		return nil
+	}
+	for n := from; n <= to; n++ {
+		out = append(out, strconv.FormatInt(n, 10))
+	}
+	return out
 }

@@ -145,9 +145,9 @@ func (g *group) described(s *Spec) GroupPlan {
 		m := g.options[j].Margin
 		p := Part{Level: g.space.Hierarchy.Levels[m.Level].Name}
 		p.Share, _ = chosen.Shares[j].Float64()
-		for k, name := range g.columns {
+		for k, c := range g.classes {
 			if m.Keys>>k&1 == 1 {
-				p.Columns = append(p.Columns, name)
+				p.Columns = append(p.Columns, c.name())
 			}
 		}
 		p.StdDev = math.Sqrt(g.plan.Parts[i].Noise.Variance()) * scale
@@ -167,15 +167,16 @@ func (p *Plan) table(s *Spec, i int) (TablePlan, error) {
 	}
 	keys := g.of[slices.Index(g.tables, i)]
 	grid, _ := g.grid.Float64()
+	v := g.view(s, &s.Tables[i], keys)
 	for _, l := range levels {
 		m := table.Margin{Level: l, Keys: keys}
-		variances := g.accuracy.Variances(m)
+		variances := v.variances(g.accuracy, m)
 		mean := 0.0
 		for _, v := range variances {
 			mean += v / float64(len(variances))
 		}
 		out.Levels = append(out.Levels, LevelPlan{
-			Level: g.space.Hierarchy.Levels[l].Name, Cells: g.space.Cells(m), StdDev: grid * math.Sqrt(mean),
+			Level: g.space.Hierarchy.Levels[l].Name, Cells: len(variances), StdDev: grid * math.Sqrt(mean),
 			Margin: g.margin(grid*math.Sqrt(mean), p.alpha), Worst: g.margin(grid*math.Sqrt(slices.Max(variances)), p.alpha),
 		})
 	}

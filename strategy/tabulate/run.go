@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"slices"
 	"strings"
 
 	"dither/curator"
@@ -155,16 +154,16 @@ func (g *group) table(
 		return out, err
 	}
 	grid, _ := g.grid.Float64()
-	combinations := g.combinations(t, keys)
+	view := g.view(s, t, keys)
 	for _, l := range levels {
 		m := table.Margin{Level: l, Keys: keys}
-		values, integers, variances := fit.Values(m), whole.Values(m), fit.Variances(m)
+		values, integers, variances := summed(&view, fit.Values(m)), summed(&view, whole.Values(m)), view.variances(fit.Accuracy, m)
 		level := g.space.Hierarchy.Levels[l]
 		for at, v := range values {
-			node := at / len(combinations)
-			sd := grid * math.Sqrt(math.Max(0, variances[node]))
+			node := at / len(view.labels)
+			sd := grid * math.Sqrt(math.Max(0, variances[at]))
 			cell := Cell{
-				Values: combinations[at%len(combinations)], Estimate: grid * v, StdDev: sd, Margin: g.margin(sd, alpha),
+				Values: view.labels[at%len(view.labels)], Estimate: grid * v, StdDev: sd, Margin: g.margin(sd, alpha),
 				Value: new(big.Rat).Mul(g.grid, new(big.Rat).SetInt64(integers[at])),
 			}
 			if len(t.Rows) > 0 {
@@ -176,30 +175,6 @@ func (g *group) table(
 		}
 	}
 	return out, nil
-}
-
-// combinations returns the labels of a table's columns, in the table's order, for each cell of a node.
-func (g *group) combinations(t *Table, keys table.Keys) [][]string {
-	var order []int // the group's classifications of the table
-	for k := range g.columns {
-		if keys>>k&1 == 1 {
-			order = append(order, k)
-		}
-	}
-	out := [][]string{make([]string, len(t.Columns))}
-	for _, k := range order {
-		at := slices.Index(t.Columns, g.columns[k])
-		var next [][]string
-		for _, labels := range out {
-			for _, v := range g.values[k] {
-				own := slices.Clone(labels)
-				own[at] = v
-				next = append(next, own)
-			}
-		}
-		out = next
-	}
-	return out
 }
 
 // Text returns the value as a decimal.

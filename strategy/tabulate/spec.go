@@ -48,7 +48,7 @@ type Table struct {
 	From              string   // a table of the policy, or a join of tables as SQL writes it
 	Where             string   // a condition on rows; "" for none
 	Rows              []string // names of levels
-	Columns           []string // classifications: expressions with known values
+	Columns           []string // classifications: expressions with known values, or levels of hierarchies
 	Sum               string   // the expression that is summed; "" to count rows
 	Weight            *big.Rat // how much the table's error counts
 	Totals            []Total
@@ -199,6 +199,15 @@ func (s *Spec) table(f policy.Field) {
 			keys["rows"].Fail("declare it under hierarchies", "there is no level %q", level)
 		case h != s.hierarchyOf(t.Rows[0]):
 			keys["rows"].Fail("write one table for each", "%q and %q are levels of different hierarchies", t.Rows[0], level)
+		}
+	}
+	for i, c := range t.Columns {
+		switch h := s.hierarchyOf(c); {
+		case h == nil:
+		case len(t.Rows) > 0 && h == s.hierarchyOf(t.Rows[0]):
+			keys["columns"].Fail("name the level under rows", "%q is a level of the hierarchy in the table's rows", c)
+		case slices.ContainsFunc(t.Columns[:i], func(o string) bool { return s.hierarchyOf(o) == h }):
+			keys["columns"].Fail("write one table for each", "%q is a second level of the hierarchy %s in the columns", c, h.Name)
 		}
 	}
 	t.measure(keys["measure"])

@@ -64,7 +64,7 @@ func foot(r *tabulate.Result, out string) string {
 	}
 	line("released as %s, %s; %s remain", strings.Join(r.Releases, ", "), paid, r.Remaining)
 	line("± is the margin of error at %s confidence; it is conservative, because it includes the rounding", render.Percent(r.Plan.Confidence))
-	line("values add up exactly over all levels and tables of the same rows; counts are raised to 0 where noise makes them negative")
+	line("values add up exactly over all levels and tables of one release; counts are raised to 0 where noise makes them negative")
 	for _, text := range r.Plan.Warnings {
 		line("warning: %s", text)
 	}
