@@ -14,18 +14,14 @@ func (c *Choice) optimise(w Workload, unit Unit, add func(*Strategy, error) erro
 		return bound, add(s, err)
 	}
 	if unit == Epsilon && w.cells > 1 && w.cells <= mostPIdentity {
-		beginnings := 3
-		if w.cells > 256 {
-			beginnings = 1
-		}
-		if err := add(PIdentity(w, max(1, w.cells/16), beginnings)); err != nil {
+		if err := add(PIdentity(w, max(1, w.cells/16))); err != nil {
 			return 0, err
 		}
 	}
 	return Bound(w), nil
 }
 
-// mostPIdentity is the largest number of cells for which p-identity is a candidate. It takes some ten seconds there.
+// mostPIdentity is the largest number of cells for which p-identity is a candidate. It takes some five seconds there.
 const mostPIdentity = 1024
 
 // Bound returns a certified lower bound on the RMSE of every strategy for the workload, under either noise.

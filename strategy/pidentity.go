@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
@@ -12,42 +13,104 @@ import (
 
 // PIdentity returns a strategy for Laplace noise of the form [I; B]·D: each cell, and p weighted sums of cells, where D
 // scales every column to an L1 norm of 1 [McKenna, Miklau, Hay & Machanavajjhala, Optimizing error of high-dimensional
-// statistical queries under differential privacy, VLDB 2018]. It minimises the RMSE over B ≥ 0, from several random
-// beginnings with fixed seeds, so equal workloads give equal strategies. The minimum is local. p must be from 1 to the
+// statistical queries under differential privacy, VLDB 2018]. It minimises the RMSE over B ≥ 0 from several beginnings.
+// The beginnings are fixed, so equal workloads give equal strategies. The minimum is local. p must be from 1 to the
 // number of cells.
 //
+// The search first takes the entries of B to be equal in groups of neighbouring cells, which makes a step cheap. It goes
+// on from the best beginning with groups of half the size, down to single cells.
+//
 // The measured matrix is in multiples of 2⁻²⁰. Its expected errors are computed from these integers.
-func PIdentity(w Workload, p, beginnings int) (*Strategy, error) {
+func PIdentity(w Workload, p int) (*Strategy, error) {
 	n := w.cells
-	if n == 0 || n > MaxOptimised || p < 1 || p > n || beginnings < 1 || beginnings > 100 {
-		return nil, fmt.Errorf("%w: p-identity needs 1 to %d cells, p from 1 to the cells, and 1 to 100 beginnings",
-			ErrWorkload, MaxOptimised)
+	if n == 0 || n > MaxOptimised || p < 1 || p > n {
+		return nil, fmt.Errorf("%w: p-identity needs 1 to %d cells, and p from 1 to the cells", ErrWorkload, MaxOptimised)
 	}
-	var best []float64
-	least := math.Inf(1)
-	for seed := range beginnings {
-		random := splitmix.At(uint64(seed) + 1)
-		roots := make([]float64, p*n)
+	f := &pLoss{w: w, p: p, width: 1}
+	for p*f.groups() > mostFirst {
+		f.width *= 2
+	}
+	best, err := f.firstRoots()
+	for err == nil && f.width > 1 {
+		groups := f.groups()
+		f = &pLoss{w: w, p: p, width: f.width / 2}
+		finer := make([]float64, p*f.groups())
+		for i := range finer {
+			finer[i] = best[i/f.groups()*groups+i%f.groups()/2]
+		}
+		best, _, err = f.descend(finer, laterSteps)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return New(fmt.Sprintf("p-identity(%d)", p), w, pMatrix(best, p, n), Epsilon)
+}
+
+// Limits of the search: the entries of B in the first stage, and the steps of the optimiser in a stage.
+const (
+	mostFirst  = 1 << 13
+	firstSteps = 300
+	laterSteps = 200
+)
+
+// firstRoots returns the best local minimum from several beginnings: two layers of overlapping bumps, with different
+// numbers of wide ones, and random numbers. Minima that the search finds from random numbers have the form of the two
+// layers, but with sums that measure nothing.
+func (f *pLoss) firstRoots() (best []float64, err error) {
+	var beginnings [][]float64
+	for seed := range min(4, max(1, 64/f.p)) {
+		random, roots := splitmix.At(uint64(seed)+1), make([]float64, f.p*f.groups())
 		for i := range roots {
 			roots[i] = math.Sqrt(float64(random.Word()>>11) * 0x1p-53)
 		}
-		f := &pLoss{w: w, p: p, n: n}
-		result, err := optimize.Minimize(
-			optimize.Problem{Func: f.value, Grad: f.gradient}, roots,
-			&optimize.Settings{
-				MajorIterations: 600,
-				Converger:       &optimize.FunctionConverge{Relative: 2e-5, Iterations: 20},
-			}, &optimize.LBFGS{Store: 20},
-		)
-		if result == nil {
-			return nil, fmt.Errorf("%w: the optimisation failed: %w", ErrStrategy, err)
+		beginnings = append(beginnings, roots)
+	}
+	for _, wide := range slices.Compact([]int{(f.p + 8) / 16, (f.p + 5) / 11, (f.p + 4) / 8}) {
+		beginnings = append(beginnings, f.layers(wide))
+	}
+	least := math.Inf(1)
+	for _, roots := range beginnings {
+		found, loss, err := f.descend(roots, firstSteps)
+		if err != nil {
+			return nil, err
 		}
-		if result.F < least {
-			least, best = result.F, result.X
+		if loss < least {
+			best, least = found, loss
 		}
 	}
-	m := pMatrix(best, p, n)
-	return New(fmt.Sprintf("p-identity(%d)", p), w, m, Epsilon)
+	return best, nil
+}
+
+// layers returns the roots of a B with two layers of overlapping bumps over all cells: some wide ones, and the other
+// sums as narrow ones. All entries are above 0, because the gradient by a root is 0 at 0.
+func (f *pLoss) layers(wide int) []float64 {
+	const height, floor = 0.7, 1e-4
+	n := f.groups()
+	roots := make([]float64, f.p*n)
+	for i := range roots {
+		at, count := i/n, wide
+		if at >= wide {
+			at, count = at-wide, f.p-wide
+		}
+		place := (float64(i%n) + 0.5) / float64(n) * float64(count) // in distances of neighbouring bumps
+		roots[i] = math.Sqrt(height*max(0, 1-math.Abs(place-float64(at)-0.5)) + floor)
+	}
+	return roots
+}
+
+// descend returns the local minimum that the optimiser reaches from a beginning, or gets near to in so many steps.
+func (f *pLoss) descend(roots []float64, steps int) ([]float64, float64, error) {
+	result, err := optimize.Minimize(
+		optimize.Problem{Func: f.value, Grad: f.gradient}, roots,
+		&optimize.Settings{
+			MajorIterations: steps,
+			Converger:       &optimize.FunctionConverge{Relative: 1e-5, Iterations: 20},
+		}, &optimize.LBFGS{Store: 20},
+	)
+	if result == nil {
+		return nil, 0, fmt.Errorf("%w: the optimisation failed: %w", ErrStrategy, err)
+	}
+	return result.X, result.F, nil
 }
 
 // pMatrix returns [I; B]·D in multiples of 2⁻²⁰, where B has the squares of the roots.
@@ -73,18 +136,27 @@ func pMatrix(roots []float64, p, n int) Matrix {
 	return m
 }
 
-// pLoss is the loss of a p-identity strategy as a function of the roots of B's entries.
+// pLoss is the loss of a p-identity strategy whose B has equal entries in each group of neighbouring columns, as a
+// function of the roots of these entries. With groups of one cell it is any B.
 //
 // With s_j = 1 + Σ_i B_ij, S their diagonal, C = SVS and P = I + BBᵀ, the loss is tr(C) − tr(P⁻¹·BCBᵀ), by Woodbury's
-// identity. With K = P⁻¹BC its derivative by B_ij is (2/s_j)·(C_jj − Σ_k B_kj·K_kj) − 2·(K − K·Bᵀ·P⁻¹·B)_ij.
+// identity. With K = P⁻¹BC its derivative by B_ij is (2/s_j)·(C_jj − Σ_k B_kj·K_kj) − 2·(K − K·Bᵀ·P⁻¹·B)_ij. The
+// derivative by an entry of a group is the sum over its columns. With one column of B, s and K for each group, C is
+// S·V′·S for the block sums V′ of V, and products over columns take the number of a group's cells.
 type pLoss struct {
-	w    Workload
-	p, n int
+	w     Workload
+	p     int
+	width int // the cells of a group; the last group may have fewer
+
 	at   []float64 // the roots of the last evaluation, nil before the first
 	loss float64
 	by   []float64 // the gradient there
-	diag []float64 // the diagonal of V
+	diag []float64 // for each group, the sum of its part of the diagonal of V
+	size []float64 // for each group, its cells
 }
+
+// groups returns the number of groups.
+func (f *pLoss) groups() int { return (f.w.cells + f.width - 1) / f.width }
 
 func (f *pLoss) value(x []float64) float64 {
 	f.evaluate(x)
@@ -96,16 +168,26 @@ func (f *pLoss) gradient(grad, x []float64) {
 	copy(grad, f.by)
 }
 
+// prepare computes the parts of the loss that do not depend on B.
+func (f *pLoss) prepare() {
+	n := f.groups()
+	f.at, f.by, f.diag, f.size = make([]float64, f.p*n), make([]float64, f.p*n), make([]float64, n), make([]float64, n)
+	for j, v := range f.w.diagonal() {
+		f.diag[j/f.width] += v
+		f.size[j/f.width]++
+	}
+}
+
 func (f *pLoss) evaluate(x []float64) {
-	if f.at != nil && equal(f.at, x) {
+	if f.at != nil && slices.Equal(f.at, x) {
 		return
 	}
-	p, n := f.p, f.n
+	p, n := f.p, f.groups()
 	if f.at == nil {
-		f.at, f.by, f.diag = make([]float64, p*n), make([]float64, p*n), f.w.diagonal()
+		f.prepare()
 	}
 	copy(f.at, x)
-	b := mat.NewDense(p, n, nil)
+	b, sized := mat.NewDense(p, n, nil), mat.NewDense(p, n, nil) // sized is B times the roots of the groups' sizes
 	flat := b.RawMatrix().Data
 	s := make([]float64, n)
 	for j := range s {
@@ -114,33 +196,42 @@ func (f *pLoss) evaluate(x []float64) {
 	for i, v := range x {
 		flat[i] = v * v
 		s[i%n] += v * v
+		sized.RawMatrix().Data[i] = v * v * math.Sqrt(f.size[i%n])
 	}
-	bc, row := mat.NewDense(p, n, nil), make([]float64, n)
+	bc, cells, sums := mat.NewDense(p, n, nil), make([]float64, f.w.cells), make([]float64, f.w.cells)
 	for i := range p {
-		for j, v := range b.RawRowView(i) {
-			row[j] = v * s[j]
+		row := b.RawRowView(i)
+		for j := range cells {
+			cells[j] = row[j/f.width] * s[j/f.width]
 		}
+		f.w.gramTimes(cells, sums)
 		out := bc.RawRowView(i)
-		f.w.gramTimes(row, out)
+		for j, v := range sums {
+			out[j/f.width] += v
+		}
 		for j := range out {
 			out[j] *= s[j]
 		}
 	}
 	gram := mat.NewSymDense(p, nil)
-	gram.SymOuterK(1, b)
+	gram.SymOuterK(1, sized)
 	for i := range p {
 		gram.SetSym(i, i, gram.At(i, i)+1)
 	}
 	var factor mat.Cholesky
-	k, q, h, hq := mat.NewDense(p, n, nil), mat.NewDense(p, n, nil), mat.NewDense(p, p, nil), mat.NewDense(p, n, nil)
-	if !factor.Factorize(gram) || factor.SolveTo(k, bc) != nil || factor.SolveTo(q, b) != nil {
+	k, h, hq := mat.NewDense(p, n, nil), mat.NewDense(p, p, nil), mat.NewDense(p, n, nil) // hq is K·Bᵀ·P⁻¹·B
+	if !factor.Factorize(gram) || factor.SolveTo(k, bc) != nil {
 		f.loss = math.Inf(1)
 		return
 	}
-	h.Mul(k, b.T())
-	hq.Mul(h, q)
+	h.Mul(b, k.T())
+	if factor.SolveTo(h, h) != nil {
+		f.loss = math.Inf(1)
+		return
+	}
+	hq.Mul(h.T(), b)
 	kFlat, hqFlat := k.RawMatrix().Data, hq.RawMatrix().Data
-	kept := make([]float64, n) // C_jj − Σ_k B_kj·K_kj
+	kept := make([]float64, n) // Σ over the group of C_jj − Σ_k B_kj·K_kj
 	for j := range kept {
 		kept[j] = s[j] * s[j] * f.diag[j]
 	}
@@ -153,17 +244,8 @@ func (f *pLoss) evaluate(x []float64) {
 	}
 	for i := range f.by {
 		j := i % n
-		f.by[i] = 2 * x[i] * (2/s[j]*kept[j] - 2*(kFlat[i]-hqFlat[i]))
+		f.by[i] = 2 * x[i] * (2/s[j]*kept[j] - 2*(kFlat[i]-f.size[j]*hqFlat[i]))
 	}
-}
-
-func equal(a, b []float64) bool {
-	for i, v := range a {
-		if v != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // diagonal returns the diagonal of V.

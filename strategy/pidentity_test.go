@@ -9,28 +9,28 @@ import (
 	"dither/internal/splitmix"
 )
 
-// p-identity has about the errors that its authors publish, 5.70 to 5.74 for ranges of 256 cells, and 7.80 and 6.75 for
-// ranges and prefixes of 1,024 cells; for the latter, the optimiser here stops within 1 % of them.
+// p-identity has at most the errors that its authors publish: 5.70 for ranges of 256 cells, and 7.80 and 6.75 for ranges
+// and prefixes of 1,024 cells. It is not below the bound.
 func TestPIdentity(t *testing.T) {
 	for _, c := range []struct {
-		w     Workload
-		p     int
-		rmse  float64
-		inner float64
-		long  bool
+		name      string
+		w         Workload
+		p         int
+		published float64
+		long      bool
 	}{
-		{must[Workload](t)(Ranges(256)), 16, 5.72, 0.025, false},
-		{must[Workload](t)(Ranges(1024)), 64, 7.80, 0.078, true},
-		{must[Workload](t)(Prefixes(1024)), 64, 6.75, 0.068, true},
+		{"256 ranges", must[Workload](t)(Ranges(256)), 16, 5.70, false},
+		{"1,024 ranges", must[Workload](t)(Ranges(1024)), 64, 7.80, true},
+		{"1,024 prefixes", must[Workload](t)(Prefixes(1024)), 64, 6.75, true},
 	} {
 		if c.long && os.Getenv("DITHER_LONG") != "1" {
 			continue
 		}
-		s := must[*Strategy](t)(PIdentity(c.w, c.p, 1))
-		near(t, fmt.Sprintf("the error with %d sums", c.p), s.RMSE, c.rmse, c.inner)
-		if bound := Bound(c.w); !(bound < s.RMSE) {
-			t.Errorf("the bound %g is not below %g", bound, s.RMSE)
+		s := must[*Strategy](t)(PIdentity(c.w, c.p))
+		if bound := Bound(c.w); !(s.RMSE <= c.published && s.RMSE >= bound) {
+			t.Errorf("%s: the error with %d sums is %g; published %g, bound %g", c.name, c.p, s.RMSE, c.published, bound)
 		}
+		t.Logf("%s: the error with %d sums is %.4f", c.name, c.p, s.RMSE)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestPLoss(t *testing.T) {
 		for i := range x {
 			x[i] = 0.2 + float64(random.Word()>>11)*0x1p-53
 		}
-		f := &pLoss{w: w, p: p, n: n}
+		f := &pLoss{w: w, p: p, width: 1}
 		loss, by := f.value(x), make([]float64, p*n)
 		f.gradient(by, x)
 		s := must[*Strategy](t)(New("", w, pMatrix(x, p, n), Epsilon))
