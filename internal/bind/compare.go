@@ -100,7 +100,7 @@ func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {
 		return nil, err
 	}
 	if e.Type != value.Text {
-		return nil, Refuse(x.At, "", "LIKE needs a text, and this is of type %s", e.Type)
+		return nil, Refuse(x.At, "write CAST("+query.Print(x.X)+" AS text) for "+query.Print(x.X), "LIKE needs a text, and this is of type %s", e.Type)
 	}
 	if x.Similar || x.AnyCase {
 		return l.likeKnown(x, e)

@@ -46,64 +46,34 @@ var otherFunctions = map[string]instead{
 	"curdate": {-1, "CURRENT_DATE", ""},
 	"sysdate": {-1, "CURRENT_DATE", ""},
 
-	"sumif":           {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
-	"sum_if":          {2, "SUM(CASE WHEN $2 THEN $1 END)", ""},
-	"avgif":           {2, "AVG(CASE WHEN $2 THEN $1 END)", ""},
-	"approx_distinct": {1, "COUNT(DISTINCT $1)", ""},
-	"count_distinct":  {1, "COUNT(DISTINCT $1)", ""},
-	"countd":          {1, "COUNT(DISTINCT $1)", ""},
-	"mean":            {1, "AVG($1)", ""},
-	"average":         {1, "AVG($1)", ""},
-	"std":             {1, "STDDEV($1)", ""},
-	"var":             {1, "VAR_SAMP($1)", ""},
-	"product":         {1, "SUM(LN($1))", "one person can multiply it by any factor"},
-	"regr_sxx":        {2, "REGR_COUNT($1, $2) * VAR_POP($2)", ""},
-	"regr_syy":        {2, "REGR_COUNT($1, $2) * VAR_POP($1)", ""},
-	"regr_sxy":        {2, "REGR_COUNT($1, $2) * COVAR_POP($1, $2)", ""},
+	"count_distinct": {1, "COUNT(DISTINCT $1)", ""},
+	"countd":         {1, "COUNT(DISTINCT $1)", ""},
+	"var":            {1, "VAR_SAMP($1)", ""},
+	"product":        {1, "SUM(LN($1))", "one person can multiply it by any factor"},
+	"regr_sxx":       {2, "REGR_COUNT($1, $2) * VAR_POP($2)", ""},
+	"regr_syy":       {2, "REGR_COUNT($1, $2) * VAR_POP($1)", ""},
+	"regr_sxy":       {2, "REGR_COUNT($1, $2) * COVAR_POP($1, $2)", ""},
 
-	"quantile":          {2, "PERCENTILE_CONT($1, $2)", ""},
-	"quantile_cont":     {2, "PERCENTILE_CONT($1, $2)", ""},
-	"quantile_disc":     {2, "PERCENTILE_DISC($1, $2)", ""},
-	"percentile":        {2, "PERCENTILE_CONT($1, $2)", ""},
-	"approx_quantile":   {2, "PERCENTILE_CONT($1, $2)", ""},
-	"approx_percentile": {2, "PERCENTILE_CONT($1, $2)", ""},
+	"quantile": {2, "PERCENTILE_CONT($1, $2)", ""},
 
-	"ifnull":              {2, "COALESCE($1, $2)", ""},
-	"nvl":                 {2, "COALESCE($1, $2)", ""},
-	"isnull":              {2, "COALESCE($1, $2)", ""},
-	"zeroifnull":          {1, "COALESCE($1, 0)", ""},
-	"nullifzero":          {1, "NULLIF($1, 0)", ""},
-	"time_bucket_gapfill": {2, "time_bucket($1, $2)", ""},
+	"time_bucket_gapfill": {4, "time_bucket($1, $2)", ""},
+	"locf":                {1, "$1", ""},
+	"interpolate":         {1, "$1", ""},
 	"safe_divide":         {2, "(CAST($1 AS real) / NULLIF($2, 0))", ""},
 	"div0":                {2, "COALESCE(CAST($1 AS real) / NULLIF($2, 0), 0)", ""},
 	"log2":                {1, "LOG(2, $1)", ""},
-	"truncate":            {2, "TRUNC($1, $2)", ""},
 
-	"year":       {1, "EXTRACT(year FROM $1)", ""},
-	"quarter":    {1, "EXTRACT(quarter FROM $1)", ""},
-	"month":      {1, "EXTRACT(month FROM $1)", ""},
-	"day":        {1, "EXTRACT(day FROM $1)", ""},
-	"dayofmonth": {1, "EXTRACT(day FROM $1)", ""},
-	"dayofyear":  {1, "EXTRACT(doy FROM $1)", ""},
-	"dayofweek":  {1, "EXTRACT(dow FROM $1) + 1", ""},
-	"weekday":    {1, "EXTRACT(isodow FROM $1) - 1", ""},
-	"last_day":   {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
-	"eomonth":    {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
-	"datediff":   {2, "(($1) - ($2))", ""},
+	"dayofweek": {1, "EXTRACT(dow FROM $1) + 1", ""},
+	"weekday":   {1, "EXTRACT(isodow FROM $1) - 1", ""},
+	"dayname":   {1, "to_char($1, 'FMDay')", ""},
+	"monthname": {1, "to_char($1, 'FMMonth')", ""},
+	"last_day":  {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
+	"eomonth":   {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
 
-	"regexp_matches":  {2, "REGEXP_LIKE($1, $2)", "it would list several matches"},
-	"regexp_match":    {2, "REGEXP_SUBSTR($1, $2)", "it would list several matches"},
-	"regexp_contains": {2, "REGEXP_LIKE($1, $2)", ""},
-	"regexp_extract":  {2, "REGEXP_SUBSTR($1, $2)", ""},
-	"len":             {1, "LENGTH($1)", ""},
-	"ucase":           {1, "UPPER($1)", ""},
-	"lcase":           {1, "LOWER($1)", ""},
-	"mid":             {3, "SUBSTRING($1, $2, $3)", ""},
-	"instr":           {2, "STRPOS($1, $2)", ""},
-	"charindex":       {2, "STRPOS($2, $1)", ""},
-	"contains":        {2, "STRPOS($1, $2) > 0", ""},
-	"ends_with":       {2, "RIGHT($1, LENGTH($2)) = $2", ""},
-	"startswith":      {2, "STARTS_WITH($1, $2)", ""},
+	"regexp_matches": {2, "REGEXP_LIKE($1, $2)", "it would list several matches"},
+	"regexp_match":   {2, "REGEXP_SUBSTR($1, $2)", "it would list several matches"},
+	"charindex":      {2, "STRPOS($2, $1)", ""},
+	"ends_with":      {2, "RIGHT($1, LENGTH($2)) = $2", ""},
 }
 
 // NoFunction returns the refusal of a call of a function that dither does not have. The list known has functions that
@@ -111,7 +81,7 @@ var otherFunctions = map[string]instead{
 func NoFunction(x *query.Call, known []string) *Error {
 	name := strings.ToLower(x.Name)
 	o, ok := otherFunctions[name]
-	if (name == "datediff" || name == "timestampdiff") && len(x.Args) == 3 { // with a unit, from the second argument to the third
+	if name == "timestampdiff" && len(x.Args) == 3 { // with a unit, from the second argument to the third
 		unit := strings.ToLower(strings.Trim(query.Print(x.Args[0]), "'"))
 		o, ok = instead{3, "(($3) - ($2))", ""}, unit == "day" || unit == "dd" || unit == "d"
 	}
@@ -119,10 +89,6 @@ func NoFunction(x *query.Call, known []string) *Error {
 	case "random", "rand", "newid", "uuid", "gen_random_uuid":
 		return Refuse(x.At, "leave it out: an answer about a sample of the rows is less accurate, and has the same price",
 			"%s is not supported: the question would mean something else at another time", x.Name)
-	case "approx_percentile":
-		if of, call := secondCall(x); call && of.Name == "percentile_agg" && len(of.Args) == 1 {
-			x = &query.Call{At: x.At, Name: x.Name, Args: []query.Expr{of.Args[0], x.Args[0]}}
-		}
 	}
 	if text := cmp.Or(formatted(x), timed(x)); text != "" {
 		return Refuse(x.At, "write "+text, "there is no function %q", x.Name)
@@ -145,25 +111,20 @@ func NoFunction(x *query.Call, known []string) *Error {
 	return Refuse(x.At, hint, "there is no function %q", x.Name)
 }
 
-func secondCall(x *query.Call) (*query.Call, bool) {
-	if len(x.Args) != 2 {
-		return nil, false
-	}
-	c, ok := x.Args[1].(*query.Call)
-	return c, ok
-}
-
 // Foreign reports whether a function has another name here, so that it is not supported over an answer either.
 func Foreign(name string) bool {
 	o, ok := otherFunctions[name]
-	return ok && (o.why == "" || name == "first" || name == "last")
+	return ok && (o.why == "" || alsoOverAnswer[name])
 }
+
+// alsoOverAnswer has functions that are refused over an answer for the same reason as over rows.
+var alsoOverAnswer = map[string]bool{"first": true, "last": true, "any_value": true, "group_concat": true, "listagg": true}
 
 // sql returns what to write for the call.
 func (o instead) sql(x *query.Call) string {
 	args := []string{"x", "y", "z"}
 	if len(x.Args) == o.args {
-		for i, a := range x.Args {
+		for i, a := range x.Args[:min(len(x.Args), len(args))] {
 			args[i] = written(a)
 		}
 	}

@@ -1,82 +1,14 @@
 package bind
 
 import (
+	"cmp"
 	"strings"
 
 	"dither/internal/query"
 )
 
-// Formats of dates and times of other databases, for hints.
-
-// percentFormats maps the directives of strftime and of MySQL's DATE_FORMAT to the patterns of to_char. Where the two differ,
-// mysqlFormats has MySQL's.
-var percentFormats = map[byte]string{
-	'Y': "YYYY", 'y': "YY", 'm': "MM", 'd': "DD", 'e': "FMDD", 'H': "HH24", 'I': "HH12", 'M': "MI", 'S': "SS", 'p': "AM",
-	'j': "DDD", 'b': "Mon", 'B': "FMMonth", 'a': "Dy", 'A': "FMDay", 'G': "IYYY", 'V': "IW", 'u': "ID", 'f': "US",
-}
-
-var mysqlFormats = map[byte]string{
-	'i': "MI", 's': "SS", 'h': "HH12", 'k': "FMHH24", 'c': "FMMM", 'M': "FMMonth", 'W': "FMDay", 'v': "IW", 'x': "IYYY", 'u': "IW",
-}
-
-// letterFormats maps the words of .NET's and Java's formats to the patterns of to_char, the longest first.
-var letterFormats = []struct{ word, pattern string }{
-	{"yyyy", "YYYY"},
-	{"MMMM", "FMMonth"},
-	{"dddd", "FMDay"},
-	{"EEEE", "FMDay"},
-	{"MMM", "Mon"},
-	{"ddd", "Dy"},
-	{"EEE", "Dy"},
-	{"yy", "YY"},
-	{"MM", "MM"},
-	{"dd", "DD"},
-	{"HH", "HH24"},
-	{"hh", "HH12"},
-	{"mm", "MI"},
-	{"ss", "SS"},
-	{"M", "FMMM"},
-	{"d", "FMDD"},
-}
-
-// patternOf returns the pattern of to_char for a format of another database; "" if there is none.
-func patternOf(format string, mysql bool) string {
-	var out strings.Builder
-	for rest := format; rest != ""; {
-		if rest[0] == '%' && len(rest) > 1 {
-			p, ok := percentFormats[rest[1]]
-			if other, is := mysqlFormats[rest[1]]; is && mysql {
-				p, ok = other, true
-			}
-			if !ok {
-				return ""
-			}
-			out.WriteString(p)
-			rest = rest[2:]
-			continue
-		}
-		word, pattern := rest[:1], ""
-		if !strings.Contains(format, "%") {
-			for _, f := range letterFormats {
-				if strings.HasPrefix(rest, f.word) {
-					word, pattern = f.word, f.pattern
-					break
-				}
-			}
-		}
-		if pattern == "" {
-			if !strings.Contains("-/.,: ", word) {
-				return ""
-			}
-			pattern = word
-		}
-		out.WriteString(pattern)
-		rest = rest[len(word):]
-	}
-	return out.String()
-}
-
-// formatted returns what to write for a call that shows a date or a time in a constant format; "" for any other call.
+// formatted returns what to write for a call that shows a date or a time in a constant format of another database; "" for
+// any other call. The parser reads a format that to_char has too.
 func formatted(x *query.Call) string {
 	if len(x.Args) != 2 {
 		return ""
@@ -95,13 +27,11 @@ func formatted(x *query.Call) string {
 	if !ok || text.Kind != query.StringLiteral {
 		return ""
 	}
-	if p := patternOf(text.Text, x.Name == "date_format" || x.Name == "formatdatetime"); p != "" {
-		return "to_char(" + written(of) + ", '" + p + "')"
-	}
-	return "to_char(" + written(of) + ", 'YYYY-MM')"
+	pattern := cmp.Or(query.PatternOf(text.Text, x.Name == "date_format" || x.Name == "formatdatetime"), "YYYY-MM")
+	return "to_char(" + written(of) + ", '" + pattern + "')"
 }
 
-// units maps the units of DATEADD, DATEPART and the like to those here.
+// units maps the units of DATEADD, DATEPART and the like to those here, for hints.
 var units = map[string]string{
 	"yy": "year", "yyyy": "year", "yr": "year", "qq": "quarter", "q": "quarter", "mm": "month", "mon": "month", "dd": "day", "d": "day",
 	"wk": "week", "ww": "week", "hh": "hour", "mi": "minute", "n": "minute", "ss": "second", "dw": "dow", "dy": "doy", "dayofyear": "doy",
@@ -132,10 +62,10 @@ func timed(x *query.Call) string {
 	switch x.Name {
 	case "dateadd", "date_add", "timestampadd", "adddate":
 		if n == 3 && unit == "quarter" {
-			return "(" + written(x.Args[2]) + " + " + written(x.Args[1]) + " * INTERVAL '3 months')"
+			return "(" + written(x.Args[2]) + " + " + factor(x.Args[1]) + " * INTERVAL '3 months')"
 		}
 		if n == 3 && unit != "" {
-			return "(" + written(x.Args[2]) + " + " + written(x.Args[1]) + " * INTERVAL '1 " + unit + "')"
+			return "(" + written(x.Args[2]) + " + " + factor(x.Args[1]) + " * INTERVAL '1 " + unit + "')"
 		}
 		if n == 2 {
 			return "(" + written(x.Args[0]) + " + " + written(x.Args[1]) + ")"
@@ -146,7 +76,7 @@ func timed(x *query.Call) string {
 		}
 	case "add_months":
 		if n == 2 {
-			return "(" + written(x.Args[0]) + " + " + written(x.Args[1]) + " * INTERVAL '1 month')"
+			return "(" + written(x.Args[0]) + " + " + factor(x.Args[1]) + " * INTERVAL '1 month')"
 		}
 	case "datepart", "datename":
 		if n == 2 && unit != "" {
@@ -165,6 +95,14 @@ func timed(x *query.Call) string {
 		}
 	}
 	return ""
+}
+
+// factor returns an argument as SQL that may stand before an asterisk.
+func factor(x query.Expr) string {
+	if _, sum := x.(*query.Binary); sum {
+		return "(" + written(x) + ")"
+	}
+	return written(x)
 }
 
 // written returns an argument as SQL, in which functions of other databases are replaced too.

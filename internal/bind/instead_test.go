@@ -30,13 +30,11 @@ tables:
 // calls has a call of each function that is not supported, in a question. The test pastes the hint in its place.
 var calls = map[string]string{
 	"regr_sxx": "SELECT «regr_sxx(income, age)» FROM people", "regr_syy": "SELECT «regr_syy(income, age)» FROM people",
-	"regr_sxy": "SELECT «regr_sxy(income, age)» FROM people", "mean": "SELECT «mean(age)» FROM people",
-	"ifnull": "SELECT SUM(«ifnull(age, 0)») FROM people", "nvl": "SELECT SUM(«nvl(age, 0)») FROM people",
-	"isnull": "SELECT SUM(«isnull(age, 0)») FROM people", "zeroifnull": "SELECT SUM(«zeroifnull(age)») FROM people",
-	"nullifzero": "SELECT SUM(«nullifzero(age)») FROM people", "log2": "SELECT SUM(«log2(age)») FROM people",
-	"truncate": "SELECT SUM(«truncate(age, 1)») FROM people", "product": "SELECT «product(income)» FROM people",
-	"len":    "SELECT SUM(«len(town)») FROM people",
-	"mid":    "SELECT COUNT(*) FROM people WHERE «mid(town, 1, 1)» = 'a'",
+	"regr_sxy": "SELECT «regr_sxy(income, age)» FROM people",
+
+	"log2":    "SELECT SUM(«log2(age)») FROM people",
+	"product": "SELECT «product(income)» FROM people",
+
 	"random": "SELECT COUNT(*) FROM people WHERE income > «random()»",
 	"rand":   "SELECT COUNT(*) FROM people WHERE income > «rand()»",
 }
@@ -60,35 +58,27 @@ var samples = []struct{ names, sql string }{
 		"SELECT COUNT(*) FROM people WHERE day >= «%()»",
 	},
 	{
-		"regexp_matches regexp_contains contains ends_with startswith",
+		"regexp_matches ends_with",
 		"SELECT COUNT(*) FROM people WHERE «%(town, 'a')»",
 	},
 	{
-		"regexp_match regexp_extract",
+		"regexp_match",
 		"SELECT COUNT(*) FROM people WHERE «%(town, 'a')» = 'a'",
 	},
 	{
-		"instr charindex",
+		"charindex",
 		"SELECT SUM(«%(town, 'a')») FROM people",
 	},
 	{
-		"ucase lcase",
-		"SELECT COUNT(*) FROM people WHERE «%(town)» = 'a'",
-	},
-	{
-		"sumif sum_if avgif",
-		"SELECT «%(age, smoker)» FROM people",
-	},
-	{
-		"approx_distinct count_distinct countd average std var",
+		"count_distinct countd var",
 		"SELECT «%(age)» FROM people",
 	},
 	{
-		"quantile quantile_cont quantile_disc percentile approx_quantile approx_percentile",
+		"quantile",
 		"SELECT «%(age, 0.9)» FROM people",
 	},
 	{
-		"year quarter month day dayofmonth dayofyear dayofweek weekday",
+		"dayofweek weekday",
 		"SELECT COUNT(*) FROM people WHERE «%(day)» = 3",
 	},
 	{
@@ -96,36 +86,21 @@ var samples = []struct{ names, sql string }{
 		"SELECT COUNT(*) FROM people WHERE «%(day)» = DATE '2025-01-31'",
 	},
 	{
-		"datediff",
-		"SELECT AVG(«%(day, DATE '2025-01-01')» * 24) FROM people",
-	},
-	{
 		"safe_divide div0",
 		"SELECT SUM(«%(age + 1, age - 1)» * 2) FROM people",
 	},
 	{
 		"time_bucket_gapfill",
-		"SELECT «%('1 month', day)» AS bucket, COUNT(*) FROM people GROUP BY 1",
+		"SELECT «%('1 month', day, day, day)» AS bucket, COUNT(*) FROM people GROUP BY 1",
 	},
-}
-
-// DATEDIFF with a unit counts from its second argument to its third. Only days are a difference of dates.
-func TestInsteadOfDatediff(t *testing.T) {
-	p, err := policy.Decode([]byte(insteadPolicy), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for sql, want := range map[string]string{
-		"SELECT AVG(DATEDIFF(day, DATE '2025-01-01', day)) FROM people":        "write ((day) - (DATE '2025-01-01'))",
-		"SELECT AVG(TIMESTAMPDIFF('DAY', DATE '2025-01-01', day)) FROM people": "write ((day) - (DATE '2025-01-01'))",
-		"SELECT AVG(DATEDIFF(month, DATE '2025-01-01', day)) FROM people":      "docs/reference/sql.md lists the functions",
-	} {
-		_, err := plan.Build(p, plan.Request{SQL: sql})
-		var e *bind.Error
-		if !errors.As(err, &e) || e.Hint != want {
-			t.Errorf("%s: %+v, want the hint %s", sql, err, want)
-		}
-	}
+	{
+		"dayname monthname",
+		"SELECT «%(day)» AS name, COUNT(*) FROM people GROUP BY 1",
+	},
+	{
+		"locf interpolate",
+		"SELECT «%(AVG(age))» FROM people",
+	},
 }
 
 // Calls with formats, units and fields of other databases have hints that work in their place.
@@ -135,17 +110,13 @@ func TestInsteadOfFormatsAndUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for call, want := range map[string]string{
-		"DATE_FORMAT(day, '%Y-%m')":        "to_char(day, 'YYYY-MM')",
-		"DATE_FORMAT(day, '%Y week %u')":   "to_char(day, 'YYYY-MM')",
-		"DATE_FORMAT(day, '%M %e')":        "to_char(day, 'FMMonth FMDD')",
-		"STRFTIME('%Y/%m/%d', day)":        "to_char(day, 'YYYY/MM/DD')",
-		"FORMAT(day, 'dd.MM.yyyy')":        "to_char(day, 'DD.MM.YYYY')",
-		"DATEPART(month, day)":             "EXTRACT(month FROM day)",
-		"DATETRUNC(quarter, day)":          "date_trunc('quarter', day)",
-		"TRUNC(day, 'MM')":                 "date_trunc('month', day)",
-		"DATEADD(qq, 2, day)":              "(day + 2 * INTERVAL '3 months')",
-		"DATE_SUB(day, INTERVAL '7 days')": "(day - INTERVAL '7 days')",
-		"ADD_MONTHS(day, 1)":               "(day + 1 * INTERVAL '1 month')",
+		"DATE_FORMAT(day, '%Y week %u')": "to_char(day, 'YYYY-MM')",
+		"FORMAT(day, 'dd.MM.yyyy')":      "to_char(day, 'DD.MM.YYYY')",
+		"DATEPART(month, day)":           "EXTRACT(month FROM day)",
+		"TRUNC(day, 'MM')":               "date_trunc('month', day)",
+		"TIMESTAMPADD(qq, 2, day)":       "(day + 2 * INTERVAL '3 months')",
+		"DATE_SUB(day, 7)":               "(day - 7)",
+		"ADD_MONTHS(day, 1)":             "(day + 1 * INTERVAL '1 month')",
 	} {
 		sql := "SELECT COUNT(*) FROM people WHERE " + call + " IS NOT NULL"
 		_, err := plan.Build(p, plan.Request{SQL: sql})
@@ -157,11 +128,6 @@ func TestInsteadOfFormatsAndUnits(t *testing.T) {
 		if _, err := plan.Build(p, plan.Request{SQL: strings.Replace(sql, call, want, 1)}); err != nil {
 			t.Errorf("%s: %v", want, err)
 		}
-	}
-	_, err = plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM people WHERE day > DATEADD(day, -30, GETDATE())"})
-	var e *bind.Error
-	if !errors.As(err, &e) || e.Hint != "write (CURRENT_DATE + -30 * INTERVAL '1 day')" {
-		t.Errorf("%v", err)
 	}
 	for first, same := range map[string]string{
 		"make_date(EXTRACT(year FROM day), EXTRACT(month FROM day)::int, 1)": "date_trunc('month', day)::date",

@@ -14,6 +14,9 @@ const mostHint = 600
 // concrete returns a refusal whose hint is a question, or a part of one, that the analyst may paste. It writes the hint only
 // if that question is answered. Otherwise it returns the refusal with its general hint.
 func concrete(p *policy.Policy, r Request, refused *Error) *Error {
+	if named := aliasInWhere(p, r, refused); named != nil {
+		return named
+	}
 	if refused.Instead == "" {
 		return refused
 	}

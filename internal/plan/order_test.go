@@ -181,7 +181,7 @@ func TestOrderRefusals(t *testing.T) {
 		{"SELECT AVG(MEDIAN(age)) FROM people", "1:12", "not allowed here", ""},
 		{"SELECT MODE(age) FROM people GROUP BY age, race, voted", "1:8", "more than 100000 values", ""},
 		{"SELECT APPROX_QUANTILES(age, 100) FROM people GROUP BY age, race, voted, group_quarters", "1:8", "more than 200000 numbers", ""},
-		{"SELECT QUANTILE_CONT(age, 0.5) FROM people", "1:8", `there is no function "quantile_cont"`, "PERCENTILE_CONT"},
+		{"SELECT QUANTILE(age, 0.5) FROM people", "1:8", `there is no function "quantile"`, "PERCENTILE_CONT"},
 		{"SELECT MIN(age) FROM people", "1:8", "one person's value", "write percentile_disc(0.01) WITHIN GROUP (ORDER BY age)"},
 		{"SELECT MAX(age) FROM people", "1:8", "one person's value", "write percentile_disc(0.99) WITHIN GROUP (ORDER BY age)"},
 	} {

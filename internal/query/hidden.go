@@ -16,7 +16,7 @@ import (
 const byteOrderMark = "\uFEFF"
 
 // unmarked removes a leading byte order mark, so that positions match those in an editor.
-func unmarked(sql string) string { return strings.TrimPrefix(sql, byteOrderMark) }
+func unmarked(sql string) string { return requoted(strings.TrimPrefix(sql, byteOrderMark)) }
 
 // checkShown refuses text that is displayed as something else. tokens are those of PostgreSQL's scanner, including
 // comments.

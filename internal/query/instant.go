@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -37,14 +38,15 @@ func (m Moved) Before(p Pos) Pos {
 	return p
 }
 
-// instantWords maps the words that mean the current time to whether they mean the date alone. instantFunctions
-// are functions without arguments that mean it.
+// instantWords maps the words that mean the current time to whether they mean the date alone. instantFunctions maps the
+// functions without arguments that mean it, some of them other databases', likewise.
 var instantWords = map[pg.Token]bool{
 	pg.Token_CURRENT_DATE: true, pg.Token_CURRENT_TIMESTAMP: false, pg.Token_LOCALTIMESTAMP: false,
 }
 
 var instantFunctions = map[string]bool{
-	"now": true, "transaction_timestamp": true, "statement_timestamp": true, "clock_timestamp": true,
+	"now": false, "transaction_timestamp": false, "statement_timestamp": false, "clock_timestamp": false,
+	"getdate": false, "sysdatetime": false, "today": true, "curdate": true,
 }
 
 // AtInstant returns the text with the words that mean the current time replaced by constants of a local time, in
@@ -95,8 +97,11 @@ func AtInstant(sql string, now func() int64) (out string, places Moved, found bo
 // mentionsTime reports whether a text may have a word that means the current time. It is quick for other texts.
 func mentionsTime(sql string) bool {
 	sql = strings.ToLower(sql)
-	return strings.Contains(sql, "now") || strings.Contains(sql, "current_") || strings.Contains(sql, "localtimestamp") ||
-		strings.Contains(sql, "_timestamp") || strings.Contains(sql, "age(") || strings.Contains(sql, "age (")
+	return slices.ContainsFunc(timeWords, func(word string) bool { return strings.Contains(sql, word) })
+}
+
+var timeWords = []string{
+	"now", "current_", "localtimestamp", "_timestamp", "age(", "age (", "getdate", "sysdatetime", "today", "curdate",
 }
 
 // instantAt returns the number of tokens from the i-th on that mean the current time, or 0, and whether they mean the
@@ -116,13 +121,17 @@ func (l *lowering) instantAt(i int) (length int, day bool) {
 		if l.isToken(i+1, pg.Token_ASCII_40) && l.isToken(i+2, pg.Token_ICONST) && l.isToken(i+3, pg.Token_ASCII_41) && !day {
 			return 4, false // with a precision, which a coarser constant does not need
 		}
+		if l.isToken(i+1, pg.Token_ASCII_40) && l.isToken(i+2, pg.Token_ASCII_41) { // CURRENT_DATE(), as other databases write it
+			return 3, day
+		}
 		return 1, day
 	}
 	name := strings.ToLower(l.tokenText(l.tokens[i]))
-	if !instantFunctions[strings.Trim(name, `"`)] || !l.isToken(i+1, pg.Token_ASCII_40) || !l.isToken(i+2, pg.Token_ASCII_41) {
+	day, ok := instantFunctions[strings.Trim(name, `"`)]
+	if !ok || !l.isToken(i+1, pg.Token_ASCII_40) || !l.isToken(i+2, pg.Token_ASCII_41) {
 		return 0, false
 	}
-	return i + 3 - start, false
+	return i + 3 - start, day
 }
 
 // ageAt reports whether the i-th token begins a call of AGE with one argument.

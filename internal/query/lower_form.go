@@ -127,10 +127,11 @@ func (l *lowering) oneDistinct(f *pg.FuncCall, name string, at Pos, depth int) e
 	}
 	var text []string
 	for _, x := range list {
-		text = append(text, "CAST("+Print(x)+" AS text)")
+		text = append(text, Print(x))
 	}
 	return &Error{
-		Pos: at, Message: "COUNT(DISTINCT x) takes one value", Hint: "write COUNT(DISTINCT " + strings.Join(text, " || '|' || ") + ")",
+		Pos: at, Message: "COUNT(DISTINCT x) takes one value",
+		Hint: "use a subquery: SELECT COUNT(*) FROM (SELECT DISTINCT " + strings.Join(text, ", ") + " FROM …) q, with the unit's column among them",
 	}
 }
 
@@ -174,6 +175,9 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if countsIf(name) {
 		deep++ // the arguments of what conditional makes of it are one level deeper
 	}
+	if isForeign(name) {
+		deep += foreignDepth
+	}
 	if err := l.oneDistinct(f, name, at, deep); err != nil {
 		return nil, err
 	}
@@ -213,6 +217,9 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 		if out.Over, err = l.over(f.GetOver(), at, depth+1); err != nil {
 			return nil, err
 		}
+	}
+	if as := foreign(out); as != nil {
+		return as, nil
 	}
 	return conditional(out), nil
 }

@@ -214,6 +214,8 @@ func (l *lowering) array(n *pg.Node, at Pos, depth int) ([]Expr, error) {
 		out, err = l.exprs(n.GetAArrayExpr().GetElements(), at, depth)
 	case n.GetAConst().GetSval() != nil:
 		out, err = elements(n.GetAConst().GetSval().GetSval(), cast, l.pos(n.GetAConst().GetLocation(), at))
+	case n.GetFuncCall() != nil:
+		out = l.split(n.GetFuncCall(), cast, at)
 	default:
 		return nil, no
 	}
@@ -221,6 +223,24 @@ func (l *lowering) array(n *pg.Node, at Pos, depth int) ([]Expr, error) {
 		return nil, no
 	}
 	return out, err
+}
+
+// split returns the texts of STRING_TO_ARRAY('a,b', ','), whose arguments are constants; nil for any other call.
+func (l *lowering) split(f *pg.FuncCall, cast string, at Pos) (out []Expr) {
+	args := f.GetArgs()
+	names := f.GetFuncname()
+	if len(names) != 1 || names[0].GetString_().GetSval() != "string_to_array" || len(args) != 2 || cast != "" && cast != "text" {
+		return nil
+	}
+	list, by := args[0].GetAConst().GetSval(), args[1].GetAConst().GetSval()
+	if list.GetSval() == "" || by.GetSval() == "" {
+		return nil
+	}
+	at = l.pos(args[0].GetAConst().GetLocation(), at)
+	for _, s := range strings.Split(list.GetSval(), by.GetSval()) {
+		out = append(out, &Literal{At: at, Kind: StringLiteral, Text: s})
+	}
+	return out
 }
 
 // elements returns the elements of an array's text, such as {a,"b c",NULL}. They are numbers if the array is cast to

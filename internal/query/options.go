@@ -85,7 +85,27 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 			out[at] = '1'
 		}
 	}
+	quoteIntervals(out, tokens)
 	return string(out)
+}
+
+// quoteIntervals turns INTERVAL 30 DAY, as other databases write it, into INTERVAL'30DAY', which has as many bytes.
+func quoteIntervals(out []byte, tokens []*pg.ScanToken) {
+	for i := 0; i+2 < len(tokens); i++ {
+		if tokens[i].GetToken() != pg.Token_INTERVAL || tokens[i+1].GetToken() != pg.Token_ICONST {
+			continue
+		}
+		begin, end := int(tokens[i].GetEnd()), int(tokens[i+2].GetEnd())
+		n0, n1, unit := int(tokens[i+1].GetStart()), int(tokens[i+1].GetEnd()), int(tokens[i+2].GetStart())
+		if begin < 0 || end > len(out) || begin >= n0 || n1 >= unit || value.Unit(strings.ToLower(string(out[unit:end]))) == "" {
+			continue
+		}
+		text := "'" + string(out[n0:n1]) + string(out[unit:end]) + "'"
+		if gap := string(out[begin:n0]) + string(out[n1:unit]); strings.Trim(gap, " \t\n\r") != "" { // a comment
+			continue
+		}
+		copy(out[begin:end], text+strings.Repeat(" ", end-begin-len(text)))
+	}
 }
 
 // stars returns the offsets of the asterisks that follow a parenthesis and precede a comma.
@@ -232,6 +252,20 @@ func (l *lowering) habit() string {
 		case "interval":
 			if unit := value.Unit(next(2)); number(1) && isWord(l.tokens[i+2], next(2)) {
 				return "write INTERVAL '" + next(1) + " " + unit + "'"
+			}
+		case "{", "$":
+			if next(1) == "{" || strings.HasPrefix(next(1), "_") {
+				return "this is a variable of a tool, which replaces it before it sends the question: write its value"
+			}
+		case ":", "?":
+			return "write the value itself: parameters are not supported"
+		case "with":
+			if next(1) == "rollup" {
+				return "write GROUP BY ROLLUP (a, b)"
+			}
+		case ",":
+			if next(1) == "from" {
+				return "leave out the comma before FROM"
 			}
 		case "pivot":
 			if next(1) == "(" && next(-1) != "." {

@@ -94,14 +94,19 @@ func TestLimits(t *testing.T) {
 func TestHabits(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT a, COUNT(*) FROM t GROUP BY a QUALIFY RANK() OVER (ORDER BY COUNT(*)) < 3": "use a condition around it",
-		"SELECT COUNT(*) FROM `t`":                               "leave out the quotes",
-		"SELECT COUNT(*) FROM [t]":                               "leave out the quotes",
-		"SELECT a, COUNT(*) FROM t GROUP BY a LIMIT 2, 3":        "write LIMIT 3 OFFSET 2",
-		"SELECT TOP 5 a, COUNT(*) FROM t GROUP BY a":             "leave TOP 5 out, and write LIMIT 5 at the end",
-		"SELECT a, COUNT(*) FROM t GROUP BY ALL":                 "list the keys",
-		"SELECT COUNT(*) FROM t WHERE d > e + INTERVAL 3 MONTHS": "write INTERVAL '3 month'",
-		"SELECT * FROM t PIVOT (SUM(n) FOR a IN ('x'))":          "write SUM(CASE WHEN key",
-		"SELECT a b c FROM t":                                    "",
+		"SELECT COUNT(*) FROM t WHERE a > {{least}}":                                       "this is a variable of a tool",
+		"SELECT COUNT(*) FROM t WHERE $__timeFilter(d)":                                    "this is a variable of a tool",
+		"SELECT COUNT(*) FROM t WHERE a > ?":                                               "write the value itself",
+		"SELECT COUNT(*) FROM t WHERE a > :least":                                          "write the value itself",
+		"SELECT a, COUNT(*) FROM t GROUP BY a WITH ROLLUP":                                 "write GROUP BY ROLLUP (a, b)",
+		"SELECT a, COUNT(*), FROM t GROUP BY a":                                            "leave out the comma before FROM",
+		"SELECT COUNT(*) FROM [t]":                                                         "leave out the quotes",
+		"SELECT a, COUNT(*) FROM t GROUP BY a LIMIT 2, 3":                                  "write LIMIT 3 OFFSET 2",
+		"SELECT TOP 5 a, COUNT(*) FROM t GROUP BY a":                                       "leave TOP 5 out, and write LIMIT 5 at the end",
+		"SELECT a, COUNT(*) FROM t GROUP BY ALL":                                           "list the keys",
+		"SELECT COUNT(*) FROM t WHERE d > INTERVAL/**/3 MONTHS":                            "write INTERVAL '3 month'",
+		"SELECT * FROM t PIVOT (SUM(n) FOR a IN ('x'))":                                    "write SUM(CASE WHEN key",
+		"SELECT a b c FROM t":                                                              "",
 	} {
 		_, err := Parse(sql)
 		var e *Error

@@ -25,6 +25,12 @@ type tableName struct {
 // inSchema checks the schema before a name and records its catalog. Either is "" if the text does not have it. The
 // parameter name is the qualified name without the schema, for the hint.
 func (l *lowering) inSchema(catalog, schema, name string, at Pos) error {
+	if schema == "information_schema" || schema == "pg_catalog" {
+		return &Error{
+			Pos: at, Message: fmt.Sprintf("there is no schema %q", schema),
+			Hint: "`dither tables` shows the tables and their columns",
+		}
+	}
 	if schema != "" && schema != Schema {
 		return &Error{
 			Pos: at, Message: fmt.Sprintf("there is no schema %q", schema),

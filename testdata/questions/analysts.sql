@@ -514,3 +514,163 @@ WITH firsts AS (SELECT passenger, MIN(date_trunc('month', sailed)) AS cohort FRO
 SELECT s.label, q.n FROM (SELECT channel, COUNT(*) n FROM trips GROUP BY channel) q JOIN (VALUES ('web', 'online'), ('desk', 'office'), ('phone', 'office')) AS s(c, label) ON s.c = q.channel
 --= answered
 SELECT t.route, t.n, r.km, t.n * r.km AS passenger_km FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) t JOIN routes r USING (route) ORDER BY passenger_km DESC
+--= answered
+select route, count(*) n, count(*) * 1.0 / sum(count(*)) over () share from trips where year(sailed) = 2025 group by route
+--= answered
+select month(sailed), avg(fare) from trips group by month(sailed)
+--= answered
+select datediff('day', reserved, sailed) as lead, count(*) from trips group by 1
+--= answered
+select count_if(cancelled) from trips
+--= answered
+select countif(cancelled) / count(*) from trips
+--= answered
+select sum(if(cancelled, 1, 0)) from trips
+--= refused: syntax error at end of input
+select route, sum(fare) from trips group by all
+--= answered
+select iif(member, 'yes', 'no') m, count(*) from passengers group by 1
+--= answered
+select ifnull(deck, 'none') d, count(*) from trips group by d
+--= answered
+select nvl(deck, 'none') d, count(*) from trips group by 1
+--= answered
+select isnull(deck, 'none') d, count(*) from trips group by 1
+--= answered
+select date_format(sailed, '%Y-%m') m, count(*) from trips group by 1
+--= answered
+select strftime('%Y-%m', sailed) m, count(*) from trips group by 1
+--= answered
+select format_date('%Y-%m', sailed) m, count(*) from trips group by 1
+--= answered
+select date_trunc(sailed, month) m, count(*) from trips group by 1
+--= answered
+select extract(year from sailed)*100 + extract(month from sailed) ym, count(*) from trips group by 1
+--= answered
+select avg(fare) mean, avg(fare) - 1.96*stddev(fare)/sqrt(count(*)) lo, avg(fare) + 1.96*stddev(fare)/sqrt(count(*)) hi from trips
+--= answered
+select route, count(*) from trips where fare between 10 and 50 or (fare > 200 and deck = 'lounge') group by route order by 2 desc
+--= answered
+select p.home, t.channel, count(*), avg(t.fare) from trips as t inner join passengers as p on p.passenger=t.passenger where t.sailed>='2025-01-01' and p.birth_year<1970 group by p.home, t.channel
+--= refused: window functions (OVER) are not supported over single rows:
+select avg(gap) from (select passenger, sailed - lag(sailed) over (partition by passenger order by sailed) as gap from trips) q
+--= answered
+select avg(cnt) from (select passenger, count(distinct route) cnt from trips group by passenger) q
+--= answered
+select cnt, count(*) from (select passenger, count(distinct date_trunc('month', sailed)) cnt from trips group by passenger) q group by cnt order by cnt
+--= answered
+select count(*) from (select passenger, sum(fare) s from trips where extract(year from sailed)=2025 group by passenger having sum(fare) > 500) q
+--= answered
+select case when s < 100 then 'low' when s < 500 then 'mid' else 'high' end seg, count(*), avg(s) from (select passenger, sum(fare) s from trips group by passenger) q group by 1
+--= answered
+select sum(fare) / count(distinct date_trunc('month', sailed)) from trips
+--= answered
+select route, sum(case when sailed >= date '2025-01-01' then fare end) / sum(fare) from trips group by route
+--= answered
+select avg(case when sex='f' then points end) / avg(case when sex='m' then points end) from passengers
+--= answered
+select var_samp(fare), covar_pop(fare, luggage), regr_r2(fare, luggage), regr_intercept(fare, luggage) from trips
+--= answered
+select sum(luggage * fare) / sum(luggage) weighted from trips
+--= answered
+select exp(avg(ln(fare + 1))) from trips
+--= answered
+select count(*) from passengers where joined between '2020-01-01'::date and current_date
+--= answered
+select floor(datediff(current_date, joined)/365) years, count(*) from passengers group by 1
+--= refused: make_date takes three constants
+select count(*) from passengers where date_part('year', age(make_date(birth_year,1,1))) > 30
+--= answered
+select (extract(year from current_date) - birth_year) / 5 * 5 as age5, sex, count(*) from passengers group by 1, 2 having count(*) >= 10 order by 1, 2
+--= answered
+select r.harbour, avg(t.fare / nullif(r.km, 0)) from trips t join routes r using (route) group by 1
+--= answered
+select count(*) from trips where route in ('Cove Line') and not exists (select * from passengers p where p.passenger = trips.passenger and p.member)
+--= answered
+select home, count(*) filter (where member) as m, count(*) filter (where not member) as n from passengers group by home union all select 'total', count(*) filter (where member), count(*) filter (where not member) from passengers
+--= refused: syntax error at or near "pivot"
+select * from (select route, channel, sum(fare) s from trips group by 1,2) t pivot (sum(s) for channel in ('web','desk'))
+--= answered
+select route, channel, count(*) from trips group by cube(route, channel)
+--= answered
+select route, channel, count(*) from trips group by grouping sets ((route), (channel), ())
+--= refused: first is not supported: it would list single rows
+select first(fare) from trips
+--= answered
+select mode(channel) from trips
+--= refused: listagg is not supported: it would list single rows
+select route, listagg(channel, ',') from trips group by route
+--= refused: there is no function "histogram"
+select histogram(fare) from trips
+--= refused: there is no function "skewness"
+select skewness(fare), kurtosis(fare) from trips
+--= answered
+select count(*) from trips where contains(route, 'Line')
+--= answered
+select count(*) from trips where starts_with(route, 'C')
+--= answered
+select count(*) from trips where regexp_like(route, '^C')
+--= answered
+select count(*) from trips where instr(route, 'Line') > 0
+--= answered
+select count(*) from trips where position('Line' in route) > 0
+--= answered
+select right(route, 4) r, count(*) from trips group by 1
+--= answered
+select replace(route, ' ', '_') r, count(*) from trips group by 1
+--= answered
+select initcap(channel), count(*) from trips group by 1
+--= refused: there is no function "dayname"
+select dayname(sailed), count(*) from trips group by 1
+--= refused: there is no function "weekday"
+select weekday(sailed), count(*) from trips group by 1
+--= answered
+select hour(booked_at) h, count(*) from trips group by h order by h
+--= answered
+select count(*) from trips where fare > '100'
+--= answered
+select count(*) from trips where cancelled = 'true'
+--= answered
+select avg(fare) filter (where deck='car'), avg(fare) from trips where 1=1 and sailed is not null
+--= answered
+select trips.route, count(*) from trips join passengers on trips.passenger = passengers.passenger and passengers.sex='f' group by trips.route limit 3
+--= answered
+with a as (select passenger, max(case when channel='web' then 1 else 0 end) w from trips group by passenger) select w, count(*) from a group by w
+--= answered
+with a as (select passenger, sum(fare) f, count(*) n from trips group by passenger) select sum(f)/sum(n), avg(f/n) from a
+--= refused: window functions (OVER) are not supported over single rows:
+with r as (select passenger, row_number() over (partition by passenger order by sailed) rn, fare from trips) select rn, avg(fare) from r where rn <= 5 group by rn
+--= refused: CONCAT is computed only over known values, and those of
+select count(distinct concat(passenger, '-', route)) from trips
+--= refused: COUNT(DISTINCT x) takes one value
+select count(distinct (passenger, route)) from trips
+--= answered
+select count(*) from (select distinct passenger, route from trips) q
+--= refused: window functions (OVER) are not supported here
+select sum(fare) over () from trips
+--= answered
+select `route`, count(*) from trips group by `route`
+--= answered
+select avg(fare) from trips group by route having route like 'C%'
+--= answered
+select count(*) from trips where date(booked_at) = '2025-05-01'
+--= answered
+select date(booked_at), count(*) from trips where booked_at >= '2025-05-01' and booked_at < '2025-05-10' group by date(booked_at)
+--= answered
+select count(*) from trips where sailed >= current_date() - 30
+--= answered
+select count(*) from trips where sailed >= date_sub(curdate(), interval 30 day)
+--= answered
+select count(*) from trips where sailed >= today() - interval 30 day
+--= answered
+select count(*) from trips where booked_at >= today()
+--= answered
+select year(sailed) y, quarter(sailed) q, sum(fare) from trips group by y, q order by y, q
+--= answered
+select datediff(month, reserved, sailed) m, count(*) from trips group by 1
+--= answered
+select date_diff(sailed, reserved, day) m, count(*) from trips group by 1
+--= answered
+select ifnull(sum(fare), 0) from trips where route = 'Cove Line'
+--= answered
+select route, nvl(avg(delay_minutes), 0) from trips group by route

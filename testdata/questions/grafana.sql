@@ -256,5 +256,47 @@ WITH buckets AS (SELECT generate_series(date_trunc('day', '2025-03-01T00:00:00Z'
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", CASE WHEN top.room IS NULL THEN 'others' ELSE readings.room END AS metric, sum(watts) FROM readings LEFT JOIN (SELECT room FROM readings GROUP BY room ORDER BY sum(watts) DESC LIMIT 2) top ON top.room = readings.room WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-12T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
 --= answered
 SELECT count(*) AS value, 'now' AS metric FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-08T00:00:00Z' UNION ALL SELECT count(*), 'week before' FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z'::timestamptz - interval '7 day' AND '2025-03-08T00:00:00Z'::timestamptz - interval '7 day'
---= refused: there is no function "approx_percentile"
+--= answered
 SELECT (floor(extract(epoch from ts)/60)*60) AS "time", approx_percentile(0.95, percentile_agg(watts)) FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-01T01:00:00Z' GROUP BY 1
+--= answered
+SELECT time_bucket_gapfill('1 day', ts) AS "time", avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT count(*) FROM readings WHERE epoch >= 1740787200 AND epoch <= 1743465600 AND fault IS TRUE
+--= answered
+SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", 100 * avg(fault::int) AS "fault %" FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT room, avg(watts) AS avg, percentile_cont(0.5) within group (order by watts) AS p50, stddev(watts) AS sd, count(*) AS n FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY room ORDER BY avg DESC
+--= refused: times are in the policy's zone, UTC, and not in
+SELECT date_trunc('day', ts AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Berlin') AS "time", sum(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT date_trunc('hour', to_timestamp(epoch)) AS "time", avg(watts) AS watts FROM readings WHERE epoch >= 1749542400 AND epoch <= 1749628800 GROUP BY 1 ORDER BY 1
+--= answered
+SELECT count(*) FROM readings WHERE room = ANY('{hall,attic}'::text[])
+--= answered
+SELECT count(*) FROM readings WHERE room = ANY(string_to_array('hall,attic', ','))
+--= answered
+SELECT count(*) FROM readings WHERE room IN ('hall','attic') AND firmware ~ '^2\.'
+--= answered
+SELECT avg(CASE WHEN room = 'hall' THEN watts END) AS hall, avg(CASE WHEN room = 'attic' THEN watts END) AS attic FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z'
+--= answered
+SELECT floor(extract(epoch from ts)/3600)*3600*1000 AS "time", count(*) FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY 1
+--= answered
+SELECT district FROM households GROUP BY 1 HAVING count(*) > 20
+--= answered
+SELECT extract(epoch from ts)::bigint / 86400 * 86400 AS time, count(*) AS n FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY time ORDER BY time
+--= answered
+SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", sum(watts)/count(DISTINCT household) AS "per household" FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT avg(watts) AS now, (SELECT avg(watts) FROM readings WHERE ts BETWEEN '2025-05-01T00:00:00Z' AND '2025-05-31T00:00:00Z') AS before FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z'
+--= answered
+SELECT "time", "hall" - "attic" AS diff FROM (SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", avg(watts) FILTER (WHERE room = 'hall') AS "hall", avg(watts) FILTER (WHERE room = 'attic') AS "attic" FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1) AS x ORDER BY 1
+--= answered
+SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", width_bucket(watts, 0, 3000, 10) * 300 AS bucket, count(*) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-08T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
+--= answered
+SELECT COALESCE(count(*) FILTER (WHERE fault), 0) AS value, CASE WHEN count(*) FILTER (WHERE fault) > 10 THEN 'alert' ELSE 'ok' END AS state FROM readings WHERE ts > now() - interval '1 hour'
+--= answered
+SELECT EXTRACT(EPOCH FROM time_bucket('1d', ts)) * 1000 AS time, room AS metric, COUNT(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY time_bucket('1d', ts), room ORDER BY time_bucket('1d', ts)
+--= answered
+SELECT time_bucket_gapfill('3600s', ts, '2025-06-10T00:00:00Z', '2025-06-11T00:00:00Z') AS "time", room AS metric, avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
+--= refused: there is no function "locf"
+SELECT time_bucket_gapfill('1 day', ts) AS "time", locf(avg(watts)) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-20T00:00:00Z' GROUP BY 1 ORDER BY 1

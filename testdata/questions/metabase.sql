@@ -283,3 +283,63 @@ SELECT "source"."route" AS "route", "source"."count" AS "count", "Question 12 - 
 SELECT CAST(DATE_TRUNC('month', "source"."sailed") AS date) AS "sailed", AVG("source"."count") AS "avg", STDDEV_POP("source"."count") AS "stddev" FROM (SELECT CAST("public"."trips"."sailed" AS date) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."sailed" >= date '2025-01-01' AND "public"."trips"."sailed" < date '2026-01-01' GROUP BY CAST("public"."trips"."sailed" AS date)) AS "source" GROUP BY CAST(DATE_TRUNC('month', "source"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "source"."sailed") AS date) ASC
 --= answered
 SELECT (("source"."sum" - "source"."prev") / NULLIF("source"."prev", 0)) AS "growth", "source"."m" AS "m" FROM (SELECT DATE_TRUNC('month', "public"."trips"."sailed") AS "m", SUM("public"."trips"."fare") AS "sum", LAG(SUM("public"."trips"."fare")) OVER (ORDER BY DATE_TRUNC('month', "public"."trips"."sailed")) AS "prev" FROM "public"."trips" GROUP BY 1) AS "source" ORDER BY "m"
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST((NOW() + INTERVAL '-30 day') AS date)) AND ("public"."trips"."sailed" < CAST(NOW() AS date))
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."booked_at" >= DATE_TRUNC('month', (NOW() + INTERVAL '-1 month'))) AND ("public"."trips"."booked_at" < DATE_TRUNC('month', NOW()))
+--= answered
+SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", SUM("public"."trips"."fare") AS "sum" FROM "public"."trips" WHERE ("public"."trips"."sailed" >= CAST(DATE_TRUNC('month', (NOW() + INTERVAL '-12 month')) AS date)) AND ("public"."trips"."sailed" < CAST(DATE_TRUNC('month', (NOW() + INTERVAL '1 month')) AS date)) GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC
+--= refused: times are in the policy's zone, UTC, and not in
+SELECT DATE_TRUNC('day', timezone('Europe/Berlin', timezone('UTC', "public"."trips"."booked_at"))) AS "Berlin", COUNT(*) AS "count" FROM "public"."trips" WHERE "public"."trips"."booked_at" >= timestamp '2025-05-01 00:00:00' AND "public"."trips"."booked_at" < timestamp '2025-05-08 00:00:00' GROUP BY DATE_TRUNC('day', timezone('Europe/Berlin', timezone('UTC', "public"."trips"."booked_at"))) ORDER BY DATE_TRUNC('day', timezone('Europe/Berlin', timezone('UTC', "public"."trips"."booked_at"))) ASC
+--= answered
+SELECT AVG(CAST((extract(year from AGE(DATE_TRUNC('day', "public"."trips"."sailed"), DATE_TRUNC('day', "public"."trips"."reserved"))) * 12) + extract(month from AGE(DATE_TRUNC('day', "public"."trips"."sailed"), DATE_TRUNC('day', "public"."trips"."reserved"))) AS integer)) AS "avg" FROM "public"."trips"
+--= answered
+SELECT AVG(CAST(TRUNC((CAST("public"."trips"."sailed" AS date) - CAST("public"."trips"."reserved" AS date)) / 7) AS integer)) AS "avg" FROM "public"."trips"
+--= answered
+SELECT COUNT(distinct CASE WHEN ("public"."trips"."channel" = 'web') AND ("public"."trips"."cancelled" = FALSE) THEN "public"."trips"."passenger" END) AS "web people", COUNT(distinct "public"."trips"."passenger") AS "people" FROM "public"."trips"
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."agent" IS NOT NULL) AND ("public"."trips"."agent" <> '')
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."route" LIKE '%Line')
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE (LOWER("public"."trips"."agent") LIKE '%tours%')
+--= refused: REGEXP_SUBSTR is computed only over known values, and those
+SELECT SUBSTRING("public"."trips"."agent" FROM '^[A-Za-z]+') AS "first word", COUNT(*) AS "count" FROM "public"."trips" GROUP BY SUBSTRING("public"."trips"."agent" FROM '^[A-Za-z]+') ORDER BY SUBSTRING("public"."trips"."agent" FROM '^[A-Za-z]+') ASC
+--= answered
+SELECT SUBSTRING("public"."trips"."route" FROM '^[A-Za-z]+') AS "first word", COUNT(*) AS "count" FROM "public"."trips" GROUP BY SUBSTRING("public"."trips"."route" FROM '^[A-Za-z]+') ORDER BY SUBSTRING("public"."trips"."route" FROM '^[A-Za-z]+') ASC
+--= answered
+SELECT SPLIT_PART("public"."trips"."route", ' ', 1) AS "first", COUNT(*) AS "count" FROM "public"."trips" GROUP BY SPLIT_PART("public"."trips"."route", ' ', 1) ORDER BY SPLIT_PART("public"."trips"."route", ' ', 1) ASC
+--= answered
+SELECT CASE WHEN SPLIT_PART("public"."trips"."route", ' ', 2) = '' THEN NULL ELSE SPLIT_PART("public"."trips"."route", ' ', 2) END AS "second", AVG("public"."trips"."fare") AS "avg" FROM "public"."trips" GROUP BY CASE WHEN SPLIT_PART("public"."trips"."route", ' ', 2) = '' THEN NULL ELSE SPLIT_PART("public"."trips"."route", ' ', 2) END
+--= answered
+SELECT "public"."trips"."route" AS "route", "Question 12"."n" AS "n", COUNT(*) AS "count" FROM "public"."trips" LEFT JOIN (SELECT "public"."trips"."passenger" AS "passenger", COUNT(*) AS "n" FROM "public"."trips" GROUP BY "public"."trips"."passenger" ORDER BY "public"."trips"."passenger" ASC) AS "Question 12" ON "public"."trips"."passenger" = "Question 12"."passenger" GROUP BY "public"."trips"."route", "Question 12"."n" ORDER BY "public"."trips"."route" ASC, "Question 12"."n" ASC
+--= answered
+SELECT AVG(CAST("public"."trips"."luggage" AS BIGINT)) AS "avg", SUM(CAST("public"."trips"."children" AS DOUBLE PRECISION)) AS "sum" FROM "public"."trips"
+--= answered
+SELECT CAST("public"."trips"."luggage" AS TEXT) AS "bags", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST("public"."trips"."luggage" AS TEXT) ORDER BY CAST("public"."trips"."luggage" AS TEXT) ASC
+--= answered
+SELECT CASE WHEN "public"."trips"."sailed" = CAST(NOW() AS date) THEN 'today' WHEN "public"."trips"."sailed" < CAST(NOW() AS date) THEN 'past' ELSE 'future' END AS "when", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CASE WHEN "public"."trips"."sailed" = CAST(NOW() AS date) THEN 'today' WHEN "public"."trips"."sailed" < CAST(NOW() AS date) THEN 'past' ELSE 'future' END
+--= answered
+SELECT "source"."route" AS "route", "source"."channel" AS "channel", "source"."sum" AS "sum", "source"."sum" / NULLIF("source"."count", 0) AS "per trip" FROM (SELECT "public"."trips"."route" AS "route", "public"."trips"."channel" AS "channel", SUM("public"."trips"."fare") AS "sum", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route", "public"."trips"."channel" ORDER BY "public"."trips"."route" ASC, "public"."trips"."channel" ASC) AS "source" LIMIT 1048575
+--= answered
+SELECT "source"."sailed" AS "sailed", "source"."count" AS "count" FROM (SELECT CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) AS "sailed", COUNT(*) AS "count" FROM "public"."trips" GROUP BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ORDER BY CAST(DATE_TRUNC('month', "public"."trips"."sailed") AS date) ASC) AS "source" WHERE ("source"."sailed" >= DATE '2025-01-01') ORDER BY "source"."count" DESC LIMIT 5
+--= answered
+SELECT SQRT(AVG("public"."trips"."fare")) AS "root", EXP(AVG("public"."trips"."luggage")) AS "exp" FROM "public"."trips"
+--= answered
+SELECT ((FLOOR((("public"."trips"."fare" - -100.0) / 50.0)) * 50.0) + -100.0) AS "fare", "public"."trips"."deck" AS "deck", COUNT(*) AS "count" FROM "public"."trips" GROUP BY ((FLOOR((("public"."trips"."fare" - -100.0) / 50.0)) * 50.0) + -100.0), "public"."trips"."deck" ORDER BY ((FLOOR((("public"."trips"."fare" - -100.0) / 50.0)) * 50.0) + -100.0) ASC, "public"."trips"."deck" ASC
+--= answered
+SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE extract(hour from "public"."trips"."booked_at") BETWEEN 8 AND 17 AND CAST(extract(isodow from "public"."trips"."booked_at") AS integer) <= 5
+--= answered
+SELECT "Passengers"."home" AS "Passengers__home", CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) AS "sailed", COUNT(distinct "public"."trips"."passenger") AS "count" FROM "public"."trips" INNER JOIN "public"."passengers" AS "Passengers" ON "public"."trips"."passenger" = "Passengers"."passenger" WHERE ("Passengers"."home" = 'north') OR ("Passengers"."home" = 'south') GROUP BY "Passengers"."home", CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) ORDER BY "Passengers"."home" ASC, CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) ASC
+--= answered
+SELECT "public"."trips"."route" AS "route", SUM("public"."trips"."fare") AS "sum", SUM("public"."trips"."fare") - SUM(CASE WHEN "public"."trips"."cancelled" THEN "public"."trips"."fare" ELSE 0.0 END) AS "net" FROM "public"."trips" GROUP BY "public"."trips"."route" HAVING SUM("public"."trips"."fare") > 100 ORDER BY "public"."trips"."route" ASC
+--= refused: MIN is not supported: it is one person's value
+SELECT MIN("public"."trips"."sailed") AS "min", MAX("public"."trips"."sailed") AS "max" FROM "public"."trips"
+--= answered
+SELECT COUNT(*) AS "count" FROM (SELECT "public"."trips"."route" AS "route" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC) AS "source"
+--= answered
+SELECT "public"."passengers"."home" AS "home", CAST(SUM(CASE WHEN "public"."passengers"."member" = TRUE THEN 1 ELSE 0.0 END) AS DOUBLE PRECISION) / NULLIF(CAST(COUNT(*) AS DOUBLE PRECISION), 0.0) AS "members" FROM "public"."passengers" WHERE ("public"."passengers"."joined" IS NOT NULL) GROUP BY "public"."passengers"."home" ORDER BY "members" DESC, "public"."passengers"."home" ASC
+--= answered
+SELECT TO_CHAR("public"."trips"."sailed", 'FMMonth') AS "month", COUNT(*) AS "count" FROM "public"."trips" GROUP BY TO_CHAR("public"."trips"."sailed", 'FMMonth')
+--= answered
+SELECT "public"."trips"."route" AS "route", SUM(COUNT(*)) OVER (ORDER BY "public"."trips"."route" ASC ROWS UNBOUNDED PRECEDING) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC

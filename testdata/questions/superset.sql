@@ -248,3 +248,47 @@ SELECT DATE_TRUNC('month', sailed) AS sailed, COUNT(*) AS count FROM public.trip
 SELECT sum("SUM(fare)") AS total, min(sailed) AS first, max(sailed) AS last FROM (SELECT DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips GROUP BY DATE_TRUNC('month', sailed)) AS q LIMIT 1
 --= answered
 WITH t AS (SELECT route, DATE_TRUNC('month', sailed) AS m, SUM(fare) AS s FROM trips GROUP BY 1, 2) SELECT route, m, s, RANK() OVER (PARTITION BY m ORDER BY s DESC) AS r FROM t WHERE m >= '2025-01-01' ORDER BY m, r LIMIT 1000
+--= answered
+SELECT DATE_TRUNC('hour', booked_at) + INTERVAL '15 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 15) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-02 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('hour', booked_at) + INTERVAL '15 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 15) LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('minute', booked_at) + INTERVAL '30 seconds' * FLOOR(EXTRACT(SECOND FROM booked_at) / 30) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-03-01 10:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-03-01 11:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('minute', booked_at) + INTERVAL '30 seconds' * FLOOR(EXTRACT(SECOND FROM booked_at) / 30) LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('week', sailed + INTERVAL '1 day') - INTERVAL '1 day' AS sailed, COUNT(*) AS count FROM public.trips WHERE sailed >= '2025-01-01' AND sailed < '2025-03-01' GROUP BY DATE_TRUNC('week', sailed + INTERVAL '1 day') - INTERVAL '1 day' ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('week', sailed + INTERVAL '1 day') + INTERVAL '5 days' AS sailed, AVG(fare) AS "AVG(fare)" FROM public.trips WHERE sailed >= '2025-01-01' AND sailed < '2025-03-01' GROUP BY DATE_TRUNC('week', sailed + INTERVAL '1 day') + INTERVAL '5 days' ORDER BY "AVG(fare)" DESC LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('week', sailed - INTERVAL '1 day') + INTERVAL '1 day' AS sailed, AVG(fare) AS "AVG(fare)" FROM public.trips WHERE sailed >= '2025-01-01' AND sailed < '2025-03-01' GROUP BY 1 LIMIT 10000
+--= answered
+SELECT route AS route, COUNT(DISTINCT CAST(booked_at AS DATE)) AS days FROM public.trips GROUP BY route LIMIT 100
+--= answered
+SELECT route AS route, COUNT(DISTINCT passenger) AS "COUNT_DISTINCT(passenger)", sum(fare) / COUNT(DISTINCT passenger) AS arpu FROM public.trips WHERE cancelled IS false AND deck IS NOT NULL GROUP BY route ORDER BY arpu DESC LIMIT 100
+--= answered
+SELECT route AS route, COUNT(*) AS count FROM public.trips WHERE route NOT ILIKE '%line%' AND channel != 'phone' GROUP BY route ORDER BY count DESC LIMIT 1000
+--= answered
+SELECT (CASE WHEN cancelled THEN 'Lost' ELSE 'Sailed' END) AS status, channel AS channel, COUNT(*) AS count FROM public.trips GROUP BY (CASE WHEN cancelled THEN 'Lost' ELSE 'Sailed' END), channel ORDER BY count DESC LIMIT 10000
+--= refused: MIN is not supported: it is one person's value
+SELECT min(sailed) AS min, max(sailed) AS max FROM public.trips LIMIT 1000
+--= answered
+SELECT DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips WHERE sailed >= TO_TIMESTAMP('2025-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND sailed < TO_TIMESTAMP('2025-12-31 23:59:59.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('month', sailed) ORDER BY sum(fare) DESC LIMIT 10000
+--= answered
+SELECT sum(fare) AS "SUM(fare)" FROM public.trips WHERE DATE_TRUNC('day', sailed) >= DATE_TRUNC('day', TO_TIMESTAMP('2025-01-01', 'YYYY-MM-DD')) LIMIT 1
+--= answered
+SELECT home AS home, sum(n) AS "SUM(n)", count(*) AS people FROM (SELECT p.passenger, p.home, count(t.passenger) AS n FROM passengers p LEFT JOIN trips t ON t.passenger = p.passenger GROUP BY p.passenger, p.home) AS virtual_table GROUP BY home ORDER BY "SUM(n)" DESC LIMIT 100
+--= answered
+SELECT route AS route, deck AS deck, COUNT(*) AS count FROM public.trips WHERE (route, deck) IN (('Cove Line', 'car'), ('Birch Point', 'open')) GROUP BY route, deck ORDER BY count DESC LIMIT 100
+--= answered
+SELECT route AS route, CASE WHEN fare >= 0 AND fare < 50 THEN '0-50' WHEN fare >= 50 AND fare < 100 THEN '50-100' WHEN fare >= 100 THEN '100+' END AS fare_band, COUNT(*) AS count FROM public.trips GROUP BY route, CASE WHEN fare >= 0 AND fare < 50 THEN '0-50' WHEN fare >= 50 AND fare < 100 THEN '50-100' WHEN fare >= 100 THEN '100+' END ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT channel AS channel, (COUNT(*) FILTER (WHERE deck = 'car')) * 1.0 / NULLIF(COUNT(*), 0) AS car_share FROM public.trips GROUP BY channel ORDER BY car_share DESC LIMIT 100
+--= answered
+SELECT DATE_TRUNC('day', booked_at) AS booked_at, sum(sum(fare)) OVER (ORDER BY DATE_TRUNC('day', booked_at)) AS running FROM public.trips WHERE booked_at >= '2025-03-01 00:00:00.000000' AND booked_at < '2025-04-01 00:00:00.000000' GROUP BY DATE_TRUNC('day', booked_at) ORDER BY 1 LIMIT 1000
+--= answered
+SELECT TO_CHAR(booked_at, 'Day') AS weekday, TO_CHAR(booked_at, 'HH24:00') AS hour, COUNT(*) AS count FROM public.trips GROUP BY TO_CHAR(booked_at, 'Day'), TO_CHAR(booked_at, 'HH24:00') LIMIT 10000
+--= answered
+SELECT CAST(fare AS INTEGER) / 10 * 10 AS bin, COUNT(*) AS count FROM public.trips GROUP BY CAST(fare AS INTEGER) / 10 * 10 ORDER BY bin LIMIT 1000
+--= refused: * is not answered: single rows are never returned
+SELECT * FROM public.trips LIMIT 100
+--= answered
+SELECT COUNT(*) AS count FROM public.trips WHERE booked_at >= DATE_TRUNC('day', NOW()) - INTERVAL '7 DAYS' LIMIT 50000
+--= answered
+SELECT EXTRACT(YEAR FROM sailed) || '-Q' || EXTRACT(QUARTER FROM sailed) AS q, COUNT(*) AS count FROM public.trips GROUP BY EXTRACT(YEAR FROM sailed) || '-Q' || EXTRACT(QUARTER FROM sailed) ORDER BY q LIMIT 100
