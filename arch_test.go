@@ -128,6 +128,7 @@ var allowed = map[string][]string{
 	},
 	"strategy/together": {"curator", "internal/exact", "mechanism/linear", "noise"},
 	"synth/model":       {}, // a distribution that noisy marginals fit
+	"synth/aim":         {"synth/model"},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},

@@ -1,0 +1,105 @@
+package aim
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Schedule divides a price in ρ among rounds. All prices are exact rational numbers, and those of all rounds together
+// are the price.
+//
+// The first round measures each attribute. Every later round selects a marginal and measures it. Its price is
+// quadrupled from the round after one that changed the model by less than the noise: see [Schedule.Annealed]. The last
+// round spends the rest.
+type Schedule struct {
+	price, spent    *big.Rat
+	choose, measure *big.Rat // of the next round
+	first           Round
+}
+
+// Round is the price of one round, in ρ.
+type Round struct {
+	Select  *big.Rat // the price of the selection: 0 in the first round
+	Measure *big.Rat // the price of each measurement
+	Times   int      // the number of measurements
+	// Spent is the share of the whole price that is spent when the round ends.
+	Spent *big.Rat
+	Last  bool
+}
+
+// The published parameters: the number of rounds is planned as 16 for each attribute, and nine tenths of a round's
+// price measure.
+var (
+	planned = int64(16)
+	tenth   = big.NewRat(1, 10)
+)
+
+// NewSchedule returns the schedule of a price for a number of attributes. Both must be positive.
+func NewSchedule(rho *big.Rat, attributes int) (*Schedule, error) {
+	if rho == nil || rho.Sign() <= 0 || attributes <= 0 {
+		return nil, fmt.Errorf("aim: a schedule needs a price above 0 and at least one attribute")
+	}
+	each := new(big.Rat).Quo(rho, new(big.Rat).SetInt64(planned*int64(attributes)))
+	s := &Schedule{price: rho, spent: new(big.Rat)}
+	s.choose, s.measure = divide(each)
+	s.spent.Mul(s.measure, new(big.Rat).SetInt64(int64(attributes)))
+	s.first = Round{new(big.Rat), s.measure, attributes, s.share(), false}
+	return s, nil
+}
+
+// divide returns the price of a selection and that of a measurement.
+func divide(price *big.Rat) (choose, measure *big.Rat) {
+	choose = new(big.Rat).Mul(price, tenth)
+	return choose, new(big.Rat).Sub(price, choose)
+}
+
+// First returns the first round, which measures each attribute.
+func (s *Schedule) First() Round { return s.first }
+
+// share returns the share of the price that is spent.
+func (s *Schedule) share() *big.Rat { return new(big.Rat).Quo(s.spent, s.price) }
+
+// Next returns the next round, and false if the price is spent.
+func (s *Schedule) Next() (Round, bool) {
+	left := new(big.Rat).Sub(s.price, s.spent)
+	if left.Sign() <= 0 {
+		return Round{}, false
+	}
+	both := new(big.Rat).Add(s.choose, s.measure)
+	// The published rule spends all in this round if at most two rounds of its price remain.
+	last := left.Cmp(new(big.Rat).Add(both, both)) <= 0
+	if last {
+		s.choose, s.measure = divide(left)
+		both = left
+	}
+	s.spent = new(big.Rat).Add(s.spent, both)
+	return Round{s.choose, s.measure, 1, s.share(), last}, true
+}
+
+// Annealed adapts the next rounds to the last one. It takes the model's counts of the marginal just measured, before
+// and after that measurement, and the standard deviation of the noise. If they differ by no more than the noise is
+// expected to, the next rounds have half of the noise: four times the price. It reports whether this is so. Tables of
+// different lengths are not compared.
+func (s *Schedule) Annealed(before, after []float64, deviation float64) bool {
+	if len(before) != len(after) {
+		return false
+	}
+	moved := 0.0
+	for i, v := range before {
+		moved += math.Abs(after[i] - v)
+	}
+	if moved > ExpectedError(len(before), deviation) {
+		return false
+	}
+	four := new(big.Rat).SetInt64(4)
+	s.choose, s.measure = new(big.Rat).Mul(s.choose, four), new(big.Rat).Mul(s.measure, four)
+	return true
+}
+
+// Deviation returns the standard deviation of Gaussian noise at a price in ρ, for counts that one unit moves by at
+// most sensitivity in L₂: sensitivity/√(2ρ). It is a figure for scores. The kernel computes the noise that it draws.
+func Deviation(rho *big.Rat, sensitivity float64) float64 {
+	r, _ := rho.Float64()
+	return sensitivity / math.Sqrt(2*r)
+}

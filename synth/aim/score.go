@@ -1,0 +1,83 @@
+package aim
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/synth/model"
+)
+
+// Score is the score of one candidate: weight times (‖x − model‖₁ − penalty) for the exact counts x of its marginal. All
+// parts are integers that are fixed before the counts are read. A high score means that the model is far from the rows,
+// further than a measurement would be.
+type Score struct {
+	Attributes []int
+	Weight     int64
+	Model      []int64 // the model's counts, rounded
+	Penalty    int64   // the expected L₁ error of a measurement, rounded
+}
+
+// maxCount is the largest absolute value of a score's count.
+const maxCount = 1 << 53
+
+// NewScore returns the score of a candidate for a model, if the candidate would be measured with Gaussian noise of this
+// standard deviation.
+func NewScore(m *model.Model, r Marginal, deviation float64) (*Score, error) {
+	if !(deviation >= 0) || r.Weight <= 0 {
+		return nil, fmt.Errorf("aim: the score of %v has weight %d and deviation %v: use positive ones", r.Attributes, r.Weight, deviation)
+	}
+	counts, err := m.Marginal(r.Attributes...)
+	if err != nil {
+		return nil, err
+	}
+	s := &Score{Attributes: r.Attributes, Weight: r.Weight, Model: make([]int64, len(counts))}
+	for i, v := range counts {
+		s.Model[i] = int64(math.Round(min(v, maxCount)))
+	}
+	s.Penalty = int64(math.Round(min(ExpectedError(len(counts), deviation), maxCount)))
+	return s, nil
+}
+
+// Of returns the score of a table of counts, which must have one count for each cell.
+//
+// Sensitivity. If a unit has at most r rows, one unit's presence changes the score by at most r times the weight. If
+// one unit is exchanged for another (change-one), the score changes by at most 2r times the weight.
+//
+// Proof. Weight, model and penalty do not depend on the rows of this round, so they are constants. Each row is in at
+// most one cell, so r rows change the counts x to x′ with ‖x − x′‖₁ ≤ r. The reverse triangle inequality gives
+// |‖x − m‖₁ − ‖x′ − m‖₁| ≤ ‖x − x′‖₁ ≤ r for any table m. Multiplication by the weight gives the first claim. An
+// exchange removes one unit and adds another, which gives the second claim by the triangle inequality. Both bounds are
+// attained: rows in a cell whose count is at least the model's, exchanged with rows in a cell whose count is below it by
+// r or more. All terms are integers, so no rounding adds to the difference. ∎
+func (s *Score) Of(counts []int64) (*big.Int, error) {
+	if len(counts) != len(s.Model) {
+		return nil, fmt.Errorf("aim: the marginal of %v has %d cells, not %d", s.Attributes, len(s.Model), len(counts))
+	}
+	sum, distance := big.NewInt(-s.Penalty), new(big.Int)
+	for i, v := range counts {
+		distance.Sub(big.NewInt(v), big.NewInt(s.Model[i]))
+		sum.Add(sum, distance.Abs(distance))
+	}
+	return sum.Mul(sum, big.NewInt(s.Weight)), nil
+}
+
+// Sensitivity returns how far one unit of at most rows rows can move any of these scores: see [Score.Of].
+func Sensitivity(scores []*Score, rows int64, changeOne bool) *big.Int {
+	most := int64(0)
+	for _, s := range scores {
+		most = max(most, s.Weight)
+	}
+	out := big.NewInt(most)
+	out.Mul(out, big.NewInt(rows))
+	if changeOne {
+		out.Lsh(out, 1)
+	}
+	return out
+}
+
+// ExpectedError returns the expected L₁ error of a measured marginal of this number of cells: √(2/π)·deviation for
+// each cell, which is the mean absolute value of Gaussian noise.
+func ExpectedError(cells int, deviation float64) float64 {
+	return math.Sqrt(2/math.Pi) * deviation * float64(cells)
+}
