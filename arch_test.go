@@ -126,9 +126,11 @@ var allowed = map[string][]string{
 	"strategy/tabulate/parquet": {
 		"internal/engine/duckdb", "internal/policy", "internal/value", "strategy/tabulate",
 	},
-	"strategy/together": {"curator", "internal/exact", "mechanism/linear", "noise"},
-	"synth/model":       {}, // a distribution that noisy marginals fit
-	"synth/aim":         {"synth/model"},
+	"strategy/together":     {"curator", "internal/exact", "mechanism/linear", "noise"},
+	"synth/internal/layout": {},
+	"synth/model":           {"synth/internal/layout"}, // a distribution that noisy marginals fit
+	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
+	"synth/aim":             {"synth/model"},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},

@@ -33,7 +33,12 @@ func TestCandidatesAreWeighedByOverlap(t *testing.T) {
 		t.Errorf("the candidates are %v instead of %v", got, want)
 	}
 	for _, bad := range [][]Marginal{
-		nil, {{nil, 1}}, {{[]int{0}, 0}}, {{[]int{4}, 1}}, {{[]int{1, 0}, 1}}, {{[]int{0, 1}, MaxWeight}},
+		nil,
+		{{nil, 1}},
+		{{[]int{0}, 0}},
+		{{[]int{4}, 1}},
+		{{[]int{1, 0}, 1}},
+		{{[]int{0, 1}, MaxWeight}},
 		{{make([]int, MaxWays+1), 1}},
 	} {
 		if _, err := NewWorkload(domain(t, 2, 3, 4, 5), bad); err == nil {

@@ -1,6 +1,6 @@
 // Package aim has the decisions of the AIM mechanism that need no rows: which marginals it may choose among and how
-// much each is worth ([NewWorkload], [Workload.Within]), the score of a marginal with its sensitivity ([Score]), and the
-// price of each round ([Schedule]).
+// much each is worth ([NewWorkload], [Workload.Within]), the score of a marginal with its sensitivity ([Score]), and
+// the price of each round ([Schedule]).
 //
 // AIM measures each attribute. Then it repeats rounds: it selects the marginal in which a model of all measurements is
 // most wrong, measures it, and fits the model again.

@@ -8,9 +8,9 @@ import (
 	"dither/synth/model"
 )
 
-// Score is the score of one candidate: weight times (‖x − model‖₁ − penalty) for the exact counts x of its marginal. All
-// parts are integers that are fixed before the counts are read. A high score means that the model is far from the rows,
-// further than a measurement would be.
+// Score is the score of one candidate: weight times (‖x − model‖₁ − penalty) for the exact counts x of its marginal.
+// All parts are integers that are fixed before the counts are read. A high score means that the model is far from the
+// rows, further than a measurement would be.
 type Score struct {
 	Attributes []int
 	Weight     int64
@@ -25,7 +25,9 @@ const maxCount = 1 << 53
 // standard deviation.
 func NewScore(m *model.Model, r Marginal, deviation float64) (*Score, error) {
 	if !(deviation >= 0) || r.Weight <= 0 {
-		return nil, fmt.Errorf("aim: the score of %v has weight %d and deviation %v: use positive ones", r.Attributes, r.Weight, deviation)
+		return nil, fmt.Errorf(
+			"aim: the score of %v has weight %d and deviation %v: use positive ones", r.Attributes, r.Weight, deviation,
+		)
 	}
 	counts, err := m.Marginal(r.Attributes...)
 	if err != nil {
@@ -48,8 +50,8 @@ func NewScore(m *model.Model, r Marginal, deviation float64) (*Score, error) {
 // most one cell, so r rows change the counts x to x′ with ‖x − x′‖₁ ≤ r. The reverse triangle inequality gives
 // |‖x − m‖₁ − ‖x′ − m‖₁| ≤ ‖x − x′‖₁ ≤ r for any table m. Multiplication by the weight gives the first claim. An
 // exchange removes one unit and adds another, which gives the second claim by the triangle inequality. Both bounds are
-// attained: rows in a cell whose count is at least the model's, exchanged with rows in a cell whose count is below it by
-// r or more. All terms are integers, so no rounding adds to the difference. ∎
+// attained: rows in a cell whose count is at least the model's, exchanged with rows in a cell whose count is below it
+// by r or more. All terms are integers, so no rounding adds to the difference. ∎
 func (s *Score) Of(counts []int64) (*big.Int, error) {
 	if len(counts) != len(s.Model) {
 		return nil, fmt.Errorf("aim: the marginal of %v has %d cells, not %d", s.Attributes, len(s.Model), len(counts))

@@ -50,7 +50,9 @@ func NewWorkload(d *model.Domain, marginals []Marginal) (*Workload, error) {
 			}
 		}
 		if s.Weight <= 0 || s.Weight > MaxWeight {
-			return nil, fmt.Errorf("aim: the marginal of %v has weight %d: use 1 to %d", s.Attributes, s.Weight, MaxWeight)
+			return nil, fmt.Errorf(
+				"aim: the marginal of %v has weight %d: use 1 to %d", s.Attributes, s.Weight, MaxWeight,
+			)
 		}
 		for mask := 1; mask < 1<<len(s.Attributes); mask++ {
 			var r []int
@@ -84,7 +86,9 @@ func NewWorkload(d *model.Domain, marginals []Marginal) (*Workload, error) {
 				}
 			}
 			if r.Weight > MaxWeight {
-				return nil, fmt.Errorf("aim: the marginal of %v has weight %d, above %d: use smaller weights", r.Attributes, r.Weight, MaxWeight)
+				return nil, fmt.Errorf(
+					"aim: the marginal of %v has weight %d, above %d: use smaller weights", r.Attributes, r.Weight, MaxWeight,
+				)
 			}
 		}
 		clear(in)

@@ -1,10 +1,19 @@
 package model
 
+import "math"
+
 // every is the number of steps from one check of a fit to the next.
 const every = 10
 
-// growth is the factor by which a search first lengthens the last step.
-const growth = 1.3
+// How a fit adapts the length of its steps.
+const (
+	growth = 1.3  // the factor by which a search first lengthens the last step
+	shrink = 0.5  // the longest step after one that failed, relative to it
+	relax  = 1.02 // the factor by which the longest step grows at each check
+)
+
+// rounding is a relative difference of losses, or of their slopes, that rounding may cause.
+const rounding = 1e-14
 
 // descend lowers the loss by accelerated mirror descent. A step of mirror descent subtracts a multiple of the gradient
 // from the potentials. Acceleration then adds a growing share of the last change of the potentials, until that change
@@ -12,8 +21,8 @@ const growth = 1.3
 //
 // At each check, and whenever there is no momentum, the multiple is searched: it grows, and is halved until the loss
 // falls by half of what the gradient promises. The other steps are not searched, which halves the evaluations. If the
-// loss has not fallen from one check to the next, the fit goes back to the best point and halves the multiple. So the
-// losses at the checks never rise.
+// loss has not fallen from one check to the next, the fit goes back to the best point, and makes shorter steps for a
+// while. So the losses at the checks never rise.
 //
 // Sources: McKenna et al. 2019, Algorithm 1 with its line search, for mirror descent. Nesterov 1983, and O'Donoghue and
 // Candès, "Adaptive restart for accelerated gradient schemes", 2015, for the momentum, here on potentials.
@@ -29,18 +38,22 @@ func (s *solver) descend() {
 		check := report.Iterations%every == 0
 		switch {
 		case !check || report.Iterations == 0:
-		case loss <= best*(1+1e-12): // up to rounding
+		case loss <= best*(1+rounding):
 			slow := best-loss <= s.options.Improvement*loss
 			best = loss
 			s.each(func(f *factor) { copy(f.best, f.potential) })
 			report.Converged = s.ended(loss, slow)
 		default:
 			s.back()
+			s.longest = s.step * shrink
 			s.step /= 2
 			loss, momentum = s.evaluate(), 0
 		}
 		if report.Converged {
 			break
+		}
+		if check {
+			s.longest *= relax
 		}
 		s.keep()
 		searched := check || momentum == 0
@@ -126,18 +139,19 @@ func (s *solver) search() (loss float64, falls bool) {
 
 // move makes a step from the stored point, and returns the loss. It reports whether the loss has fallen by at least
 // half of ⟨g, μ − μ′⟩, which the gradient g promises for the change of the marginals from μ to μ′. A quadratic loss
-// falls by exactly ⟨g + g′, μ − μ′⟩/2, so this holds if ⟨g′, μ − μ′⟩ ≥ 0. The product is precise where the difference of
-// two losses is not.
+// falls by exactly ⟨g + g′, μ − μ′⟩/2, so this holds if ⟨g′, μ − μ′⟩ ≥ 0, up to rounding. The product is precise where
+// the difference of two losses is not.
 func (s *solver) move(step float64) (loss float64, falls bool) {
 	s.shift(step)
 	loss = s.evaluate()
-	slope := 0.0
+	slope, size := 0.0, 0.0
 	s.each(func(f *factor) {
 		for i, g := range f.gradient {
 			slope += g * (f.oldMarginal[i] - f.marginal[i])
+			size += math.Abs(g) * f.marginal[i]
 		}
 	})
-	return loss, slope >= 0
+	return loss, slope >= -rounding*size
 }
 
 // shift sets the potentials to a step from the stored point.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"dither/synth/internal/layout"
 )
 
 // MaxCells is the largest number of cells of a clique, and of a marginal.
@@ -170,7 +172,9 @@ func (s *solver) constrain(c *Constraint) (set, error) {
 		return of, err
 	}
 	if float64(len(c.Allowed)) != d.only(of) {
-		return of, fmt.Errorf("model: the constraint on %v has %d cells instead of %.0f", c.Attributes, len(c.Allowed), d.only(of))
+		return of, fmt.Errorf(
+			"model: the constraint on %v has %d cells instead of %.0f", c.Attributes, len(c.Allowed), d.only(of),
+		)
 	}
 	f := &factor{members: c.Attributes, set: of, changed: true, fixed: true, potential: make([]float64, len(c.Allowed))}
 	for i, allowed := range c.Allowed {
@@ -187,12 +191,16 @@ func (s *solver) layOut(within []set, most float64) error {
 	d := s.model.domain
 	cliques := triangulate(d, within)
 	if size := bytes(d, cliques); size > most {
-		return fmt.Errorf("%w: the measurements need a model of %.0f bytes, above the limit of %.0f: measure fewer attributes together", ErrTooLarge, size, most)
+		return fmt.Errorf(
+			"%w: the measurements need a model of %.0f bytes, above the limit of %.0f: measure fewer attributes together", ErrTooLarge, size, most,
+		)
 	}
 	t := newTree(d, cliques)
 	for _, c := range t.cliques {
 		if d.only(c.set) > MaxCells {
-			return fmt.Errorf("%w: a clique has %.0f cells, above the limit of %d", ErrTooLarge, d.only(c.set), MaxCells)
+			return fmt.Errorf(
+				"%w: a clique has %.0f cells, above the limit of %d", ErrTooLarge, d.only(c.set), MaxCells,
+			)
 		}
 	}
 	t.allocate()
@@ -200,7 +208,7 @@ func (s *solver) layOut(within []set, most float64) error {
 		f.clique = t.home(f.set)
 		c := t.cliques[f.clique]
 		c.terms = append(c.terms, i)
-		c.places = append(c.places, newWalk(d, c.members, f.members))
+		c.places = append(c.places, layout.New(d.sizes, c.members, f.members))
 	}
 	s.model.tree = t
 	if math.IsInf(t.propagate(s.model.factors, s.model.total), -1) {
@@ -236,7 +244,7 @@ func (s *solver) evaluate() float64 {
 	for _, c := range m.tree.cliques {
 		for i, f := range c.terms {
 			if f := m.factors[f]; !f.fixed {
-				c.places[i].sum(f.marginal, c.marginal)
+				c.places[i].Sum(f.marginal, c.marginal)
 				clear(f.gradient)
 			}
 		}

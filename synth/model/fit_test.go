@@ -372,7 +372,8 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 			t.Errorf("%q: the error is %v", want, err)
 		}
 	}
-	if _, err := Fit(d, []Measurement{good}, Options{Cliques: [][]int{{0, 1}}, MaxBytes: 47}); !errors.Is(err, ErrTooLarge) {
+	small := Options{Cliques: [][]int{{0, 1}}, MaxBytes: 47}
+	if _, err := Fit(d, []Measurement{good}, small); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a model of 48 bytes: %v", err)
 	}
 	none := Constraint{[]int{0}, []bool{false, false}}

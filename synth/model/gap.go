@@ -19,18 +19,18 @@ func (s *solver) gap(loss float64) float64 {
 		clear(c.weight)
 		for i, at := range c.terms {
 			if f := m.factors[at]; f.fixed {
-				c.places[i].add(c.weight, f.potential)
+				c.places[i].Add(c.weight, f.potential)
 			} else {
 				// The old marginal is free between steps.
 				for i, g := range f.gradient {
 					inner += g * f.marginal[i]
 					f.oldMarginal[i] = -g
 				}
-				c.places[i].add(c.weight, f.oldMarginal)
+				c.places[i].Add(c.weight, f.oldMarginal)
 			}
 		}
 		for i, child := range c.children {
-			c.down[i].add(c.weight, t.cliques[child].message)
+			c.down[i].Add(c.weight, t.cliques[child].message)
 		}
 		for b := range c.message {
 			most := math.Inf(-1)

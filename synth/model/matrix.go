@@ -15,8 +15,8 @@ type Matrix struct {
 	dense         []float64 // by row; nil: columns·I − 11ᵀ
 }
 
-// Dense returns the matrix with these rows. There must be at least one row. All rows have the same length of at least 1,
-// and finite entries.
+// Dense returns the matrix with these rows. There must be at least one row. All rows have the same length of at least
+// 1, and finite entries.
 func Dense(rows [][]float64) (*Matrix, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
 		return nil, fmt.Errorf("model: a matrix needs a row and a column")
@@ -24,7 +24,9 @@ func Dense(rows [][]float64) (*Matrix, error) {
 	m := &Matrix{rows: len(rows), columns: len(rows[0])}
 	for i, row := range rows {
 		if len(row) != m.columns {
-			return nil, fmt.Errorf("model: row %d of a matrix has %d entries, and the first row %d", i, len(row), m.columns)
+			return nil, fmt.Errorf(
+				"model: row %d of a matrix has %d entries, and the first row %d", i, len(row), m.columns,
+			)
 		}
 		for _, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -134,7 +136,9 @@ func newProduct(matrices []*Matrix, sizes []int) (*product, error) {
 		if m == nil {
 			rows *= sizes[i]
 		} else if m.columns != sizes[i] {
-			return nil, fmt.Errorf("model: matrix %d has %d columns, and its attribute %d values", i, m.columns, sizes[i])
+			return nil, fmt.Errorf(
+				"model: matrix %d has %d columns, and its attribute %d values", i, m.columns, sizes[i],
+			)
 		} else {
 			rows *= m.rows
 		}
@@ -183,3 +187,6 @@ func (p *product) apply(from []float64, transpose bool) []float64 {
 	}
 	return current
 }
+
+// IsCentred reports whether the matrix is that of [Centred].
+func (m *Matrix) IsCentred() bool { return m.dense == nil }

@@ -37,7 +37,9 @@ func (y *Measurement) check(d *Domain) (s set, p *product, err error) {
 		return s, nil, err
 	}
 	if cells := d.Cells(y.Attributes...); cells > MaxCells {
-		return s, nil, fmt.Errorf("model: the marginal of %v has %.0f cells: at most %d can be measured", y.Attributes, cells, MaxCells)
+		return s, nil, fmt.Errorf(
+			"model: the marginal of %v has %.0f cells: at most %d can be measured", y.Attributes, cells, MaxCells,
+		)
 	}
 	sizes, rows := make([]int, len(y.Attributes)), 1
 	for i, a := range y.Attributes {
@@ -51,15 +53,21 @@ func (y *Measurement) check(d *Domain) (s set, p *product, err error) {
 		rows = p.rows()
 	}
 	if len(y.Values) != rows {
-		return s, nil, fmt.Errorf("model: the measurement of %v has %d values instead of %d", y.Attributes, len(y.Values), rows)
+		return s, nil, fmt.Errorf(
+			"model: the measurement of %v has %d values instead of %d", y.Attributes, len(y.Values), rows,
+		)
 	}
 	for _, v := range y.Values {
 		if math.IsNaN(v) || math.Abs(v) > 1e100 {
-			return s, nil, fmt.Errorf("model: the measurement of %v has the value %v: values are within ±1e100", y.Attributes, v)
+			return s, nil, fmt.Errorf(
+				"model: the measurement of %v has the value %v: values are within ±1e100", y.Attributes, v,
+			)
 		}
 	}
 	if !(y.Variance >= 1e-100 && y.Variance <= 1e100) {
-		return s, nil, fmt.Errorf("model: the measurement of %v has the variance %v: it must be from 1e-100 to 1e100", y.Attributes, y.Variance)
+		return s, nil, fmt.Errorf(
+			"model: the measurement of %v has the variance %v: it must be from 1e-100 to 1e100", y.Attributes, y.Variance,
+		)
 	}
 	return s, p, nil
 }

@@ -38,7 +38,7 @@ func (t *tree) propagate(factors []*factor, total float64) float64 {
 			}
 		}
 		for i, child := range c.children {
-			c.down[i].sum(t.cliques[child].above, c.marginal)
+			c.down[i].Sum(t.cliques[child].above, c.marginal)
 		}
 	}
 	return t.cliques[0].message[0]
@@ -48,10 +48,10 @@ func (t *tree) propagate(factors []*factor, total float64) float64 {
 func (t *tree) up(c *clique, factors []*factor) {
 	clear(c.weight)
 	for i, f := range c.terms {
-		c.places[i].add(c.weight, factors[f].potential)
+		c.places[i].Add(c.weight, factors[f].potential)
 	}
 	for i, child := range c.children {
-		c.down[i].add(c.weight, t.cliques[child].message)
+		c.down[i].Add(c.weight, t.cliques[child].message)
 	}
 	for b := range c.mass {
 		block := c.weight[b*c.block:][:c.block]

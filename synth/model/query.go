@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"math"
+
+	"dither/synth/internal/layout"
 )
 
 // table is a table over a few attributes, ascending.
@@ -20,13 +22,15 @@ func (m *Model) Marginal(attributes ...int) ([]float64, error) {
 		return nil, err
 	}
 	if cells := m.domain.only(of); cells > MaxCells {
-		return nil, fmt.Errorf("model: the marginal of %v has %.0f cells: at most %d can be computed", attributes, cells, MaxCells)
+		return nil, fmt.Errorf(
+			"model: the marginal of %v has %.0f cells: at most %d can be computed", attributes, cells, MaxCells,
+		)
 	}
 	if home := m.tree.home(of); home >= 0 {
 		c := m.tree.cliques[home]
 		out := make([]float64, int(m.domain.only(of)))
-		w := newWalk(m.domain, c.members, attributes)
-		w.sum(out, c.marginal)
+		w := layout.New(m.domain.sizes, c.members, attributes)
+		w.Sum(out, c.marginal)
 		return out, nil
 	}
 	t, err := m.eliminate(of)
@@ -112,8 +116,8 @@ func (m *Model) conditional(c *clique, of set, whole bool) *table {
 		}
 	}
 	out := &table{of, make([]float64, int(m.domain.only(of)))}
-	w := newWalk(m.domain, c.members, of.members())
-	w.sum(out.values, values)
+	w := layout.New(m.domain.sizes, c.members, of.members())
+	w.Sum(out.values, values)
 	return out
 }
 
@@ -123,8 +127,8 @@ func (m *Model) onto(t *table, of set) *table {
 		return t
 	}
 	out := &table{of, make([]float64, int(m.domain.only(of)))}
-	w := newWalk(m.domain, t.set.members(), of.members())
-	w.sum(out.values, t.values)
+	w := layout.New(m.domain.sizes, t.set.members(), of.members())
+	w.Sum(out.values, t.values)
 	return out
 }
 
@@ -138,10 +142,10 @@ func (m *Model) join(a, b *table) (*table, error) {
 		)
 	}
 	out.values = make([]float64, int(m.domain.only(out.set)))
-	w := newWalk(m.domain, members, a.set.members())
-	w.add(out.values, a.values)
-	w = newWalk(m.domain, members, b.set.members())
-	w.multiply(out.values, b.values)
+	w := layout.New(m.domain.sizes, members, a.set.members())
+	w.Add(out.values, a.values)
+	w = layout.New(m.domain.sizes, members, b.set.members())
+	w.Multiply(out.values, b.values)
 	return out, nil
 }
 

@@ -11,7 +11,8 @@ import (
 func someModel(t *testing.T, r *splitmix.Stream) (*Model, *joint) {
 	t.Helper()
 	d := someDomain(r, 7, 4)
-	m := fit(t, d, someMeasurements(r, d, 500, 3, someSets(r, len(d.sizes), 1+r.Below(7), 3)), Options{Total: 500, Iterations: 15})
+	measurements := someMeasurements(r, d, 500, 3, someSets(r, len(d.sizes), 1+r.Below(7), 3))
+	m := fit(t, d, measurements, Options{Total: 500, Iterations: 15})
 	return m, m.dense()
 }
 

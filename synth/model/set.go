@@ -5,14 +5,6 @@ import "math/bits"
 // set is a set of attributes.
 type set [MaxAttributes / 64]uint64
 
-// setOf returns the set of these attributes.
-func setOf(members ...int) (s set) {
-	for _, m := range members {
-		s.add(m)
-	}
-	return s
-}
-
 func (s *set) add(m int)    { s[m/64] |= 1 << (m % 64) }
 func (s *set) remove(m int) { s[m/64] &^= 1 << (m % 64) }
 

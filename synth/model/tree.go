@@ -3,6 +3,8 @@ package model
 import (
 	"cmp"
 	"slices"
+
+	"dither/synth/internal/layout"
 )
 
 // tree is a junction tree: cliques such that those with an attribute are connected, for each attribute (the running
@@ -21,9 +23,9 @@ type clique struct {
 	members   []int // separator, then the rest; the last changes fastest
 	block     int   // the cells of a block
 	children  []int
-	down      []walk // by child: from the cells to the cells of its separator
-	terms     []int  // the factors in this clique
-	places    []walk // by term: from the cells to the cells of the factor
+	down      []layout.Walk // by child: from the cells to the cells of its separator
+	terms     []int         // the factors in this clique
+	places    []layout.Walk // by term: from the cells to the cells of the factor
 
 	weight   []float64 // by cell: proportional to its probability, given the cell of the separator
 	mass     []float64 // by block: the sum of its weights
@@ -90,7 +92,7 @@ func (t *tree) allocate() {
 		c.changed = true
 		for _, child := range c.children {
 			k := t.cliques[child]
-			c.down = append(c.down, newWalk(t.domain, c.members, k.members[:k.separator.count()]))
+			c.down = append(c.down, layout.New(t.domain.sizes, c.members, k.members[:k.separator.count()]))
 		}
 	}
 }

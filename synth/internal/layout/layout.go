@@ -1,63 +1,65 @@
-package model
+// Package layout loops over tables of counts by several attributes. A table is a slice of floats with one number for
+// each cell. The last of its attributes changes fastest.
+package layout
 
-// walk is the order in which a loop over the cells of a table visits the cells of a table with fewer attributes. The
+// Walk is the order in which a loop over the cells of a table visits the cells of a table with fewer attributes. The
 // larger table is cut into runs of equal length. In each run the place in the smaller table grows by a fixed step.
-type walk struct {
+type Walk struct {
 	run    int     // the cells of a run
 	step   int     // 0, or the distance in the smaller table of neighbours in a run
 	starts []int32 // by run: its first place in the smaller table
 }
 
-// newWalk returns the walk from a table over members, of which the last changes fastest, to a table over target, with
-// target[…] in any order. Attributes that the larger table lacks may not be in target.
-func newWalk(d *Domain, members, target []int) walk {
+// New returns the walk from a table over the attributes of members to a table over those of target, which members must
+// have too, in any order. The sizes are by attribute. The larger table has less than 2³¹ cells.
+func New(sizes, members, target []int) Walk {
 	steps, step := map[int]int{}, 1
 	for i := len(target) - 1; i >= 0; i-- {
 		steps[target[i]] = step
-		step *= d.sizes[target[i]]
+		step *= sizes[target[i]]
 	}
 	// Neighbouring attributes are one loop if their steps continue each other. Attributes of one value are no loop.
-	var sizes, jumps []int
+	var loops, jumps []int
 	for _, m := range members {
-		n := d.sizes[m]
-		last := len(sizes) - 1
+		n := sizes[m]
+		last := len(loops) - 1
 		switch {
 		case n == 1:
 		case last >= 0 && jumps[last] == steps[m]*n:
-			sizes[last] *= n
+			loops[last] *= n
 			jumps[last] = steps[m]
 		default:
-			sizes, jumps = append(sizes, n), append(jumps, steps[m])
+			loops, jumps = append(loops, n), append(jumps, steps[m])
 		}
 	}
-	w := walk{run: 1, step: 0}
-	if last := len(sizes) - 1; last >= 0 {
-		w.run, w.step = sizes[last], jumps[last]
-		sizes, jumps = sizes[:last], jumps[:last]
+	w := Walk{run: 1, step: 0}
+	if last := len(loops) - 1; last >= 0 {
+		w.run, w.step = loops[last], jumps[last]
+		loops, jumps = loops[:last], jumps[:last]
 	}
 	runs := 1
-	for _, n := range sizes {
+	for _, n := range loops {
 		runs *= n
 	}
 	w.starts = make([]int32, runs)
-	at, place := make([]int, len(sizes)), 0
+	at, place := make([]int, len(loops)), 0
 	for r := range w.starts {
 		w.starts[r] = int32(place)
 		for i := len(at) - 1; i >= 0; i-- {
 			at[i]++
 			place += jumps[i]
-			if at[i] < sizes[i] {
+			if at[i] < loops[i] {
 				break
 			}
-			place -= jumps[i] * sizes[i]
+			place -= jumps[i] * loops[i]
 			at[i] = 0
 		}
 	}
 	return w
 }
 
-// add adds the smaller table to the larger one, at each cell.
-func (w *walk) add(large, small []float64) {
+// Add adds the smaller table to the larger one, at each cell.
+func (w *Walk) Add(large, small []float64) {
 	n := w.run
 	switch w.step {
 	case 0:
@@ -87,8 +89,8 @@ func (w *walk) add(large, small []float64) {
 	}
 }
 
-// sum sets the smaller table to the sums of the larger one's cells.
-func (w *walk) sum(small, large []float64) {
+// Sum sets the smaller table to the sums of the larger one's cells.
+func (w *Walk) Sum(small, large []float64) {
 	clear(small)
 	n := w.run
 	switch w.step {
@@ -118,8 +120,8 @@ func (w *walk) sum(small, large []float64) {
 	}
 }
 
-// multiply multiplies the larger table by the smaller one, at each cell.
-func (w *walk) multiply(large, small []float64) {
+// Multiply multiplies the larger table by the smaller one, at each cell.
+func (w *Walk) Multiply(large, small []float64) {
 	for r, start := range w.starts {
 		place := int(start)
 		run := large[r*w.run:][:w.run]
