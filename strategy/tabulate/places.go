@@ -11,7 +11,7 @@ import (
 )
 
 func hierarchy(f policy.Field, places func(string) ([][]string, error)) Hierarchy {
-	keys := f.Keys("key", "file", "levels", "places", "total")
+	keys := f.Keys("key", "file", "levels", "places", "table", "total")
 	h := Hierarchy{Name: f.Name(), Key: need(f, keys["key"], "key"), Levels: texts(keys["levels"])}
 	checkName(f, h.Name)
 	for _, l := range h.Levels {
@@ -23,9 +23,17 @@ func hierarchy(f policy.Field, places func(string) ([][]string, error)) Hierarch
 	}
 	h.Total, _ = keys["total"].Text()
 	checkName(keys["total"], h.Total)
+	h.Table, _ = keys["table"].Text()
+	given := 0
+	for _, name := range []string{"file", "places", "table"} {
+		if keys[name].Present() {
+			given++
+		}
+	}
 	switch file, ok := keys["file"].Text(); {
-	case ok && keys["places"].Present():
-		f.Fail("", "give a file or places, not both")
+	case given > 1:
+		f.Fail("", "give one of file, places and table")
+	case h.Table != "": // read when the tables are planned
 	case ok:
 		rows, err := places(file)
 		if err != nil {
@@ -36,7 +44,7 @@ func hierarchy(f policy.Field, places func(string) ([][]string, error)) Hierarch
 	case keys["places"].Present():
 		h.Paths = nested(keys["places"], len(h.Levels))
 	default:
-		f.Fail("", "give a file of places, with a column for each level, or places")
+		f.Fail("", "give places, or a file or a public table of places that has a column for each level")
 	}
 	if len(h.Paths) > 0 {
 		if _, err := h.tree(); err != nil {
@@ -59,12 +67,20 @@ func columns(f policy.Field, rows [][]string, levels []string) (out [][]string) 
 			return nil
 		}
 	}
-	seen := map[string]bool{}
 	for _, row := range rows[1:] {
 		path := make([]string, len(levels))
 		for i, c := range at {
 			path[i] = row[c]
 		}
+		out = append(out, path)
+	}
+	return distinct(out)
+}
+
+// distinct returns the paths without those that repeat earlier ones.
+func distinct(paths [][]string) (out [][]string) {
+	seen := map[string]bool{}
+	for _, path := range paths {
 		if text := fmt.Sprintf("%q", path); !seen[text] {
 			seen[text] = true
 			out = append(out, path)

@@ -27,6 +27,7 @@ type Plan struct {
 	Warnings   []string // tables that are mostly noise, if the policy declares the number of rows
 	Tables     []TablePlan
 	Groups     []GroupPlan
+	spec       *Spec // with the paths of all hierarchies
 	groups     []*group
 	alpha      float64
 }
@@ -76,8 +77,11 @@ type Part struct {
 
 // Explain plans a tabulation, at no cost. It reads no row.
 func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (*Plan, error) {
-	p := &Plan{Confidence: s.Confidence, groups: s.groups(), Affordable: true, Replayed: true}
-	var err error
+	s, err := s.resolved(ctx, c, analyst)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Confidence: s.Confidence, spec: s, groups: s.groups(), Affordable: true, Replayed: true}
 	if p.alpha, err = confidence(&p.Confidence); err != nil {
 		return nil, err
 	}

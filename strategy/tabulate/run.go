@@ -53,6 +53,7 @@ func Tabulate(ctx context.Context, c *curator.Session, s *Spec, analyst string) 
 	if err != nil {
 		return nil, err
 	}
+	s = p.spec
 	if !p.Affordable {
 		return nil, &curator.Error{
 			Code:    curator.CodeExhausted,

@@ -40,6 +40,7 @@ type Hierarchy struct {
 	Levels []string
 	Total  string     // the name of the level of all places; "" for none
 	Paths  [][]string // for each value of the key: its label in each of Levels, the finest first
+	Table  string     // in place of Paths: a public table of the policy, which has a column for each of Levels
 }
 
 // Table is one table of a specification.
