@@ -32,6 +32,12 @@ tables:
 // session seals 600 made-up people.
 func session(t testing.TB, budget string) *curator.Session {
 	t.Helper()
+	return sessionWith(t, policyText, budget)
+}
+
+// sessionWith seals the same people under another policy.
+func sessionWith(t testing.TB, policyText, budget string) *curator.Session {
+	t.Helper()
 	var rows strings.Builder
 	rows.WriteString("county,sex,age\n")
 	for i := range 600 {
