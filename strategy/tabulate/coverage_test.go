@@ -16,7 +16,7 @@ import (
 // deviations, so with a probability of about 10⁻⁵ for true variances. In the short form, stated variances that are too small by a
 // factor of 4 fail almost surely. The factor of change-one under ε is 4.
 func TestErrorsUnderBothRelations(t *testing.T) {
-	draws := 10
+	draws := 6
 	if os.Getenv("DITHER_LONG") != "" {
 		draws = 100
 	}
