@@ -25,6 +25,11 @@ func (g *group) choose(ctx context.Context, c *curator.Session, s *Spec) error {
 	if g.choice, err = table.Choose(g.space, goals, g.options, g.power); err != nil {
 		return misuse("", "%v", err)
 	}
+	g.bound = math.NaN()
+	if cost := g.options[0].Cost; !slices.ContainsFunc(g.options, func(o table.Option) bool { return o.Cost != cost }) {
+		// Otherwise, as under change-one, some counts need less noise than one count alone.
+		g.bound = table.SVDBound(g.space, goals, cost)
+	}
 	for j, share := range g.choice.Candidates[g.choice.Chosen].Shares {
 		if share.Sign() > 0 {
 			g.measured = append(g.measured, j)
@@ -94,7 +99,10 @@ func (g *group) goals(s *Spec) (out []table.Goal, err error) {
 		w, _ := s.Tables[i].Weight.Float64()
 		v := g.view(s, &s.Tables[i], g.of[n])
 		for _, l := range levels {
-			goal := table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels)), Merged: v.merged}
+			goal := table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels))}
+			if v.merges() {
+				goal.Merged = v.merged
+			}
 			out = append(out, goal)
 		}
 	}

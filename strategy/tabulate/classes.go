@@ -131,6 +131,9 @@ func (g *group) view(s *Spec, t *Table, keys table.Keys) view {
 	return out
 }
 
+// merges reports whether some cell of the table adds up several cells of the margin.
+func (v *view) merges() bool { return len(v.labels) < len(v.of) }
+
 // variances returns the variances of a table's cells, by node and cell.
 func (v *view) variances(a *table.Accuracy, m table.Margin) []float64 {
 	known := map[string][]float64{}

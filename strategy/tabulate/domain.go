@@ -27,6 +27,7 @@ type group struct {
 	options  []table.Option
 	choice   *table.Choice
 	power    table.Power
+	bound    float64 // that of the singular values; NaN if it was not computed
 	plan     *curator.StrategyExplanation
 	measured []int // indices of options
 	accuracy *table.Accuracy

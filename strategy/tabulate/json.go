@@ -39,6 +39,7 @@ type jsonGroup struct {
 	Candidates []jsonCandidate `json:"candidates"`
 	Chosen     string          `json:"chosen"`
 	Bound      *float64        `json:"bound"`
+	SVDBound   *float64        `json:"svd_bound"`
 	Parts      []jsonPart      `json:"parts"`
 	Bounds     *curator.Limits `json:"bounds"`
 }
@@ -78,7 +79,10 @@ func (p *Plan) json() jsonPlan {
 		out.Tables = append(out.Tables, of)
 	}
 	for _, g := range p.Groups {
-		of := jsonGroup{SQL: g.SQL, Tables: g.Tables, Price: g.Price, Chosen: g.Chosen, Bound: finite(g.Bound), Bounds: g.Limits}
+		of := jsonGroup{
+			SQL: g.SQL, Tables: g.Tables, Price: g.Price, Chosen: g.Chosen, Bound: finite(g.Bound),
+			SVDBound: finite(g.SVDBound), Bounds: g.Limits,
+		}
 		for _, c := range g.Candidates {
 			of.Candidates = append(of.Candidates, jsonCandidate{c.Name, finite(c.Error)})
 		}

@@ -56,6 +56,7 @@ type GroupPlan struct {
 	Candidates []Candidate
 	Chosen     string
 	Bound      float64 // a lower bound on the error of every division of the price among the options
+	SVDBound   float64 // a lower bound on the error of every linear measurement; NaN if it was not computed
 	Parts      []Part
 	Limits     *curator.Limits
 }
@@ -144,7 +145,7 @@ func (g *group) described(s *Spec) GroupPlan {
 		out.Candidates = append(out.Candidates, Candidate{split.Name, split.Error * scale})
 	}
 	chosen := g.choice.Candidates[g.choice.Chosen]
-	out.Chosen, out.Bound = chosen.Name, g.choice.Bound*scale
+	out.Chosen, out.Bound, out.SVDBound = chosen.Name, g.choice.Bound*scale, g.bound*scale
 	for i, j := range g.measured {
 		m := g.options[j].Margin
 		p := Part{Level: g.space.Hierarchy.Levels[m.Level].Name}

@@ -169,6 +169,9 @@ func planText(p *tabulate.Plan) string {
 			line("  %s: expected error %s%s", c.Name, render.Number6(c.Error), chosen)
 		}
 		line("  lower bound over all divisions of the price among these tables: %s", render.Number6(g.Bound))
+		if !math.IsNaN(g.SVDBound) {
+			line("  lower bound over all linear measurements: %s", render.Number6(g.SVDBound))
+		}
 		for _, part := range g.Parts {
 			line("  measures %s: %s of the price, noise of standard deviation %s", partName(part),
 				render.Percent(fmt.Sprint(part.Share)), render.TwoDigits(part.StdDev))

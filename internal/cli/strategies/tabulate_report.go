@@ -36,6 +36,9 @@ func report(w io.Writer, r *tabulate.Result) error {
 			of.Compared.add(c.Name, render.Number6(c.Error))
 		}
 		of.Compared.add("lower bound over all divisions", render.Number6(g.Bound))
+		if !math.IsNaN(g.SVDBound) {
+			of.Compared.add("lower bound over all linear measurements", render.Number6(g.SVDBound))
+		}
 		page.Groups = append(page.Groups, of)
 	}
 	return reportTemplate.Execute(w, page)
