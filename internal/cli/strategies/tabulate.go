@@ -23,11 +23,13 @@ var Tabulate = console.Verb{
 }
 
 func runTabulate(s *console.Console, args []string) error {
-	var out, analyst string
+	var out, analyst, epsilon, rho string
 	var explain, fresh bool
 	s.FormatFlag(console.AnyFormat...)
 	s.Flag(&out, "out", "FOLDER", "write each table as CSV, Parquet and Markdown into FOLDER, with tabulation.json and report.html")
 	s.Flag(&explain, "explain", "", "show the price, the division of the price and the expected errors, free")
+	s.Flag(&epsilon, "epsilon", "E", "the price of all tables, in place of the specification's")
+	s.Flag(&rho, "rho", "R", "the price in ρ, in place of the specification's")
 	s.AnalystFlag(&analyst)
 	s.FreshFlag(&fresh)
 	rest, helped, err := s.Parse(args)
@@ -37,6 +39,8 @@ func runTabulate(s *console.Console, args []string) error {
 	switch {
 	case len(rest) != 1:
 		return console.Usage("one specification is needed: SPEC.yaml")
+	case epsilon != "" && rho != "":
+		return console.Usage("tabulate takes --epsilon or --rho, not both")
 	case explain && out != "":
 		return console.Usage("--explain writes no files: leave --out out")
 	}
@@ -45,6 +49,9 @@ func runTabulate(s *console.Console, args []string) error {
 		return badSpec(rest[0], err)
 	}
 	spec.Fresh = fresh
+	if epsilon != "" || rho != "" {
+		spec.Epsilon, spec.Rho = epsilon, rho
+	}
 	if out != "" {
 		if out, err = folder(out); err != nil {
 			return err
