@@ -88,17 +88,21 @@ type tridiagonal struct {
 }
 
 // prefixRoots returns the roots of the running totals over the n cells, with a weight for each of them; z may change
-// between calls. V_z = WᵀZW, and W⁻¹ takes differences, so V_z⁻¹ has the diagonal 1/z_i + 1/z_{i−1}, and −1/z_i beside
-// it.
-func prefixRoots(z []float64) *tridiagonal {
+// between calls.
+func prefixRoots(z []float64) *tridiagonal { return fadingRoots(z, 1) }
+
+// fadingRoots returns the roots of running sums in which a cell fades by a factor with each later cell: W_ij =
+// decay^(i−j) for j ≤ i. V_z = WᵀZW, and W⁻¹ subtracts decay times the cell before. So V_z⁻¹ has the diagonal 1/z_i +
+// decay²/z_{i−1}, and −decay/z_i beside it.
+func fadingRoots(z []float64, decay float64) *tridiagonal {
 	return &tridiagonal{
 		inverse: func() (diagonal, beside []float64) {
 			diagonal, beside = make([]float64, len(z)), make([]float64, len(z)-1)
 			for i := range z {
 				diagonal[i] = 1 / z[i]
 				if i > 0 {
-					diagonal[i] += 1 / z[i-1]
-					beside[i-1] = -1 / z[i-1]
+					diagonal[i] += decay * decay / z[i-1]
+					beside[i-1] = -decay / z[i-1]
 				}
 			}
 			return diagonal, beside
@@ -106,7 +110,7 @@ func prefixRoots(z []float64) *tridiagonal {
 		trace: func(y []float64) float64 {
 			total, later := 0.0, 0.0
 			for i := len(z) - 1; i >= 0; i-- {
-				later += z[i]
+				later = later*decay*decay + z[i]
 				total += later * y[i]
 			}
 			return total

@@ -22,7 +22,7 @@ func (m Continual) Begin(h Header, arrived mechanism.Arrivals, to io.Writer) err
 	if err != nil {
 		return err
 	}
-	t := tallying{rows: m.Rows, write: w.unit}
+	t := tallying{rows: m.Rows, most: m.perPeriod(), write: w.unit}
 	if err := opaque.EachArrival(arrived, m.Cells, t.arrive); err != nil {
 		return err
 	}
@@ -38,15 +38,17 @@ func (m Continual) Begin(h Header, arrived mechanism.Arrivals, to io.Writer) err
 // releases y by period and cell. The caller must make the new state durable before it shows a release, and must never
 // advance from a state again once the next state is durable.
 //
-// Claim: the rows of a unit u that count, with their periods and cells, are a function of the history of u's own rows,
-// and at most Rows of them count over the whole horizon. Proof, by induction over advances: u's record in the tally
-// is a function of the history of u's rows so far. It holds the number of rows that counted, and for each identity the
-// most rows that one version had. A row is new if the version has more rows of its identity than that. So a row that
-// is deleted and returns is not new. Arrivals are ordered by digests of the unit and the row, and by cell. So the
-// order of u's rows depends on them and on the random salt alone, and the first new rows in this order count, until
-// Rows rows have counted. The number never decreases, and a record is never removed. (Two units would share a record if
-// their digests collided. A digest has 128 bits, and covers a secret salt.) The counts of a closed period are copied
-// from state to state, so no later version changes them. ∎
+// Claim: the rows of a unit u that count, with their periods and cells, are a function of the history of u's own rows.
+// At most Rows of them count over the whole horizon, and at most PerPeriod in each period. Proof, by induction over
+// advances: u's record in the tally is a function of the history of u's rows so far. It holds the number of rows that
+// counted, and for each identity the most rows that one version had. A row is new if the version has more rows of its
+// identity than that. So a row that is deleted and returns is not new. Arrivals are ordered by digests of the unit and
+// the row, and by cell. So the order of u's rows depends on them and on the random salt alone. The first new rows in
+// this order count, until Rows rows have counted, or PerPeriod rows in this advance. The other new rows are noted as
+// seen, and never count. Only one advance counts rows in a period, because it closes the period. The number of rows
+// that counted never decreases, and a record is never removed. (Two units would share a record if their digests
+// collided. A digest has 128 bits, and covers a secret salt.) The counts of a closed period are copied from state to
+// state, so no later version changes them. ∎
 func (m Continual) Advance(
 	state io.Reader, h Header, arrived mechanism.Arrivals, at, until int, to io.Writer,
 ) (first int, y [][]*big.Int, err error) {
@@ -73,7 +75,9 @@ func (m Continual) advance(
 	if err != nil {
 		return 0, nil, err
 	}
-	t := tallying{rows: m.Rows, counts: make([]int64, m.Cells), counting: at > 0, before: r, write: w.unit}
+	t := tallying{
+		rows: m.Rows, most: m.perPeriod(), counts: make([]int64, m.Cells), counting: at > 0, before: r, write: w.unit,
+	}
 	if err := opaque.EachArrival(arrived, m.Cells, t.arrive); err != nil {
 		return 0, nil, err
 	}
@@ -109,14 +113,14 @@ func (m Continual) advance(
 
 // released returns Cx + z from period first on, by period and cell.
 func (m Continual) released(source *entropy.Source, each sample.Sampler, exact [][]*big.Int, first int) [][]*big.Int {
-	column, product := m.column(), new(big.Int)
+	factor, product := m.factor(), new(big.Int)
 	var y [][]*big.Int
 	for t := first - 1; t < len(exact); t++ {
 		row := make([]*big.Int, m.Cells)
 		for g := range row {
 			row[g] = each.Draw(source, new(big.Int))
 			for j := 0; j <= t; j++ {
-				row[g].Add(row[g], product.Mul(product.SetInt64(column[t-j]), exact[j][g]))
+				row[g].Add(row[g], product.Mul(product.SetInt64(factor.at(t, j)), exact[j][g]))
 			}
 		}
 		y = append(y, row)
@@ -126,7 +130,8 @@ func (m Continual) released(source *entropy.Source, each sample.Sampler, exact [
 
 // tallying merges the arrivals of a version, unit by unit, with the tally of the state before.
 type tallying struct {
-	rows     int64
+	rows     int64        // the most rows of a unit that count, over the whole horizon
+	most     int64        // and in this advance
 	counting bool         // new rows count; otherwise they are only noted as seen
 	counts   []int64      // by cell
 	before   *stateReader // nil for the first state
@@ -192,6 +197,7 @@ func (t *tallying) count(u *unitTally) {
 	if u.used >= t.rows {
 		return // no further row of the unit counts, so its identities are not needed
 	}
+	most := min(t.rows, u.used+t.most)
 	old, merged := u.seen, make([]seenRow, 0, len(u.seen)+len(t.now))
 	for i := 0; i < len(t.now); {
 		row, end, total := t.now[i].Row, i, int64(0)
@@ -210,7 +216,7 @@ func (t *tallying) count(u *unitTally) {
 		for _, a := range t.now[i:end] {
 			n := max(min(a.Count, fresh), 0)
 			fresh -= n
-			if n = min(n, t.rows-u.used); t.counting && a.Cell >= 0 {
+			if n = min(n, most-u.used); t.counting && a.Cell >= 0 {
 				t.counts[a.Cell] += n
 				u.used += n
 			}

@@ -12,13 +12,21 @@ import (
 // Estimates computes counts, running totals and windows from the releases of a [Continual]. Only released values and
 // public parameters enter, so it is post-processing. Estimates must not be used concurrently.
 //
-// With M = A·C⁻¹, where A is the lower triangular matrix of ones, My = Ax + Mz. So (My)_t is an unbiased estimate of the
-// running total, and its variance is the variance of z times the sum of the squares of M's row. The count of a period and
-// the sum of a window are differences of running totals, and their noise is the same difference of rows of M.
+// The counts x̂ = C⁻¹y are unbiased estimates of the exact counts x, because C⁻¹y = x + C⁻¹z. Every estimate is a sum of
+// them. With M = A·C⁻¹, where A is the lower triangular matrix of ones, (My)_t is the running total, and its variance is
+// the variance of z times the sum of the squares of M's row. The count of a period and the sum of a window are differences
+// of running totals, and their noise is the same difference of rows of M.
+//
+// For the matrix R̃, M is computed in fixed point, and deviations are exact up to rounding upward. For a Factor, the
+// counts are computed in fixed point, and M in floats; deviations are then at least the exact ones, and at most
+// 10⁻⁵ of them too large.
 type Estimates struct {
-	inverse  *inverse
+	digits   uint // the binary digits of the running totals after the point
 	variance float64
 	squares  map[int][]float64 // the deviations of windows, by width and period, as far as they were needed
+
+	inverse *inverse // of R̃; nil for a Factor
+	solved  *solved  // of a Factor
 }
 
 // Estimate is an estimate with its standard deviation.
@@ -31,16 +39,23 @@ type Estimate struct {
 const estimateDigits = 40
 
 // Estimates returns the estimates of a stream. Each release must have at most the given number of binary digits
-// ([Longest]).
+// ([Longest]). It returns ErrParameter if the parameters give no privacy, or if the Factor hardly determines the counts.
 func (m Continual) Estimates(longest int) (*Estimates, error) {
 	dist, err := m.Noise()
 	if err != nil {
 		return nil, err
 	}
+	e := &Estimates{variance: dist.Variance(), squares: map[int][]float64{}}
+	if m.Factor != nil {
+		e.digits = factorDigits
+		e.solved, err = newSolved(m.Factor)
+		return e, err
+	}
 	// Each entry of M has an error of at most inverse.err units of 2^−digits, so a sum of Periods products has an
 	// error of at most err·2^longest·Periods units.
-	digits := inverseDigits(dist.Sigma2(), m.Periods) + uint(longest) + estimateDigits
-	return &Estimates{newInverse(m.column(), digits), dist.Variance(), map[int][]float64{}}, nil
+	e.digits = inverseDigits(dist.Sigma2(), m.Periods) + uint(longest) + estimateDigits
+	e.inverse = newInverse(rootColumn(m.Periods), e.digits)
+	return e, nil
 }
 
 // Longest returns the number of binary digits of the longest release.
@@ -56,6 +71,12 @@ func Longest(y [][]*big.Int) (longest int) {
 // Series returns the estimates of one cell. The releases are by period and cell.
 func (e *Estimates) Series(y [][]*big.Int, cell int) *Series {
 	out := &Series{of: e, totals: []*big.Int{new(big.Int)}}
+	if e.solved != nil {
+		for t, count := range e.solved.counts(y, cell) {
+			out.totals = append(out.totals, count.Add(count, out.totals[t]))
+		}
+		return out
+	}
 	term := new(big.Int)
 	for t := range y {
 		sum := new(big.Int)
@@ -79,7 +100,7 @@ type Series struct {
 func (s *Series) Window(period, width int) Estimate {
 	sum := new(big.Int).Sub(s.totals[period], s.totals[period-width])
 	hundred := big.NewInt(100)
-	value := new(big.Rat).SetFrac(sum.Mul(sum, hundred), new(big.Int).Lsh(big.NewInt(1), s.of.inverse.digits))
+	value := new(big.Rat).SetFrac(sum.Mul(sum, hundred), new(big.Int).Lsh(big.NewInt(1), s.of.digits))
 	value.SetFrac(exact.FloorRat(value.Add(value, big.NewRat(1, 2))), hundred)
 	return Estimate{value, s.of.Deviation(period, width)}
 }
@@ -96,11 +117,15 @@ func (e *Estimates) entry(k, width int) *big.Int {
 // width 1 it is that of a period's count, and with the number of the period that of the running total.
 func (e *Estimates) Deviation(period, width int) float64 {
 	if width >= period {
-		width = len(e.inverse.entries) // no entry has a second part, as in any total
+		width = MaxPeriods // the window begins with the first period, as any total does
 	}
 	sums := e.squares[width]
 	if sums == nil {
-		sums = e.sumSquares(width)
+		if e.solved != nil {
+			sums = e.solved.deviations(width, e.variance)
+		} else {
+			sums = e.sumSquares(width)
+		}
 		e.squares[width] = sums
 	}
 	return sums[period-1]

@@ -103,18 +103,30 @@ func exactCounts(t testing.TB, m Continual, history [][]sealedRow) [][]*big.Int 
 
 // moved returns ‖C(x − x′)‖².
 func moved(m Continual, x, y [][]*big.Int) *big.Int {
-	column, total := m.column(), new(big.Int)
+	factor, total := m.factor(), new(big.Int)
 	for g := range m.Cells {
 		for t := range x {
 			sum := new(big.Int)
 			for j := 0; j <= t; j++ {
 				d := new(big.Int).Sub(x[j][g], y[j][g])
-				sum.Add(sum, d.Mul(d, big.NewInt(column[t-j])))
+				sum.Add(sum, d.Mul(d, big.NewInt(factor.at(t, j))))
 			}
 			total.Add(total, sum.Mul(sum, sum))
 		}
 	}
 	return total
+}
+
+// mostInPeriod returns the largest difference of a period's counts.
+func mostInPeriod(x, y [][]*big.Int) (most int64) {
+	for t := range x {
+		sum := int64(0)
+		for g := range x[t] {
+			sum += x[t][g].Int64() - y[t][g].Int64()
+		}
+		most = max(most, sum)
+	}
+	return most
 }
 
 // versionsOf returns all multisets of at most two rows of a unit, with identities 1 and 2, in cells −1, 0 and 1.
@@ -140,8 +152,11 @@ func versionsOf(unit int) (out [][]sealedRow) {
 // reaches it, and no other unit counts differently. Among change-one neighbours it compares random pairs.
 func TestNeighbouringHistories(t *testing.T) {
 	one, other := versionsOf(7), [][]sealedRow{{{3, 1, 0}}, {{3, 1, 0}, {9, 4, 1}, {9, 4, 1}}, {{9, 4, 1}}}
-	for _, rows := range []int64{1, 2, 3} {
-		m := Continual{Periods: 3, Cells: 2, Rows: rows, Neighbours: privacy.AddRemove, Rho: rho(t, "0.5")}
+	for _, limit := range [][2]int64{{1, 0}, {2, 0}, {3, 0}, {2, 1}, {3, 1}, {3, 2}} {
+		rows := limit[0]
+		m := Continual{
+			Periods: 3, Cells: 2, Rows: rows, PerPeriod: limit[1], Neighbours: privacy.AddRemove, Rho: rho(t, "0.5"),
+		}
 		bound, most := m.L2Squared(), new(big.Int)
 		without := exactCounts(t, m, other)
 		random := rand.New(rand.NewPCG(1, uint64(rows)))
@@ -150,7 +165,7 @@ func TestNeighbouringHistories(t *testing.T) {
 		for _, a := range one {
 			for _, b := range one {
 				for _, c := range one {
-					if random.IntN(24) > 0 && os.Getenv("DITHER_LONG") == "" && len(a)+len(b)+len(c) > 3 {
+					if random.IntN(48) > 0 && os.Getenv("DITHER_LONG") == "" && len(a)+len(b)+len(c) > 3 {
 						continue
 					}
 					histories++
@@ -167,7 +182,7 @@ func TestNeighbouringHistories(t *testing.T) {
 							total.Add(total, d)
 						}
 					}
-					if total.Cmp(big.NewInt(rows)) > 0 {
+					if total.Cmp(big.NewInt(rows)) > 0 || mostInPeriod(with, without) > m.perPeriod() {
 						t.Fatalf("%s rows count, of %d: %v %v %v", total, rows, a, b, c)
 					}
 					d := moved(m, with, without)
@@ -188,15 +203,16 @@ func TestNeighbouringHistories(t *testing.T) {
 				}
 			}
 		}
-		if rows < 3 && most.Cmp(bound) != 0 {
-			t.Errorf("no history reaches the bound of %d rows", rows)
+		if m.perPeriod() < 3 && most.Cmp(bound) != 0 {
+			t.Errorf("no history reaches the bound of %d rows", limit)
 		}
-		t.Logf("%d histories of %d rows", histories, rows)
+		t.Logf("%d histories of %d rows", histories, limit)
 	}
 }
 
 // TestRowsCountOnce states which rows count: a row that is deleted and returns does not count again, nor does one that
-// changes its cell but keeps its identity; a second row of the same identity does, and Rows limits them all.
+// changes its cell but keeps its identity; a second row of the same identity does, and Rows limits them all. With one row
+// of a unit a period, a further new row never counts.
 func TestRowsCountOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows    int64
@@ -208,9 +224,13 @@ func TestRowsCountOnce(t *testing.T) {
 		"twice":          {3, [][]sealedRow{{{1, 1, 0}}, {{1, 1, 0}, {1, 1, 0}}}, "[[1 0] [1 0]]"},
 		"is not counted": {3, [][]sealedRow{{{1, 1, -1}}, {{1, 1, 0}, {1, 2, 0}}}, "[[0 0] [1 0]]"},
 		"capped":         {1, [][]sealedRow{{{1, 1, 0}, {1, 2, 1}}, {{1, 3, 0}}, {{2, 1, 1}}}, "[[1 0] [0 0] [0 1]]"},
+		"one a period":   {-3, [][]sealedRow{{{1, 1, 0}, {1, 2, 1}}, {{1, 2, 1}}, {{1, 3, 0}}}, "[[1 0] [0 0] [1 0]]"},
 		"late":           {2, [][]sealedRow{{{5, 1, 0}}, {{4, 1, 0}, {5, 1, 0}, {6, 1, 1}}}, "[[1 0] [1 1]]"},
 	} {
 		m := Continual{Periods: 3, Cells: 2, Rows: c.rows, Neighbours: privacy.AddRemove, Rho: rho(t, "1")}
+		if c.rows < 0 {
+			m.Rows, m.PerPeriod = -c.rows, 1
+		}
 		if got := fmt.Sprint(exactCounts(t, m, c.history)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -303,7 +323,7 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := []int64{5, 0, 3, 100, 1, 0, 0, 7}
-	column := m.column()
+	column := m.factor().column
 	exact := make([][]*big.Int, m.Periods)
 	for i := range exact {
 		exact[i] = []*big.Int{new(big.Int)}
@@ -379,7 +399,7 @@ func TestReleasesAreTheDrawsPlusCx(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	column, each := m.column(), sample.NewGaussian(dist.Sigma2())
+	column, each := m.factor().column, sample.NewGaussian(dist.Sigma2())
 	err = entropy.Replay(recording, func(source *entropy.Source) {
 		for period := range 6 {
 			for g := range 2 {

@@ -1,0 +1,306 @@
+package strategy
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Running is a workload of sums over time, which a stream releases after each of its steps: sum t is Σ_{j≤t}
+// weights[t−j]·x_j. The zero Running has no steps; make one with [Totals], [LastSums] or [FadingSums].
+type Running struct {
+	weights []float64 // by the age of a step; weights[0] is 1
+	decay   float64   // if positive, weights[k] = decay^k
+}
+
+// Totals returns the running totals of n steps.
+func Totals(n int) (Running, error) { return FadingSums(n, 1) }
+
+// LastSums returns the sums of the last `width` steps, or of all steps as long as there are fewer.
+func LastSums(n, width int) (Running, error) {
+	if width < 1 || width > n {
+		return Running{}, fmt.Errorf("%w: a window must have from 1 to %d steps, not %d", ErrWorkload, n, width)
+	}
+	if width == n {
+		return Totals(n)
+	}
+	return running(n, 0, func(age int) float64 {
+		if age < width {
+			return 1
+		}
+		return 0
+	})
+}
+
+// FadingSums returns the sums of all steps in which a step of age k has the weight decay^k. The decay must be above 0 and
+// at most 1.
+func FadingSums(n int, decay float64) (Running, error) {
+	if !(decay > 0 && decay <= 1) {
+		return Running{}, fmt.Errorf("%w: a decay must be above 0 and at most 1", ErrWorkload)
+	}
+	return running(n, decay, func(age int) float64 { return math.Pow(decay, float64(age)) })
+}
+
+func running(n int, decay float64, weight func(age int) float64) (Running, error) {
+	if n < 1 || n > MaxCells {
+		return Running{}, fmt.Errorf("%w: the number of steps must be from 1 to %d, not %d", ErrWorkload, MaxCells, n)
+	}
+	r := Running{weights: make([]float64, n), decay: decay}
+	for k := range r.weights {
+		r.weights[k] = weight(k)
+	}
+	return r, nil
+}
+
+// Factorization is a lower triangular matrix C of integers. A stream measures Cx + z, step by step, and computes its sums
+// from that.
+type Factorization struct {
+	Name     string
+	Column   []int64   // the first column of a Toeplitz matrix, C_tj = Column[t−j]; nil for any other
+	Rows     [][]int64 // the rows of any other matrix; row t has t+1 entries
+	Expected           // of the sums, in units of the noise of one count
+}
+
+// FactorChoice is the outcome of a comparison of factorizations, by the largest error of a sum.
+type FactorChoice struct {
+	Candidates []Candidate
+	Chosen     *Factorization
+	// Bound is a certified lower bound on the largest standard deviation of a sum, for every matrix that is measured
+	// with Gaussian noise, triangular or not.
+	Bound float64
+}
+
+const (
+	// factorBits is the number of binary digits after the point of the entries of a Factorization. Their squares add up
+	// to less than 2⁶³ in a column.
+	factorBits = 25
+	// mostFading and mostWindows are the largest numbers of steps for which the factorization of least error is computed.
+	// Each step of the ascent takes an eigendecomposition for windows.
+	mostFading, mostWindows = MaxOptimised, 128
+	// leastGain is the least relative gain for which a matrix that is not Toeplitz is chosen, whose entries are many.
+	leastGain = 0.005
+)
+
+// Factorize compares factorizations for a stream's sums, by their largest expected error if one unit changes one step: the
+// identity, the square root of the workload [Fichtenberger, Henzinger & Upadhyay 2023], and the factorization of least
+// maximum error among all matrices, if the stream is short enough to compute it.
+//
+// With W the workload and X = CᵀC, the problem is min max_t (W·X⁻¹·Wᵀ)_tt with X_jj ≤ 1. The largest of several numbers is
+// at least every weighted mean of them. So for weights z > 0 on the sums and y > 0 on the steps, the duality of [Optimal]
+// gives the lower bound T(y, z)²/(Σy·Σz) on the variance, where T is the trace of (D^½·WᵀZW·D^½)^½, the sum of the singular
+// values of Z^½·W·D^½. Reversing the order of the steps turns W into Wᵀ, so the optimum has z equal to y reversed. The code
+// ascends to it as [Optimal] does, and C is the lower triangular factor of X. A bound for the first steps of a stream holds
+// for the whole stream, which has these sums among others, and whose matrix has no shorter columns.
+func Factorize(r Running) (*FactorChoice, error) {
+	n := len(r.weights)
+	if n == 0 {
+		return nil, fmt.Errorf("%w: it has no steps", ErrWorkload)
+	}
+	var c FactorChoice
+	add := func(f *Factorization, gain float64) {
+		c.Candidates = append(c.Candidates, Candidate{f.Name, f.Expected})
+		if c.Chosen == nil || f.Maximum < c.Chosen.Maximum*(1-gain) {
+			c.Chosen = f
+		}
+	}
+	identity := make([]float64, n)
+	identity[0] = 1
+	add(r.toeplitz("identity", identity), 0)
+	add(r.toeplitz("square root", seriesRoot(r.weights)), 0)
+	short := r
+	if most := r.most(); n > most {
+		short.weights = r.weights[:most]
+	}
+	y, bound := short.ascend()
+	c.Bound = math.Sqrt(bound)
+	if len(short.weights) == n && c.Chosen.Maximum > c.Bound*(1+leastGain) {
+		m, err := factor(gramOf(r.roots(reversed(y)).full(y), y))
+		if err != nil {
+			return nil, err
+		}
+		add(r.triangular("least maximum", m), leastGain)
+	}
+	c.Bound = math.Min(c.Bound, c.Chosen.Maximum)
+	return &c, nil
+}
+
+// most returns the largest number of steps for which the factorization of least error is computed.
+func (r Running) most() int {
+	if r.decay > 0 {
+		return mostFading
+	}
+	return mostWindows
+}
+
+// roots returns the roots of the sums with weights z.
+func (r Running) roots(z []float64) roots {
+	if r.decay > 0 {
+		return fadingRoots(z, r.decay)
+	}
+	return &mirrored{r.weights}
+}
+
+// ascend maximises T(y, z)²/(Σy·Σz) over y, where z is y reversed.
+func (r Running) ascend() (best []float64, bound float64) {
+	y := make([]float64, len(r.weights))
+	for i := range y {
+		y[i] = 1
+	}
+	for range 1000 {
+		m, trace := r.roots(reversed(y)).diagonal(y)
+		sum, gap := 0.0, 0.0
+		for _, v := range y {
+			sum += v
+		}
+		if value := trace / sum * trace / sum; value > bound {
+			bound, best = value, append(best[:0], y...)
+		}
+		for i := range y {
+			gap = max(gap, m[i]/y[i]*sum/trace-1)
+		}
+		if gap < 1e-3 {
+			break
+		}
+		for i := range y {
+			y[i] = m[i] / trace
+		}
+	}
+	return best, bound
+}
+
+// reversed returns the numbers in reverse order.
+func reversed(y []float64) []float64 {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[len(y)-1-i] = v
+	}
+	return out
+}
+
+// mirrored computes the roots of sums whose weights z are y reversed. Let B = Z^½·W·D^½, and let J reverse the order of
+// the steps. W is Toeplitz, so J·B·J = Bᵀ, and J·B is symmetric. So M = (BᵀB)^½ has the eigenvectors of J·B, and the
+// absolute values of its eigenvalues.
+type mirrored struct{ weights []float64 }
+
+func (r *mirrored) diagonal(y []float64) (m []float64, trace float64) {
+	full, trace := r.root(y)
+	m = make([]float64, len(y))
+	for i := range m {
+		m[i] = full.At(i, i)
+	}
+	return m, trace
+}
+
+func (r *mirrored) full(y []float64) *mat.SymDense {
+	full, _ := r.root(y)
+	return full
+}
+
+// root returns M, and a lower bound on its trace: see squareRoot.
+func (r *mirrored) root(y []float64) (root *mat.SymDense, trace float64) {
+	n := len(y)
+	flipped := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n && j <= n-1-i; j++ {
+			flipped.SetSym(i, j, math.Sqrt(y[i]*y[j])*r.weights[n-1-i-j])
+		}
+	}
+	root = mat.NewSymDense(n, nil)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(flipped, true) {
+		return root, 0
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	values := eigen.Values(nil)
+	doubt := 4 * float64(n) * 0x1p-53 * max(math.Abs(values[0]), math.Abs(values[n-1]))
+	for k, v := range values {
+		trace += max(math.Abs(v)-doubt, 0)
+		f := math.Sqrt(math.Abs(v))
+		for i := range n {
+			vectors.Set(i, k, vectors.At(i, k)*f)
+		}
+	}
+	root.SymOuterK(1, &vectors)
+	return root, trace
+}
+
+// seriesRoot returns the power series whose square is the given one, which begins with 1.
+func seriesRoot(a []float64) []float64 {
+	f := make([]float64, len(a))
+	f[0] = 1
+	for k := 1; k < len(a); k++ {
+		sum := a[k]
+		for i := 1; i < k; i++ {
+			sum -= f[i] * f[k-i]
+		}
+		f[k] = sum / 2
+	}
+	return f
+}
+
+// toeplitz returns a factorization by a Toeplitz matrix. Its first column is the longest, and row t of W·C⁻¹ begins with
+// the entries of the series weights/column.
+func (r Running) toeplitz(name string, column []float64) *Factorization {
+	out := &Factorization{Name: name, Column: make([]int64, len(column))}
+	norm := 0.0
+	for k, v := range column {
+		out.Column[k] = int64(math.Round(math.Ldexp(v, factorBits)))
+		column[k] = math.Ldexp(float64(out.Column[k]), -factorBits)
+		norm += column[k] * column[k]
+	}
+	of := make([]float64, len(column))
+	squares, all := 0.0, 0.0
+	for k := range of {
+		of[k] = r.weights[k]
+		for j := 1; j <= k; j++ {
+			of[k] -= column[j] * of[k-j]
+		}
+		of[k] /= column[0]
+		squares += of[k] * of[k]
+		all += squares
+	}
+	out.Maximum = math.Sqrt(norm * squares)
+	out.RMSE = math.Sqrt(norm * all / float64(len(of)))
+	return out
+}
+
+// triangular returns a factorization by a lower triangular matrix, whose entries are rounded to factorBits.
+func (r Running) triangular(name string, m Matrix) *Factorization {
+	n := len(m.Rows)
+	out := &Factorization{Name: name, Rows: make([][]int64, n)}
+	norms := make([]float64, n)
+	c, w := mat.NewTriDense(n, mat.Lower, nil), mat.NewDense(n, n, nil)
+	for t, row := range m.Rows {
+		out.Rows[t] = make([]int64, t+1)
+		for j, e := range row.Entries {
+			e = (e + 1<<(entryBits-factorBits-1)) >> (entryBits - factorBits)
+			out.Rows[t][j] = e
+			v := math.Ldexp(float64(e), -factorBits)
+			c.SetTri(t, j, v)
+			norms[j] += v * v
+			w.Set(t, j, r.weights[t-j])
+		}
+	}
+	norm := 0.0
+	for _, v := range norms {
+		norm = max(norm, v)
+	}
+	// P = W·C⁻¹, from Cᵀ·Pᵀ = Wᵀ
+	var p mat.Dense
+	if err := p.Solve(c.T(), w.T()); err != nil {
+		out.Maximum, out.RMSE = math.Inf(1), math.Inf(1)
+		return out
+	}
+	worst, all := 0.0, 0.0
+	for t := range n {
+		squares := 0.0
+		for _, v := range mat.Col(nil, t, &p) {
+			squares += v * v
+		}
+		worst, all = max(worst, squares), all+squares
+	}
+	out.Maximum, out.RMSE = math.Sqrt(norm*worst), math.Sqrt(norm*all/float64(n))
+	return out
+}

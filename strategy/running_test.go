@@ -1,0 +1,105 @@
+package strategy
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// runningWorkloads are sums of n steps of each kind.
+func runningWorkloads(t *testing.T, n int) map[string]Running {
+	t.Helper()
+	return map[string]Running{
+		"totals": must[Running](t)(Totals(n)), "windows": must[Running](t)(LastSums(n, (n+2)/3)),
+		"fading": must[Running](t)(FadingSums(n, 0.9)),
+	}
+}
+
+// For 1,095 running totals the largest error is within 2 % of 2.982, the lower bound; the square root of the matrix of
+// running totals has 3.294.
+func TestTotals(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 64, 1095} {
+		if n > 100 && os.Getenv("DITHER_LONG") != "1" {
+			continue
+		}
+		c := must[*FactorChoice](t)(Factorize(must[Running](t)(Totals(n))))
+		if m := c.Chosen.Maximum; !(m >= c.Bound && m <= c.Bound*1.001) {
+			t.Errorf("for %d totals the maximum is %g, and the bound %g", n, m, c.Bound)
+		}
+		if n == 1095 {
+			near(t, "the bound for 1,095 totals", c.Bound, 2.982, 5e-4)
+			near(t, "the square root for 1,095 totals", c.Candidates[1].Maximum, 3.294, 5e-4)
+		}
+	}
+}
+
+// TestFactorizations: the expected errors of each factorization are those that dense algebra computes from its integers, no
+// entry above the diagonal is needed, and no factorization is below the bound. The chosen one is within 2 % of it.
+func TestFactorizations(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 40} {
+		for name, r := range runningWorkloads(t, n) {
+			c := must[*FactorChoice](t)(Factorize(r))
+			f := c.Chosen
+			dense, w := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+			for i := range n {
+				for j := 0; j <= i; j++ {
+					w.Set(i, j, r.weights[i-j])
+					if f.Rows != nil {
+						dense.Set(i, j, math.Ldexp(float64(f.Rows[i][j]), -factorBits))
+					} else {
+						dense.Set(i, j, math.Ldexp(float64(f.Column[i-j]), -factorBits))
+					}
+				}
+			}
+			var inverse, p mat.Dense
+			if err := inverse.Inverse(dense); err != nil {
+				t.Fatal(err)
+			}
+			p.Mul(w, &inverse)
+			norm, worst, all := 0.0, 0.0, 0.0
+			for i := range n {
+				norm = max(norm, mat.Norm(dense.ColView(i), 2))
+				row := mat.Norm(p.RowView(i), 2)
+				worst, all = max(worst, row), all+row*row
+			}
+			near(t, name+"'s maximum", f.Maximum, norm*worst, 1e-9)
+			near(t, name+"'s root mean square", f.RMSE, norm*math.Sqrt(all/float64(n)), 1e-9)
+			for _, candidate := range c.Candidates {
+				if candidate.Maximum < c.Bound*(1-1e-12) || candidate.Maximum < f.Maximum*(1-leastGain) {
+					t.Errorf("%s, %d steps: %+v, chosen %s, bound %g", name, n, candidate, f.Name, c.Bound)
+				}
+			}
+			if f.Maximum > 1.02*c.Bound {
+				t.Errorf("%s, %d steps: %g, and the bound is %g", name, n, f.Maximum, c.Bound)
+			}
+		}
+	}
+}
+
+// TestLongStreams: beyond the sizes for which an optimum is computed, the bound of a shorter stream holds, and Toeplitz
+// matrices are near it for windows.
+func TestLongStreams(t *testing.T) {
+	c := must[*FactorChoice](t)(Factorize(must[Running](t)(LastSums(1000, 7))))
+	if c.Chosen.Column == nil || c.Chosen.Maximum > 1.01*c.Bound {
+		t.Errorf("%s: %g, and the bound is %g", c.Chosen.Name, c.Chosen.Maximum, c.Bound)
+	}
+}
+
+func TestRefusesInvalidSums(t *testing.T) {
+	for name, err := range map[string]error{
+		"no steps":       second(Totals(0)),
+		"many steps":     second(Totals(MaxCells + 1)),
+		"no window":      second(LastSums(4, 0)),
+		"a long window":  second(LastSums(4, 5)),
+		"no decay":       second(FadingSums(4, 0)),
+		"growth":         second(FadingSums(4, 1.1)),
+		"not a number":   second(FadingSums(4, math.NaN())),
+		"the zero value": second(Factorize(Running{})),
+	} {
+		if err == nil {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+}
