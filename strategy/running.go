@@ -3,8 +3,12 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"gonum.org/v1/gonum/mat"
+
+	"dither/mechanism/stream"
+	"dither/privacy"
 )
 
 // Running is a workload of sums over time, which a stream releases after each of its steps: sum t is Σ_{j≤t}
@@ -53,13 +57,20 @@ func running(n int, decay float64, weight func(age int) float64) (Running, error
 	return r, nil
 }
 
+// Limits describe the rows of a unit that a stream counts, as [stream.Continual] does. Rows is at least 1.
+type Limits struct {
+	Rows, PerPeriod int64
+	Neighbours      privacy.Neighbours
+}
+
 // Factorization is a lower triangular matrix C of integers. A stream measures Cx + z, step by step, and computes its sums
 // from that.
 type Factorization struct {
-	Name     string
-	Column   []int64   // the first column of a Toeplitz matrix, C_tj = Column[t−j]; nil for any other
-	Rows     [][]int64 // the rows of any other matrix; row t has t+1 entries
-	Expected           // of the sums, in units of the noise of one count
+	Name   string
+	Matrix *stream.Factor
+	// Expected has the errors of the sums, in units of the noise of a count of Rows rows of a unit: that of the identity
+	// if all rows may share a period.
+	Expected
 }
 
 // FactorChoice is the outcome of a comparison of factorizations, by the largest error of a sum.
@@ -67,7 +78,7 @@ type FactorChoice struct {
 	Candidates []Candidate
 	Chosen     *Factorization
 	// Bound is a certified lower bound on the largest standard deviation of a sum, for every matrix that is measured
-	// with Gaussian noise, triangular or not.
+	// with Gaussian noise, triangular or not. It is low if PerPeriod is below Rows: it assumes PerPeriod rows of a unit.
 	Bound float64
 }
 
@@ -82,8 +93,7 @@ const (
 	leastGain = 0.005
 )
 
-// Factorize compares factorizations for a stream's sums, by their largest expected error if one unit changes one step: the
-// identity, the square root of the workload [Fichtenberger, Henzinger & Upadhyay 2023], and the factorization of least
+// Factorize compares factorizations for a stream's sums, by their largest expected error: the identity, the square root of the workload [Fichtenberger, Henzinger & Upadhyay 2023], and the factorization of least
 // maximum error among all matrices, if the stream is short enough to compute it.
 //
 // With W the workload and X = CᵀC, the problem is min max_t (W·X⁻¹·Wᵀ)_tt with X_jj ≤ 1. The largest of several numbers is
@@ -92,37 +102,81 @@ const (
 // values of Z^½·W·D^½. Reversing the order of the steps turns W into Wᵀ, so the optimum has z equal to y reversed. The code
 // ascends to it as [Optimal] does, and C is the lower triangular factor of X. A bound for the first steps of a stream holds
 // for the whole stream, which has these sums among others, and whose matrix has no shorter columns.
-func Factorize(r Running) (*FactorChoice, error) {
+func Factorize(r Running, l Limits) (*FactorChoice, error) {
 	n := len(r.weights)
 	if n == 0 {
 		return nil, fmt.Errorf("%w: it has no steps", ErrWorkload)
 	}
+	rho, err := privacy.ParseRho("1")
+	if err != nil {
+		return nil, err
+	}
+	m := stream.Continual{
+		Periods: n, Cells: 1, Rows: l.Rows, PerPeriod: l.PerPeriod, Neighbours: l.Neighbours, Rho: rho,
+	}
+	if _, err := m.Noise(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrWorkload, err)
+	}
 	var c FactorChoice
-	add := func(f *Factorization, gain float64) {
+	add := func(f *Factorization, err error) error {
+		if err != nil {
+			return err
+		}
+		m.Factor = f.Matrix
+		noise := noiseOf(m)
+		f.Maximum, f.RMSE = f.Maximum*noise, f.RMSE*noise
 		c.Candidates = append(c.Candidates, Candidate{f.Name, f.Expected})
+		gain := 0.0
+		if f.Name == leastMaximum {
+			gain = leastGain
+		}
 		if c.Chosen == nil || f.Maximum < c.Chosen.Maximum*(1-gain) {
 			c.Chosen = f
 		}
+		return nil
 	}
 	identity := make([]float64, n)
 	identity[0] = 1
-	add(r.toeplitz("identity", identity), 0)
-	add(r.toeplitz("square root", seriesRoot(r.weights)), 0)
+	if err := add(r.toeplitz("identity", identity)); err != nil {
+		return nil, err
+	}
+	if err := add(r.toeplitz("square root", seriesRoot(r.weights))); err != nil {
+		return nil, err
+	}
 	short := r
 	if most := r.most(); n > most {
 		short.weights = r.weights[:most]
 	}
 	y, bound := short.ascend()
 	c.Bound = math.Sqrt(bound)
+	if l.PerPeriod > 0 && l.PerPeriod < l.Rows {
+		c.Bound *= float64(l.PerPeriod) / float64(l.Rows)
+	}
 	if len(short.weights) == n && c.Chosen.Maximum > c.Bound*(1+leastGain) {
-		m, err := factor(gramOf(r.roots(reversed(y)).full(y), y))
+		x, err := factor(gramOf(r.roots(reversed(y)).full(y), y))
 		if err != nil {
 			return nil, err
 		}
-		add(r.triangular("least maximum", m), leastGain)
+		if err := add(r.triangular(leastMaximum, x)); err != nil {
+			return nil, err
+		}
 	}
 	c.Bound = math.Min(c.Bound, c.Chosen.Maximum)
 	return &c, nil
+}
+
+// leastMaximum is the name of the factorization of least maximum error.
+const leastMaximum = "least maximum"
+
+// noiseOf returns the standard deviation of a stream's noise in units of 2^−factorBits, divided by that of a count of all
+// rows of a unit.
+func noiseOf(m stream.Continual) float64 {
+	alone := new(big.Int).Mul(big.NewInt(m.Rows), big.NewInt(m.Rows))
+	if m.Neighbours != privacy.AddRemove {
+		alone.Lsh(alone, 1)
+	}
+	ratio, _ := new(big.Rat).SetFrac(m.L2Squared(), alone).Float64()
+	return math.Ldexp(math.Sqrt(ratio), -factorBits)
 }
 
 // most returns the largest number of steps for which the factorization of least error is computed.
@@ -147,7 +201,7 @@ func (r Running) ascend() (best []float64, bound float64) {
 	for i := range y {
 		y[i] = 1
 	}
-	for range 1000 {
+	for range r.steps() {
 		m, trace := r.roots(reversed(y)).diagonal(y)
 		sum, gap := 0.0, 0.0
 		for _, v := range y {
@@ -167,6 +221,14 @@ func (r Running) ascend() (best []float64, bound float64) {
 		}
 	}
 	return best, bound
+}
+
+// steps returns the most steps of an ascent. Those of windows take an eigendecomposition.
+func (r Running) steps() int {
+	if r.decay > 0 {
+		return 1000
+	}
+	return 100
 }
 
 // reversed returns the numbers in reverse order.
@@ -240,67 +302,52 @@ func seriesRoot(a []float64) []float64 {
 	return f
 }
 
-// toeplitz returns a factorization by a Toeplitz matrix. Its first column is the longest, and row t of W·C⁻¹ begins with
-// the entries of the series weights/column.
-func (r Running) toeplitz(name string, column []float64) *Factorization {
-	out := &Factorization{Name: name, Column: make([]int64, len(column))}
-	norm := 0.0
+// toeplitz returns a factorization by a Toeplitz matrix, with the errors of the sums for noise of deviation 2^factorBits. Row
+// t of W·C⁻¹ begins with the entries of the series weights/column.
+func (r Running) toeplitz(name string, column []float64) (*Factorization, error) {
+	entries := make([]int64, len(column))
 	for k, v := range column {
-		out.Column[k] = int64(math.Round(math.Ldexp(v, factorBits)))
-		column[k] = math.Ldexp(float64(out.Column[k]), -factorBits)
-		norm += column[k] * column[k]
+		entries[k] = int64(math.Round(math.Ldexp(v, factorBits)))
 	}
 	of := make([]float64, len(column))
 	squares, all := 0.0, 0.0
 	for k := range of {
 		of[k] = r.weights[k]
 		for j := 1; j <= k; j++ {
-			of[k] -= column[j] * of[k-j]
+			of[k] -= math.Ldexp(float64(entries[j]), -factorBits) * of[k-j]
 		}
-		of[k] /= column[0]
 		squares += of[k] * of[k]
 		all += squares
 	}
-	out.Maximum = math.Sqrt(norm * squares)
-	out.RMSE = math.Sqrt(norm * all / float64(len(of)))
-	return out
+	f, err := stream.NewToeplitz(entries)
+	return &Factorization{name, f, Expected{RMSE: math.Sqrt(all / float64(len(of))), Maximum: math.Sqrt(squares)}}, err
 }
 
 // triangular returns a factorization by a lower triangular matrix, whose entries are rounded to factorBits.
-func (r Running) triangular(name string, m Matrix) *Factorization {
+func (r Running) triangular(name string, m Matrix) (*Factorization, error) {
 	n := len(m.Rows)
-	out := &Factorization{Name: name, Rows: make([][]int64, n)}
-	norms := make([]float64, n)
+	rows := make([][]int64, n)
 	c, w := mat.NewTriDense(n, mat.Lower, nil), mat.NewDense(n, n, nil)
 	for t, row := range m.Rows {
-		out.Rows[t] = make([]int64, t+1)
+		rows[t] = make([]int64, t+1)
 		for j, e := range row.Entries {
-			e = (e + 1<<(entryBits-factorBits-1)) >> (entryBits - factorBits)
-			out.Rows[t][j] = e
-			v := math.Ldexp(float64(e), -factorBits)
-			c.SetTri(t, j, v)
-			norms[j] += v * v
+			rows[t][j] = (e + 1<<(entryBits-factorBits-1)) >> (entryBits - factorBits)
+			c.SetTri(t, j, math.Ldexp(float64(rows[t][j]), -factorBits))
 			w.Set(t, j, r.weights[t-j])
 		}
 	}
-	norm := 0.0
-	for _, v := range norms {
-		norm = max(norm, v)
+	f, err := stream.NewFactor(rows)
+	if err != nil {
+		return nil, err
 	}
-	// P = W·C⁻¹, from Cᵀ·Pᵀ = Wᵀ
-	var p mat.Dense
+	var p mat.Dense // (W·C⁻¹)ᵀ, from Cᵀ·Pᵀ = Wᵀ
 	if err := p.Solve(c.T(), w.T()); err != nil {
-		out.Maximum, out.RMSE = math.Inf(1), math.Inf(1)
-		return out
+		return nil, fmt.Errorf("%w: the optimum determines some steps too badly: %w", ErrStrategy, err)
 	}
 	worst, all := 0.0, 0.0
 	for t := range n {
-		squares := 0.0
-		for _, v := range mat.Col(nil, t, &p) {
-			squares += v * v
-		}
-		worst, all = max(worst, squares), all+squares
+		norm := mat.Norm(p.ColView(t), 2)
+		worst, all = max(worst, norm), all+norm*norm
 	}
-	out.Maximum, out.RMSE = math.Sqrt(norm*worst), math.Sqrt(norm*all/float64(n))
-	return out
+	return &Factorization{name, f, Expected{RMSE: math.Sqrt(all / float64(n)), Maximum: worst}}, nil
 }

@@ -6,7 +6,12 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"dither/privacy"
 )
+
+// oneRow are the limits of a stream in which one row of a unit counts.
+var oneRow = Limits{Rows: 1, Neighbours: privacy.AddRemove}
 
 // runningWorkloads are sums of n steps of each kind.
 func runningWorkloads(t *testing.T, n int) map[string]Running {
@@ -24,7 +29,7 @@ func TestTotals(t *testing.T) {
 		if n > 100 && os.Getenv("DITHER_LONG") != "1" {
 			continue
 		}
-		c := must[*FactorChoice](t)(Factorize(must[Running](t)(Totals(n))))
+		c := must[*FactorChoice](t)(Factorize(must[Running](t)(Totals(n)), oneRow))
 		if m := c.Chosen.Maximum; !(m >= c.Bound && m <= c.Bound*1.001) {
 			t.Errorf("for %d totals the maximum is %g, and the bound %g", n, m, c.Bound)
 		}
@@ -40,17 +45,13 @@ func TestTotals(t *testing.T) {
 func TestFactorizations(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 40} {
 		for name, r := range runningWorkloads(t, n) {
-			c := must[*FactorChoice](t)(Factorize(r))
+			c := must[*FactorChoice](t)(Factorize(r, oneRow))
 			f := c.Chosen
 			dense, w := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 			for i := range n {
 				for j := 0; j <= i; j++ {
 					w.Set(i, j, r.weights[i-j])
-					if f.Rows != nil {
-						dense.Set(i, j, math.Ldexp(float64(f.Rows[i][j]), -factorBits))
-					} else {
-						dense.Set(i, j, math.Ldexp(float64(f.Column[i-j]), -factorBits))
-					}
+					dense.Set(i, j, math.Ldexp(float64(f.Matrix.Entry(i, j)), -factorBits))
 				}
 			}
 			var inverse, p mat.Dense
@@ -81,8 +82,8 @@ func TestFactorizations(t *testing.T) {
 // TestLongStreams: beyond the sizes for which an optimum is computed, the bound of a shorter stream holds, and Toeplitz
 // matrices are near it for windows.
 func TestLongStreams(t *testing.T) {
-	c := must[*FactorChoice](t)(Factorize(must[Running](t)(LastSums(1000, 7))))
-	if c.Chosen.Column == nil || c.Chosen.Maximum > 1.01*c.Bound {
+	c := must[*FactorChoice](t)(Factorize(must[Running](t)(LastSums(1000, 7)), oneRow))
+	if c.Chosen.Name == leastMaximum || c.Chosen.Maximum > 1.01*c.Bound {
 		t.Errorf("%s: %g, and the bound is %g", c.Chosen.Name, c.Chosen.Maximum, c.Bound)
 	}
 }
@@ -96,10 +97,27 @@ func TestRefusesInvalidSums(t *testing.T) {
 		"no decay":       second(FadingSums(4, 0)),
 		"growth":         second(FadingSums(4, 1.1)),
 		"not a number":   second(FadingSums(4, math.NaN())),
-		"the zero value": second(Factorize(Running{})),
+		"no rows":        second(Factorize(must[Running](t)(Totals(3)), Limits{Neighbours: privacy.AddRemove})),
+		"the zero value": second(Factorize(Running{}, oneRow)),
 	} {
 		if err == nil {
 			t.Errorf("%s is not refused", name)
 		}
+	}
+}
+
+// TestLimitsOfRows: the errors follow the limits on a unit's rows. If the rows may share a period, all errors are relative to
+// the noise of a count of all of them. If they may not, the totals of seven rows have less than 0.9 times that error.
+func TestLimitsOfRows(t *testing.T) {
+	r := must[Running](t)(Totals(60))
+	one := must[*FactorChoice](t)(Factorize(r, oneRow))
+	for _, neighbours := range []privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne} {
+		seven := must[*FactorChoice](t)(Factorize(r, Limits{Rows: 7, Neighbours: neighbours}))
+		near(t, "seven rows together", seven.Chosen.Maximum, one.Chosen.Maximum, 1e-9)
+		apart := must[*FactorChoice](t)(Factorize(r, Limits{Rows: 7, PerPeriod: 1, Neighbours: neighbours}))
+		if m := apart.Chosen.Maximum; m > 0.9*one.Chosen.Maximum || m < apart.Bound {
+			t.Errorf("seven rows apart: %g, and together %g; the bound is %g", m, one.Chosen.Maximum, apart.Bound)
+		}
+		t.Logf("%v", apart.Candidates)
 	}
 }

@@ -120,7 +120,7 @@ func (m Continual) released(source *entropy.Source, each sample.Sampler, exact [
 		for g := range row {
 			row[g] = each.Draw(source, new(big.Int))
 			for j := 0; j <= t; j++ {
-				row[g].Add(row[g], product.Mul(product.SetInt64(factor.at(t, j)), exact[j][g]))
+				row[g].Add(row[g], product.Mul(product.SetInt64(factor.Entry(t, j)), exact[j][g]))
 			}
 		}
 		y = append(y, row)

@@ -15,38 +15,48 @@ import (
 // cell g, by period.
 //
 //  1. In any case ‖Cd‖₂ ≤ R·max_t ‖c_t‖₂, by the triangle inequality over the rows. Equality holds if all rows arrive in
-//     the period with the longest column. This is the result if p = R, or if an entry of C is negative.
-//  2. If no entry of C is negative, no entry of G is. So Σ_g ‖C·d_g‖² ≤ ‖C·Σ_g d_g‖² = ‖Cm‖² = mᵀGm, and a larger m has a
-//     larger norm. The norm is convex, so its maximum over {0 ≤ m_t ≤ p, Σ m_t ≤ R} is at a vertex. With R = pq + s and
-//     0 ≤ s < p, a vertex that no other m exceeds has q periods with p rows and one with s, as far as there are so many
-//     periods. Let t_0 < t_1 < … be these periods, and m_a the rows of t_a. Then t_b ≥ b, and t_b − t_a ≥ b − a.
-//  3. If C is also Toeplitz and its first column f does not increase, G_ij = Σ_u f_u·f_{u+j−i} for i ≤ j, over u < n − j.
-//     It does not increase with j, nor with j − i. So mᵀGm ≤ Σ_ab m_a·m_b·G_ab: the first periods are the worst ones.
-//     The result is the largest such sum, over the place of the period with s rows. Equality holds for a unit whose
-//     rows arrive in these periods, all in one cell.
-//  4. Otherwise let g(d) be the largest G_ij with |i − j| ≥ d. Then mᵀGm ≤ Σ_ab m_a·m_b·g(|a − b|). Of all places of
-//     the period with s rows, an end is the worst: there it takes away the least of the sum with p rows in all of them,
-//     because g does not increase. The result is the smaller one of this sum and the bound of 1.
+//     the period with the longest column. This is the result if p = R.
+//  2. The squared norm Σ_g ‖C·d_g‖² is convex, so its maximum over {0 ≤ Σ_g d_{g,t} ≤ p, Σ m_t ≤ R} is at a vertex. There
+//     all rows of a period are in one cell. With R = pq + s and 0 ≤ s < p, each of at most q periods has p rows, and at
+//     most one more has s. Let t_0 < t_1 < … be these periods, and m_a the rows of t_a. Then t_b ≥ b, and
+//     t_b − t_a ≥ b − a. The squared norm is at most Σ_ab m_a·m_b·|G_{t_a t_b}|. We may add rows up to q periods with p
+//     rows and one with s, as far as there are so many periods, because the sums below have no negative term.
+//  3. Suppose that C is Toeplitz, that no entry is negative, and that its first column f does not increase. Then G_ij =
+//     Σ_u f_u·f_{u+j−i} for i ≤ j, over u < n − j. It does not increase with j, nor with j − i. So the squared norm is at
+//     most Σ_ab m_a·m_b·G_ab: the first periods are the worst ones. The result is the largest such sum, over the place of
+//     the period with s rows. Equality holds for a unit whose rows arrive in these periods, all in one cell.
+//  4. Otherwise let g(d) be the largest |G_ij| with |i − j| ≥ d. Then the squared norm is at most Σ_ab m_a·m_b·g(|a − b|).
+//     Of all places of the period with s rows, an end is the worst: there it takes away the least of the sum with p rows
+//     in all of them, because g does not increase. The result is the smaller one of this sum and the bound of 1.
 //
-// This is the bound for add-remove neighbours. If one unit is replaced by another (change-one neighbours), the
-// difference is that of two such vectors Ca and Cb. If no entry of C is negative, their inner product is at least 0, and
-// ‖Ca − Cb‖² ≤ ‖Ca‖² + ‖Cb‖², twice the bound. Otherwise ‖Ca − Cb‖² ≤ (‖Ca‖ + ‖Cb‖)², four times the bound. ∎
+// This is the bound B for add-remove neighbours. If one unit is replaced by another (change-one neighbours), the
+// difference is that of two such vectors Ca and Cb, and ‖Ca − Cb‖² = ‖Ca‖² + ‖Cb‖² − 2⟨Ca, Cb⟩. The inner product is a sum
+// of entries of G, one for each row of a and each row of b in the same cell. So it is at least −R²ν, where −ν is the
+// smallest entry of G, or 0 if that is positive. By the triangle inequality, ‖Ca − Cb‖² is also at most 4B. The result is
+// the smaller one of 2B + 2R²ν and 4B. If no entry of C is negative, ν = 0. ∎
 func (m Continual) L2Squared() *big.Int {
 	f := m.factor()
-	out := new(big.Int).Mul(big.NewInt(m.Rows), big.NewInt(m.Rows))
-	out.Mul(out, big.NewInt(f.longest))
-	if p := m.perPeriod(); p < m.Rows && f.positive {
+	squared := new(big.Int).Mul(big.NewInt(m.Rows), big.NewInt(m.Rows))
+	out := new(big.Int).Mul(squared, big.NewInt(f.longest))
+	if p := m.perPeriod(); p < m.Rows {
 		if spread := f.spread(m.Rows, p); spread.Cmp(out) < 0 {
 			out = spread
 		}
 	}
-	if m.Neighbours != privacy.AddRemove {
-		out.Lsh(out, 1)
-		if !f.positive {
-			out.Lsh(out, 1)
-		}
+	if m.Neighbours == privacy.AddRemove {
+		return out
 	}
-	return out
+	twice := new(big.Int).Lsh(out, 1)
+	if f.positive {
+		return twice
+	}
+	f.multiply()
+	apart := squared.Mul(squared, big.NewInt(f.negative))
+	apart.Add(apart.Lsh(apart, 1), twice)
+	if four := out.Lsh(out, 2); four.Cmp(apart) < 0 {
+		return four
+	}
+	return apart
 }
 
 // perPeriod returns the most rows of one unit that count in one period.
@@ -57,7 +67,7 @@ func (m Continual) perPeriod() int64 {
 	return min(m.PerPeriod, m.Rows)
 }
 
-// spread returns the bound of 2. in the proof of [Continual.L2Squared].
+// spread returns the bound of 3 or 4 in the proof of [Continual.L2Squared].
 func (f *Factor) spread(rows, p int64) *big.Int {
 	// the periods with p rows, followed by one period with s rows, if s > 0
 	full, s := f.Periods(), int64(0)
@@ -71,7 +81,8 @@ func (f *Factor) spread(rows, p int64) *big.Int {
 	if f.decreasing() {
 		return f.first(periods, p, s)
 	}
-	g := f.distances()
+	f.multiply()
+	g := f.envelope
 	total, alone := new(big.Int), new(big.Int) // Σ_ab g(|a − b|), and Σ_a g(a)
 	term := new(big.Int)
 	for d := range periods {

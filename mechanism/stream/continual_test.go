@@ -109,7 +109,7 @@ func moved(m Continual, x, y [][]*big.Int) *big.Int {
 			sum := new(big.Int)
 			for j := 0; j <= t; j++ {
 				d := new(big.Int).Sub(x[j][g], y[j][g])
-				sum.Add(sum, d.Mul(d, big.NewInt(factor.at(t, j))))
+				sum.Add(sum, d.Mul(d, big.NewInt(factor.Entry(t, j))))
 			}
 			total.Add(total, sum.Mul(sum, sum))
 		}

@@ -23,7 +23,8 @@ type Factor struct {
 	longest  int64 // the largest squared norm of a column; below 2⁶²
 
 	products sync.Once
-	envelope []int64 // see products
+	envelope []int64 // see multiply
+	negative int64
 }
 
 // MaxFactorPeriods limits the periods of a Factor that is not Toeplitz, whose file grows with their square.
@@ -58,8 +59,8 @@ func NewToeplitz(column []int64) (*Factor, error) {
 // Periods returns the number of rows.
 func (f *Factor) Periods() int { return max(len(f.column), len(f.rows)) }
 
-// at returns the entry in row t and column j ≤ t, counted from 0.
-func (f *Factor) at(t, j int) int64 {
+// Entry returns the entry in row t and column j ≤ t, counted from 0.
+func (f *Factor) Entry(t, j int) int64 {
 	if f.rows != nil {
 		return f.rows[t][j]
 	}
@@ -73,14 +74,14 @@ func (f *Factor) check() error {
 	norms := make([]int64, n)
 	f.positive = true
 	for t := range n {
-		if f.at(t, t) < 1 {
+		if f.Entry(t, t) < 1 {
 			return wrong("the diagonal of a factor must be above 0")
 		}
 		for j := 0; j <= t; j++ {
 			if f.rows == nil && j > 0 {
 				break // the first column of a Toeplitz matrix is the longest
 			}
-			e := f.at(t, j)
+			e := f.Entry(t, j)
 			if e <= -1<<31 || e >= 1<<31 || norms[j]+e*e >= 1<<62 {
 				return wrong("the entries of a factor are too large")
 			}
@@ -102,31 +103,44 @@ func (f *Factor) decreasing() bool {
 	return f.rows == nil && f.positive
 }
 
-// distances returns g, where g[d] is the largest inner product of two columns that are at least d apart. No entry may be
-// negative. By the Cauchy–Schwarz inequality, an inner product is at most the longest squared norm, so it is below 2⁶².
-func (f *Factor) distances() []int64 {
+// multiply computes the inner products of all pairs of columns. It sets envelope, where envelope[d] is the largest absolute
+// value for two columns that are at least d apart, and negative, the largest value of the negated products, or 0. By the
+// Cauchy–Schwarz inequality, no sum exceeds the longest squared norm, so all are below 2⁶².
+func (f *Factor) multiply() {
 	f.products.Do(func() {
 		n := f.Periods()
-		g := make([]int64, n)
-		row := make([]int64, n)
-		for i := range n { // the products of column i with the columns from i on
-			clear(row)
-			for t := i; t < n; t++ {
-				e := f.at(t, i)
-				for j := i; j <= t; j++ {
-					row[j] += e * f.at(t, j)
+		f.envelope = make([]int64, n)
+		note := func(d int, product int64) {
+			f.envelope[d] = max(f.envelope[d], product, -product)
+			f.negative = max(f.negative, -product)
+		}
+		if f.rows == nil { // the products of columns d apart are the partial sums of one sum
+			for d := range n {
+				sum := int64(0)
+				for u := range n - d {
+					sum += f.column[u] * f.column[u+d]
+					note(d, sum)
 				}
 			}
-			for j := i; j < n; j++ {
-				g[j-i] = max(g[j-i], row[j])
+		} else {
+			row := make([]int64, n)
+			for i := range n { // the products of column i with the columns from i on
+				clear(row)
+				for t := i; t < n; t++ {
+					e := f.rows[t][i]
+					for j, v := range f.rows[t][i:] {
+						row[i+j] += e * v
+					}
+				}
+				for j := i; j < n; j++ {
+					note(j-i, row[j])
+				}
 			}
 		}
 		for d := n - 2; d >= 0; d-- {
-			g[d] = max(g[d], g[d+1])
+			f.envelope[d] = max(f.envelope[d], f.envelope[d+1])
 		}
-		f.envelope = g
 	})
-	return f.envelope
 }
 
 // The first bytes of a factor's encoding.

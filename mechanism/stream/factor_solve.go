@@ -62,7 +62,7 @@ func newSolved(f *Factor) (*solved, error) {
 	}
 	largest, most := 0.0, 0.0
 	for t := range n {
-		largest = max(largest, float64(f.at(t, t)))
+		largest = max(largest, float64(f.Entry(t, t)))
 	}
 	for _, row := range s.inverse {
 		sum := 0.0
@@ -93,9 +93,9 @@ func (s *solved) counts(y [][]*big.Int, cell int) []*big.Int {
 	for t := range y {
 		sum := new(big.Int).Lsh(y[t][cell], factorDigits)
 		for j, count := range out[:t] {
-			sum.Sub(sum, term.Mul(count, entry.SetInt64(s.of.at(t, j))))
+			sum.Sub(sum, term.Mul(count, entry.SetInt64(s.of.Entry(t, j))))
 		}
-		diagonal := big.NewInt(s.of.at(t, t))
+		diagonal := big.NewInt(s.of.Entry(t, t))
 		sum.Lsh(sum, 1).Add(sum, diagonal)
 		out[t] = sum.Div(sum, diagonal.Lsh(diagonal, 1)) // rounded to the nearest
 	}

@@ -193,7 +193,7 @@ func TestFactorEstimates(t *testing.T) {
 		rows := make([][]int64, m.Periods)
 		for i := range rows {
 			for j := 0; j <= i; j++ {
-				rows[i] = append(rows[i], root.at(i, j))
+				rows[i] = append(rows[i], root.Entry(i, j))
 				if form == "other rows" && j < i {
 					rows[i][j] += r.Int64N(1<<28) - 1<<27
 				}
@@ -211,7 +211,7 @@ func TestFactorEstimates(t *testing.T) {
 		for i := range y {
 			y[i] = []*big.Int{new(big.Int)}
 			for j := 0; j <= i; j++ {
-				y[i][0].Add(y[i][0], new(big.Int).Mul(big.NewInt(m.factor().at(i, j)), big.NewInt(counts[j])))
+				y[i][0].Add(y[i][0], new(big.Int).Mul(big.NewInt(m.factor().Entry(i, j)), big.NewInt(counts[j])))
 			}
 		}
 		series := e.Series(y, 0)
