@@ -147,7 +147,7 @@ var allowed = map[string][]string{
 	"internal/cli/console": {
 		"account", "curator", "internal/cli/render", "internal/nearest", "internal/plot", "privacy",
 	},
-	"internal/cli/owner":   {"curator", "internal/cli/console", "internal/cli/render", "internal/ledger", "internal/plot", "privacy", "stats/bounds"},
+	"internal/cli/owner":   {"curator", "internal/cli/console", "internal/cli/render", "internal/ledger", "internal/plot", "privacy", "stats/bounds", "strategy"},
 	"internal/cli/analyst": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "strategy/together"},
 	"internal/cli/statistics": {
 		"account", "curator", "hypothesis", "internal/cli/console", "internal/cli/render", "internal/exact",

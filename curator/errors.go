@@ -168,7 +168,7 @@ func recordsAreBroken(err error) bool {
 	}
 	is := func(known error) bool { return errors.Is(err, known) }
 	return slices.ContainsFunc(namedByLedger, is) || is(release.ErrUnreadable) || is(release.ErrJournal) ||
-		is(release.ErrBusy) || is(release.ErrStream)
+		is(release.ErrBusy) || is(release.ErrStream) || is(release.ErrFactor)
 }
 
 // worded turns an error of the policy, the plan, the ledger or the sealed versions into an *Error. It returns nil

@@ -2,12 +2,15 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/internal/release"
 	"dither/mechanism/stream"
@@ -19,12 +22,21 @@ type StreamDeclaration struct {
 	Name string // letters, digits and underscores; SQL reads the stream by this name
 	// SQL is the question: SELECT COUNT(*) FROM visits WHERE … GROUP BY region. It counts rows of one table, whose
 	// unit is a column, in groups with known keys.
-	SQL          string
-	Every        string // the length of a period: hour, day or week; "" means day
-	From         string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339
-	Periods      int    // the number of periods
-	Rows         int64  // the most rows of one unit that count over the whole horizon; 0 means 1
-	Key          []string
+	SQL       string
+	Every     string // the length of a period: hour, day or week; "" means day
+	From      string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339
+	Periods   int    // the number of periods
+	Rows      int64  // the most rows of one unit that count over the whole horizon; 0 means 1
+	PerPeriod int64  // the most rows of one unit that count in one period; 0 means Rows
+	Key       []string
+	// Window and Decay state the sums that the stream is for: over the last Window periods, or sums in which each period
+	// multiplies earlier counts by Decay, a decimal such as 0.95. At most one of them may be set, and neither means
+	// running totals. A stream with a Decay needs a Matrix.
+	Window int
+	Decay  string
+	// Matrix is the matrix by which the stream measures, such as strategy.Factorize chooses. nil means the square root
+	// of the matrix of running totals.
+	Matrix       *stream.Factor
 	Epsilon, Rho string // the price of the whole horizon, as in Question
 	Analyst      string
 }
@@ -34,8 +46,10 @@ type StreamReport struct {
 	ID, Name, SQL, Every string
 	From                 time.Time
 	Periods              int
-	Rows                 int64
+	Rows, PerPeriod      int64    // PerPeriod is 0 if all Rows may count in one period
 	Key                  []string // the columns that identify a row
+	Declared             int      // the window that the stream is for; 0 if it is for other sums
+	Decay                string   // of the fading sums; "" if the stream has none
 	Price                Loss
 	Analyst              string
 	Ended                bool // all periods are released
@@ -47,6 +61,20 @@ type StreamReport struct {
 	Cells                []StreamCell     // by group and period, the groups in the order of their keys
 	Expected             []StreamExpected // standard deviations by period, known before anything is spent
 	Advances             []StreamAdvance
+	Choice               *StreamChoice // nil unless the caller compared matrices
+}
+
+// StreamChoice compares the matrices by which a stream could measure, by the errors of the sums that the stream is for.
+type StreamChoice struct {
+	Chosen     string
+	Candidates []StreamCandidate
+	Bound      float64 // no matrix has a smaller Maximum than this one
+}
+
+// StreamCandidate is a matrix with the standard deviations of its sums, in rows.
+type StreamCandidate struct {
+	Name          string
+	RMSE, Maximum float64 // the root of the mean variance, and the largest standard deviation
 }
 
 // StreamAdvance is one advance of a stream: the periods that it released, and the newest version that was read.
@@ -62,17 +90,19 @@ type StreamCell struct {
 	Begins               time.Time
 	Keys                 []*string // nil is NULL
 	Count, Total, Window Estimate
+	Decayed              *Estimate // nil if the stream has no decay
 }
 
 // StreamExpected holds the standard deviations of the estimates of one period.
 type StreamExpected struct {
-	Period               int
-	Count, Total, Window float64
+	Period                        int
+	Count, Total, Window, Decayed float64 // Decayed is 0 if the stream has no decay
 }
 
 // StreamOptions select how a stream is shown. The zero value is the default.
 type StreamOptions struct {
-	Window     int    // the number of periods of a window; 0 means 7, or the horizon if that is shorter
+	// Window is the number of periods of a window. 0 means that of the declaration, or 7, or the horizon if that is shorter
+	Window     int
 	Confidence string // the confidence of the intervals; "" means 0.95
 	Analyst    string
 }
@@ -116,7 +146,10 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 	if err := c.asks(&d.Analyst); err != nil {
 		return nil, err
 	}
-	terms := release.ContinualTerms{Name: d.Name, Every: d.Every, Periods: d.Periods, Rows: max(d.Rows, 1)}
+	terms := release.ContinualTerms{
+		Name: d.Name, Every: d.Every, Periods: d.Periods, Rows: max(d.Rows, 1), PerPeriod: d.PerPeriod, Window: d.Window,
+		Factor: d.Matrix,
+	}
 	if terms.Every == "" {
 		terms.Every = "day"
 	}
@@ -135,6 +168,21 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 		return nil, usage("", "the number of periods must be from 1 to %d, not %d", stream.MaxPeriods, d.Periods)
 	case d.Rows < 0:
 		return nil, usage("leave it out for 1", "the number of rows of a unit must be at least 1")
+	case d.PerPeriod < 0 || d.PerPeriod > terms.Rows:
+		return nil, usage("leave it out if they may all be in one period",
+			"the number of rows of a unit in one period must be from 1 to the number over all periods, %d", terms.Rows)
+	case d.Window < 0 || d.Window > d.Periods:
+		return nil, usage("", "a window must have from 1 to %d periods, not %d", d.Periods, d.Window)
+	case d.Window > 0 && d.Decay != "":
+		return nil, usage("leave out one of them", "a stream is for windows, or for sums that fade, and not for both")
+	case d.Decay != "" && d.Matrix == nil:
+		return nil, usage("strategy.Factorize chooses one", "a stream of sums that fade needs a matrix")
+	}
+	if terms.PerPeriod == terms.Rows {
+		terms.PerPeriod = 0 // no limit of its own
+	}
+	if terms.Decay, err = streamDecay(d.Decay); err != nil {
+		return nil, usage("such as 0.95", "a decay must be a decimal above 0 and below 1, of at most 9 digits")
 	}
 	c.timed(&d.SQL)
 	terms.SQL = d.SQL
@@ -158,7 +206,7 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 // ambiguousColumn returns the name of a group's column that another column of the stream's table has too. SQL does not
 // distinguish cases.
 func ambiguousColumn(t *plan.Target) (name string, ambiguous bool) {
-	taken := map[string]bool{"period": true, "begins": true, "count": true, "total": true, "window": true}
+	taken := map[string]bool{"period": true, "begins": true, "count": true, "total": true, "window": true, "decayed": true}
 	for i, name := range t.Names {
 		if t.Order[i] < 0 {
 			continue
@@ -184,6 +232,22 @@ func streamName(name string) bool {
 		}
 	}
 	return name != "" && len(name) <= 63
+}
+
+// streamDecay checks a decay, and returns it as it is recorded.
+func streamDecay(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	r, err := exact.ParseRat(text)
+	if err != nil {
+		return "", err
+	}
+	scaled := new(big.Rat).Mul(r, big.NewRat(1e9, 1))
+	if r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 || !scaled.IsInt() {
+		return "", errors.New("out of range")
+	}
+	return strings.TrimRight(r.FloatString(9), "0"), nil
 }
 
 // streamStart parses the beginning of the first period.
@@ -300,7 +364,8 @@ func (c *Session) streamRecord(name string) (*release.ContinualRecord, error) {
 func (c *Session) streamTerms(r *release.ContinualRecord) *StreamReport {
 	out := &StreamReport{
 		ID: r.Name(), Name: r.Terms.Name, SQL: r.Terms.SQL, Every: r.Terms.Every, From: r.Terms.From,
-		Periods: r.Terms.Periods, Rows: r.Terms.Rows, Key: r.Terms.Identity, Price: c.loss(r.Price),
+		Periods: r.Terms.Periods, Rows: r.Terms.Rows, PerPeriod: r.Terms.PerPeriod, Key: r.Terms.Identity,
+		Price: c.loss(r.Price), Window: r.Terms.Window, Declared: r.Terms.Window, Decay: r.Terms.Decay,
 		Analyst: r.Analyst, Ended: r.Ended, GivenUp: r.GivenUp,
 	}
 	for _, k := range r.Terms.Keys {

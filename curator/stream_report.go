@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"dither/internal/exact"
 	"dither/internal/release"
 	"dither/mechanism/stream"
 )
@@ -17,12 +18,14 @@ func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*Stream
 	if err != nil {
 		return nil, err
 	}
-	rho, _ := r.Price.ZCDP()
-	m := stream.Continual{
-		Periods: r.Terms.Periods, Cells: r.Terms.Cells, Rows: r.Terms.Rows, Neighbours: r.Terms.Neighbours, Rho: rho,
+	m, err := c.kernel.Noisy(r)
+	if err != nil {
+		return nil, c.public(err)
 	}
 	out := c.streamTerms(r)
-	if out.Window = o.Window; out.Window == 0 {
+	if o.Window != 0 {
+		out.Window = o.Window
+	} else if out.Window == 0 {
 		out.Window = min(7, m.Periods)
 	}
 	if err := m.Check(out.Window); err != nil {
@@ -36,14 +39,26 @@ func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*Stream
 	if err != nil {
 		return nil, c.public(&release.ParameterError{Err: err, Price: true})
 	}
+	var decay *big.Rat
+	fading := make([]float64, m.Periods)
+	if out.Decay != "" {
+		if decay, err = exact.ParseRat(out.Decay); err != nil {
+			return nil, c.public(release.ErrUnreadable)
+		}
+		fading = e.FadingDeviations(decay)
+	}
 	for t := 1; t <= m.Periods; t++ {
 		out.Expected = append(out.Expected, StreamExpected{
-			t, e.Deviation(t, 1), e.Deviation(t, t), e.Deviation(t, min(t, out.Window)),
+			t, e.Deviation(t, 1), e.Deviation(t, t), e.Deviation(t, min(t, out.Window)), fading[t-1],
 		})
 	}
 	z := math.Sqrt2 * math.Erfcinv(alpha)
 	for g := range m.Cells {
 		series := e.Series(r.Released, g)
+		var faded []stream.Estimate
+		if decay != nil {
+			faded = series.Fading(decay)
+		}
 		for t := 1; t <= len(r.Released); t++ {
 			out.Cells = append(out.Cells, StreamCell{
 				Period: t, Begins: r.Terms.Begins(t), Keys: cellKeys(r.Terms.Keys, g),
@@ -51,6 +66,10 @@ func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*Stream
 				Total:  streamEstimate(series.Window(t, t), z),
 				Window: streamEstimate(series.Window(t, min(t, out.Window)), z),
 			})
+			if faded != nil {
+				d := streamEstimate(faded[t-1], z)
+				out.Cells[len(out.Cells)-1].Decayed = &d
+			}
 		}
 	}
 	return out, nil
@@ -100,7 +119,7 @@ func (r *StreamReport) Table() *Release {
 	for _, name := range append([]string{"period", "begins"}, r.Columns...) {
 		out.Columns = append(out.Columns, Column{Name: name, Kind: Key})
 	}
-	for _, name := range []string{"count", "total", r.windowName()} {
+	for _, name := range r.estimates() {
 		out.Columns = append(out.Columns, Column{Name: name, Kind: Measure, Mechanism: Derived})
 	}
 	for i := range r.Cells {
@@ -113,8 +132,11 @@ func (r *StreamReport) Table() *Release {
 				row = append(row, Cell{Key: *key})
 			}
 		}
-		out.Rows = append(
-			out.Rows, append(row, Cell{Estimate: &cell.Count}, Cell{Estimate: &cell.Total}, Cell{Estimate: &cell.Window}))
+		row = append(row, Cell{Estimate: &cell.Count}, Cell{Estimate: &cell.Total}, Cell{Estimate: &cell.Window})
+		if cell.Decayed != nil {
+			row = append(row, Cell{Estimate: cell.Decayed})
+		}
+		out.Rows = append(out.Rows, row)
 	}
 	return out
 }
@@ -125,6 +147,15 @@ func (r *StreamReport) Drawn() *Release {
 	out.Columns = slices.Delete(out.Columns, 1, 2)
 	for i := range out.Rows {
 		out.Rows[i] = slices.Delete(out.Rows[i], 1, 2)
+	}
+	return out
+}
+
+// estimates returns the names of the columns of estimates.
+func (r *StreamReport) estimates() []string {
+	out := []string{"count", "total", r.windowName()}
+	if r.Decay != "" {
+		out = append(out, "decayed")
 	}
 	return out
 }
@@ -146,9 +177,27 @@ func (r *StreamReport) notes() []string {
 	if r.Rows > 1 {
 		rows = Thousands(r.Rows) + " rows"
 	}
-	return []string{
-		"a row counts in the period in which it is first sealed, and at most " + rows + " of a unit over the whole horizon",
+	note := "a row counts in the period in which it is first sealed, and at most " + rows + " of a unit over the whole horizon"
+	if r.PerPeriod > 0 {
+		note += fmt.Sprintf(", and at most %d in one period", r.PerPeriod)
 	}
+	out := []string{note}
+	if r.Decay != "" {
+		out = append(out, "decayed sums the counts; each period multiplies earlier counts by "+r.Decay)
+	}
+	return out
+}
+
+// members lists a choice for JSON.
+func (c *StreamChoice) members() members {
+	if c == nil {
+		return nil
+	}
+	var candidates []members
+	for _, x := range c.Candidates {
+		candidates = append(candidates, members{{"name", x.Name}, {"rmse", x.RMSE}, {"maximum", x.Maximum}})
+	}
+	return members{{"chosen", c.Chosen}, {"candidates", candidates}, {"bound", c.Bound}}
 }
 
 // MarshalJSON writes the stream with its releases, or, before it is created, with the deviations that are expected.
@@ -159,13 +208,19 @@ func (r *StreamReport) MarshalJSON() ([]byte, error) {
 		for i, name := range r.Columns {
 			row = append(row, member{name, cell.Keys[i]})
 		}
-		rows = append(rows, append(row, member{"count", cell.Count}, member{"total", cell.Total}, member{"window", cell.Window}))
+		row = append(row, member{"count", cell.Count}, member{"total", cell.Total}, member{"window", cell.Window})
+		if cell.Decayed != nil {
+			row = append(row, member{"decayed", *cell.Decayed})
+		}
+		rows = append(rows, row)
 	}
 	var expected []members
 	for _, e := range r.Expected {
-		expected = append(expected, members{
-			{"period", e.Period}, {"count", e.Count}, {"total", e.Total}, {"window", e.Window},
-		})
+		row := members{{"period", e.Period}, {"count", e.Count}, {"total", e.Total}, {"window", e.Window}}
+		if r.Decay != "" {
+			row = append(row, member{"decayed", e.Decayed})
+		}
+		expected = append(expected, row)
 	}
 	advances := make([]members, 0, len(r.Advances))
 	for _, a := range r.Advances {
@@ -186,18 +241,22 @@ func (r *StreamReport) MarshalJSON() ([]byte, error) {
 		Periods    int       `json:"periods"`
 		Released   int       `json:"released"`
 		Rows       int64     `json:"rows_per_unit"`
+		PerPeriod  int64     `json:"rows_per_period,omitempty"`
 		Key        []string  `json:"key"`
 		Ended      bool      `json:"ended"`
 		GivenUp    bool      `json:"given_up,omitempty"`
 		Price      Loss      `json:"price"`
 		Window     int       `json:"window"`
+		Decay      decimal   `json:"decay,omitempty"`
 		Remaining  Loss      `json:"remaining"`
 		Confidence decimal   `json:"confidence"`
 		Values     []members `json:"rows"`
 		Expected   []members `json:"expected"`
 		Advances   []members `json:"advances"`
+		Choice     members   `json:"choice,omitempty"`
 	}{
-		r.Name, orNull(r.ID), r.SQL, r.Every, r.From.Format(time.RFC3339), r.Periods, released, r.Rows, r.Key, r.Ended,
-		r.GivenUp, r.Price, r.Window, r.Remaining, decimal(r.Confidence), append([]members{}, rows...), append([]members{}, expected...), advances,
+		r.Name, orNull(r.ID), r.SQL, r.Every, r.From.Format(time.RFC3339), r.Periods, released, r.Rows, r.PerPeriod, r.Key, r.Ended,
+		r.GivenUp, r.Price, r.Window, decimal(r.Decay), r.Remaining, decimal(r.Confidence), append([]members{}, rows...), append([]members{}, expected...), advances,
+		r.Choice.members(),
 	})
 }

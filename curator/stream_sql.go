@@ -12,7 +12,7 @@ import (
 )
 
 // overStreams answers a refused question that reads streams of counts by their names: SELECT period, total FROM
-// daily_visits WHERE region = 'north'. The columns are those of [StreamReport.Table], with a window of seven periods. It
+// daily_visits WHERE region = 'north'. The columns are those of [StreamReport.Table], with the window of the declaration, or else of seven periods. It
 // computes with released numbers alone, so it is free. A number that combines several estimates has no interval, because
 // their noise is shared. found is false if the question reads no stream. A question about the policy's tables alone reads
 // none, so it looks for none.
@@ -92,7 +92,7 @@ func streamColumns(r *release.ContinualRecord, report *StreamReport) []post.Colu
 	for _, k := range r.Terms.Keys {
 		out = append(out, post.Column{Name: k.Name, Type: value.Text, Width: widest(k.Values)})
 	}
-	for _, name := range []string{"count", "total", report.windowName()} {
+	for _, name := range report.estimates() {
 		out = append(out, post.Column{Name: name, Type: value.Real, Noisy: true})
 	}
 	return out
@@ -126,7 +126,11 @@ func (r *StreamReport) postRows() [][]post.Cell {
 				row = append(row, post.Exact(value.OfText(*key)))
 			}
 		}
-		out = append(out, append(row, bounded(cell.Count), bounded(cell.Total), bounded(cell.Window)))
+		row = append(row, bounded(cell.Count), bounded(cell.Total), bounded(cell.Window))
+		if cell.Decayed != nil {
+			row = append(row, bounded(*cell.Decayed))
+		}
+		out = append(out, row)
 	}
 	return out
 }

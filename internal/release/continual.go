@@ -40,11 +40,29 @@ type ContinualTerms struct {
 	// Neighbours is the relation between histories
 	Neighbours privacy.Neighbours `json:"neighbours"`
 	Cells      int                `json:"cells"`
-	Rows       int64              `json:"rows"`           // the most rows of one unit that count over the whole horizon
-	Keys       []Labels           `json:"keys,omitempty"` // the columns of the groups
+	Rows       int64              `json:"rows"` // the most rows of one unit that count over the whole horizon
+	// PerPeriod is the most rows of one unit that count in one period; 0 means Rows
+	PerPeriod int64    `json:"rows_per_period,omitempty"`
+	Keys      []Labels `json:"keys,omitempty"` // the columns of the groups
 	// Identity lists the columns whose values identify a row among the rows of its unit: a row of a later version with
 	// the same values is the same row
 	Identity []string `json:"identity"`
+	// Window and Decay declare the sums that the stream is for: over the last Window periods, or fading by a factor, a
+	// decimal, with each period. The zero values mean running totals.
+	Window int    `json:"window,omitempty"`
+	Decay  string `json:"decay,omitempty"`
+	// Matrix is the digest of Factor, the matrix by which the stream measures. "" means the square root of the matrix of
+	// running totals, which streams had before they had a choice
+	Matrix string         `json:"matrix,omitempty"`
+	Factor *stream.Factor `json:"-"`
+}
+
+// noisy returns the mechanism.
+func (t ContinualTerms) noisy(rho privacy.Rho) stream.Continual {
+	return stream.Continual{
+		Periods: t.Periods, Cells: t.Cells, Rows: t.Rows, PerPeriod: t.PerPeriod, Neighbours: t.Neighbours, Rho: rho,
+		Factor: t.Factor,
+	}
 }
 
 // Labels are a key's name and values, as they are shown. The last key changes fastest from cell to cell.
@@ -97,9 +115,10 @@ func (k *Kernel) Continual(t *plan.Target, terms ContinualTerms, by Asker) (*Con
 			"declare the budget in rho, or in epsilon with a delta")
 	}
 	terms.Cells, terms.Meaning, terms.Keys, terms.Neighbours = t.Cells(), t.Meaning(), labels(t), t.Neighbours
-	c := &Continual{kernel: k, target: t, terms: terms, noisy: stream.Continual{
-		Periods: terms.Periods, Cells: terms.Cells, Rows: terms.Rows, Neighbours: t.Neighbours, Rho: rho,
-	}}
+	if err := k.withFactor(&terms); err != nil {
+		return nil, err
+	}
+	c := &Continual{kernel: k, target: t, terms: terms, noisy: terms.noisy(rho)}
 	dist, err := c.noisy.Noise()
 	if err != nil {
 		return nil, &ParameterError{Err: err, Price: true}
@@ -208,6 +227,10 @@ func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 		return nil, err
 	}
 	defer held()
+	if err := k.keepFactor(c.terms); err != nil {
+		k.tellOwner(err)
+		return nil, &EndedError{How: Misused, Message: "the stream's matrix could not be written; nothing was charged"}
+	}
 	if _, _, err := k.reserve(c.look); err != nil {
 		return nil, err
 	}

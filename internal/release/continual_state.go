@@ -44,11 +44,15 @@ const stateTemp = ".state-"
 // writeState writes a private file beside its place, and makes it durable. The caller holds the stream's lock.
 func (k *Kernel) writeState(r *ContinualRecord, write func(stateFile) error) (*unsaved, error) {
 	path := k.statePath(r)
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, stateTemp+filepath.Base(path)+"-*") // with mode 0600
+	return writeBeside(path, write)
+}
+
+// writeBeside writes a durable file beside its place, with mode 0600.
+func writeBeside(path string, write func(stateFile) error) (*unsaved, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), stateTemp+filepath.Base(path)+"-*")
 	if err != nil {
 		return nil, err
 	}

@@ -105,6 +105,34 @@ func (s *Series) Window(period, width int) Estimate {
 	return Estimate{value, s.of.Deviation(period, width)}
 }
 
+// Fading returns the sums, by period, in which a period of age k has the weight decay^k. The decay is above 0 and at most 1.
+// It returns nil unless the stream has a Factor. Rounding to hundredths adds at most 0.005 to an error.
+func (s *Series) Fading(decay *big.Rat) (out []Estimate) {
+	if s.of.solved == nil {
+		return nil
+	}
+	deviations := s.of.FadingDeviations(decay)
+	sum, count, hundred := new(big.Int), new(big.Int), big.NewInt(100)
+	for t := 1; t < len(s.totals); t++ {
+		sum.Quo(sum.Mul(sum, decay.Num()), decay.Denom())
+		sum.Add(sum, count.Sub(s.totals[t], s.totals[t-1]))
+		value := new(big.Rat).SetFrac(new(big.Int).Mul(sum, hundred), new(big.Int).Lsh(big.NewInt(1), s.of.digits))
+		value.SetFrac(exact.FloorRat(value.Add(value, big.NewRat(1, 2))), hundred)
+		out = append(out, Estimate{value, deviations[t-1]})
+	}
+	return out
+}
+
+// FadingDeviations returns the standard deviations of the noise of the sums of [Series.Fading], by period, rounded up. It
+// returns nil unless the stream has a Factor.
+func (e *Estimates) FadingDeviations(decay *big.Rat) []float64 {
+	if e.solved == nil {
+		return nil
+	}
+	f, _ := decay.Float64()
+	return e.solved.fading(f, e.variance)
+}
+
 // entry returns the entry of the matrix of a window, k places below the diagonal: M_k − M_{k−width}.
 func (e *Estimates) entry(k, width int) *big.Int {
 	if k < width {

@@ -11,6 +11,7 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
+	"dither/privacy"
 )
 
 // Stream is the command `dither stream`.
@@ -26,7 +27,7 @@ type streamFlags struct {
 	declaration    curator.StreamDeclaration
 	options        curator.StreamOptions
 	periods, until string
-	rows           string
+	rows, spread   string // the values of --rows and --rows-per-period
 	explain        bool
 	picture        console.Picture
 }
@@ -39,6 +40,8 @@ func runStream(s *console.Console, args []string) error {
 	s.Flag(&d.From, "from", "DATE", "create: the beginning of the first period, in UTC")
 	s.Flag(&f.periods, "periods", "N", "create: the number of periods")
 	s.Flag(&f.rows, "rows", "R", "create: the most rows of one unit that count over all periods (default 1)")
+	s.Flag(&f.spread, "rows-per-period", "P", "create: the most rows of one unit that count in one period (default all)")
+	s.Flag(&d.Decay, "decay", "D", "create: measure for sums in which each period multiplies earlier counts by D")
 	s.Flag(func(text string) error {
 		for name := range strings.SplitSeq(text, ",") {
 			d.Key = append(d.Key, strings.TrimSpace(name))
@@ -48,7 +51,7 @@ func runStream(s *console.Console, args []string) error {
 	s.PriceFlags(&d.Epsilon, &d.Rho, "the whole stream")
 	s.Flag(&f.explain, "explain", "", "create: state the errors and the price, and create nothing")
 	s.Flag(&f.until, "until", "PERIOD", "advance: the last period to release")
-	s.Flag(&f.options.Window, "window", "W", "the number of periods of a window (default 7)")
+	s.Flag(&f.options.Window, "window", "W", "the number of periods of a window (default 7); create: measure for windows, not for totals")
 	s.ConfidenceFlag(&f.options.Confidence)
 	s.Flag(&f.picture.File, "plot", "FILE", "draw the released periods as FILE.svg or FILE.png")
 	s.FormatFlag(console.AnyFormat...)
@@ -96,12 +99,27 @@ func createStream(s *console.Console, f streamFlags) error {
 			return err
 		}
 	}
+	if f.spread != "" {
+		if f.declaration.PerPeriod, err = whole("--rows-per-period", f.spread); err != nil {
+			return err
+		}
+	}
+	f.declaration.Window = f.options.Window
 	return s.With(func(c *curator.Owner) error {
+		budget, err := c.Budget()
+		if err != nil {
+			return err
+		}
+		choice, err := chooseMatrix(&f.declaration, budget.Neighbours == privacy.ChangeOne.String())
+		if err != nil {
+			return err
+		}
 		if f.explain {
 			r, err := c.ExplainStream(f.declaration, f.options)
 			if err != nil {
 				return err
 			}
+			inRows(r, choice)
 			return expectStream(s, r, true)
 		}
 		r, err := c.CreateStream(s.Context(), f.declaration)
@@ -169,19 +187,36 @@ func expectStream(s *console.Console, r *curator.StreamReport, explained bool) e
 	s.Print("stream %s: %s\n%s\n", r.Name, did, render.PrintableLines(r.SQL))
 	s.Print("%d periods of one %s from %s; rows of a unit that count over all periods: at most %d\n",
 		r.Periods, r.Every, r.From.Format("2006-01-02 15:04 MST"), r.Rows)
-	s.Print("a row counts in the period in which it is first sealed; %s identifies it\n",
-		render.Printable(strings.Join(r.Key, ", ")))
+	if r.PerPeriod > 0 {
+		s.Print("rows of a unit that count in one period: at most %d\n", r.PerPeriod)
+	}
+	verb := "identifies"
+	if len(r.Key) > 1 {
+		verb = "identify"
+	}
+	s.Print("a row counts in the period in which it is first sealed; %s %s it\n",
+		render.Printable(strings.Join(r.Key, ", ")), verb)
 	s.Print("the price of all periods together is %s; remaining %s\n\n", r.Price, r.Remaining)
 	var g render.Grid
-	g.Right = []bool{true, true, true, true}
-	g.Add("period", " stddev of count", " of total", fmt.Sprintf(" of last_%d", r.Window))
+	g.Right = []bool{true, true, true, true, true}
+	head := []string{"period", " stddev of count", " of total", fmt.Sprintf(" of last_%d", r.Window)}
+	if r.Decay != "" {
+		head = append(head, " of decayed")
+	}
+	g.Add(head...)
 	g.Add()
 	for _, i := range expectedRows(len(r.Expected)) {
 		e := r.Expected[i]
-		g.Add(strconv.Itoa(e.Period), fmt.Sprintf(" %.2f", e.Count), fmt.Sprintf(" %.2f", e.Total),
-			fmt.Sprintf(" %.2f", e.Window))
+		row := []string{
+			strconv.Itoa(e.Period), fmt.Sprintf(" %.2f", e.Count), fmt.Sprintf(" %.2f", e.Total), fmt.Sprintf(" %.2f", e.Window),
+		}
+		if r.Decay != "" {
+			row = append(row, fmt.Sprintf(" %.2f", e.Decayed))
+		}
+		g.Add(row...)
 	}
 	s.Print("%s", g.Ruled())
+	showChoice(s, r)
 	return nil
 }
 
