@@ -100,7 +100,7 @@ func createStream(s *console.Console, f streamFlags) error {
 		}
 	}
 	if f.spread != "" {
-		if f.declaration.PerPeriod, err = whole("--rows-per-period", f.spread); err != nil {
+		if f.declaration.PerPeriod, err = console.WholeFlag("rows-per-period", f.spread, 1, math.MaxInt32); err != nil {
 			return err
 		}
 	}
