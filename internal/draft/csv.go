@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"dither/internal/csvtable"
@@ -90,7 +91,7 @@ func withCSV(src policy.Source, do func(header []string, next func() ([]string, 
 		r.Comma, r.LazyQuotes, r.FieldsPerRecord = src.Dialect.Delimiter, true, -1
 		header, err := r.Read()
 		if err != nil {
-			return fmt.Errorf("%s has no header to draft a policy from", src.File)
+			return &Error{Message: src.File + " has no header to draft a policy from", Hint: "its first line must name the columns"}
 		}
 		return do(header, r.Read)
 	})
@@ -128,7 +129,10 @@ func checkHeader(file string, header []string) error {
 		if wrong == "" {
 			folded := strings.ToLower(name)
 			if first, again := seen[folded]; again {
-				wrong = fmt.Sprintf("is the same as in field %d, except for case", first+1)
+				wrong = fmt.Sprintf("is the same as in field %d", first+1)
+				if header[first] != name {
+					wrong += ", except for case"
+				}
 			}
 			seen[folded] = i
 		}
@@ -141,6 +145,25 @@ func checkHeader(file string, header []string) error {
 		}
 	}
 	return nil
+}
+
+// oddHeader describes what is odd about names that a policy can hold, or returns "". It states their positions only, as
+// checkHeader does.
+func oddHeader(file string, header []string) string {
+	numbers := 0
+	for i, name := range header {
+		if strings.TrimSpace(name) != name {
+			return fmt.Sprintf("the header of %s: the name in field %d begins or ends with a blank, which questions must repeat, in "+
+				"double quotes: rename it in the file", file, i+1)
+		}
+		if _, err := strconv.ParseFloat(name, 64); err == nil {
+			numbers++
+		}
+	}
+	if numbers == len(header) {
+		return fmt.Sprintf("the names in the header of %s are all numbers: if the first line is a row, add a line of names before it", file)
+	}
+	return ""
 }
 
 // Doubt describes what is odd about a CSV source's header, for the owner, or returns "". It ignores read errors,

@@ -3,6 +3,7 @@ package draft
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,6 +124,9 @@ func (s *sketching) read(ctx context.Context, name, from string) error {
 	if found, _ := filepath.Glob(file); strings.ContainsAny(file, "*?") && len(found) == 0 {
 		return &Error{Message: file + " matches no file", Hint: "name the files, or a folder of Parquet files"}
 	}
+	if err := otherFormat(file); err != nil {
+		return err
+	}
 	src := policy.Source{
 		Format: formatOf(file), Path: relative(s.home, file), File: file, Dialect: policy.DefaultDialect(file), Table: inner,
 	}
@@ -137,6 +141,14 @@ func (s *sketching) read(ctx context.Context, name, from string) error {
 			return err
 		}
 		columns, err := sketchCSV(src, s.options.Delimiter != "")
+		if err == nil {
+			_ = withCSV(src, func(header []string, _ func() ([]string, error)) error {
+				if odd := oddHeader(src.File, header); odd != "" {
+					s.notes = append(s.notes, odd)
+				}
+				return nil
+			})
+		}
 		return s.one(src, "", columns, nil, err)
 	case policy.JSONLines:
 		columns, skipped, err := sketchJSON(src)
@@ -166,9 +178,54 @@ func (s *sketching) one(src policy.Source, as string, columns []policy.SketchCol
 	return nil
 }
 
+// beginnings maps the first bytes of files that dither does not read to what they are and what to do.
+var beginnings = []struct{ bytes, what, hint string }{
+	{"\xd0\xcf\x11\xe0", "is a document of an older Office, such as an .xls workbook", "save it as .xlsx or as CSV"},
+	{"%PDF-", "is a PDF document", "ask for the data as CSV, Excel (.xlsx) or Parquet"},
+	{"SQLite format 3", "is a SQLite database", "export each table as CSV: sqlite3 -csv -header FILE 'SELECT * FROM t' > t.csv"},
+	{"$FL2", "is an SPSS file", "export it as CSV or Parquet"},
+	{"HEADER RECORD", "is a SAS transport file", "export it as CSV or Parquet"},
+	{"<stata_dta>", "is a Stata file", "export it as CSV or Parquet"},
+	{"ARROW1", "is an Arrow or Feather file", "write it as Parquet"},
+}
+
+// otherFormat refuses a file that would be read as text and is none: by its first bytes, or an array of JSON by its name.
+func otherFormat(file string) error {
+	if f := formatOf(file); f != policy.CSV && f != policy.JSONLines {
+		return nil
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return nil // the reader of the format says why
+	}
+	defer func() { _ = in.Close() }() // the file was only read, so an error of Close loses nothing
+	buffer := make([]byte, 512)
+	n, _ := io.ReadFull(in, buffer)
+	head := string(buffer[:n])
+	for _, b := range beginnings {
+		if strings.HasPrefix(head, b.bytes) {
+			return &Error{Message: file + " " + b.what, Hint: b.hint}
+		}
+	}
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json", ".jsonl", ".ndjson":
+		if strings.HasPrefix(strings.TrimSpace(head), "[") {
+			return &Error{Message: file + " holds an array of JSON", Hint: "write one object on each line: jq -c '.[]' FILE > rows.jsonl"}
+		}
+	}
+	text := strings.HasPrefix(head, "\xff\xfe") || strings.HasPrefix(head, "\xfe\xff") // UTF-16, which is read
+	if !text && !strings.HasPrefix(head, "\x1f\x8b") && strings.ContainsRune(head, 0) {
+		return &Error{
+			Message: file + " has NUL bytes, so it is no text in UTF-8",
+			Hint:    "save it as CSV in UTF-8, or in UTF-16 with a byte order mark",
+		}
+	}
+	return nil
+}
+
 func formatOf(file string) policy.Format {
 	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
-	case ".jsonl", ".ndjson":
+	case ".jsonl", ".ndjson", ".json":
 		return policy.JSONLines
 	case ".parquet":
 		return policy.Parquet
