@@ -123,6 +123,10 @@ func character(c rune) string {
 // checkHeader refuses names that a policy cannot hold. The error states their positions only, because the first
 // line of a file without a header is a person's row.
 func checkHeader(file string, header []string) error {
+	hint := "check that the first line is a header and that --delimiter is right; if they are, rename the field in the file"
+	if formatOf(file) == policy.XLSX {
+		hint = "check that the first row with a cell is a header; if it is, rename the cell"
+	}
 	seen := map[string]int{}
 	for i, name := range header {
 		wrong := policy.CheckName(name)
@@ -139,8 +143,7 @@ func checkHeader(file string, header []string) error {
 		if wrong != "" {
 			return &Error{
 				Message: fmt.Sprintf("the header of %s: the name in field %d of %d %s", file, i+1, len(header), wrong),
-				Hint: "check that the first line is a header and that --delimiter is right; if they are, rename " +
-					"the field in the file",
+				Hint:    hint,
 			}
 		}
 	}

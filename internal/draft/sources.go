@@ -2,6 +2,7 @@ package draft
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -134,7 +135,7 @@ func (s *sketching) read(ctx context.Context, name, from string) error {
 	case policy.XLSX:
 		return s.workbook(src)
 	case policy.DuckDB:
-		return s.database(ctx, src, name)
+		return inFile(file, s.database(ctx, src, name))
 	case policy.CSV:
 		s.csv = true
 		if err := s.options.dialect(&src); err != nil {
@@ -155,8 +156,16 @@ func (s *sketching) read(ctx context.Context, name, from string) error {
 		return s.one(src, "", columns, skipped, err)
 	default:
 		columns, skipped, err := sketchTyped(ctx, src)
-		return s.one(src, "", columns, skipped, err)
+		return s.one(src, "", columns, skipped, inFile(file, err))
 	}
+}
+
+// inFile names the file in an error of the engine, which does not.
+func inFile(file string, err error) error {
+	if named := (*Error)(nil); err == nil || errors.As(err, &named) || strings.Contains(err.Error(), filepath.Base(file)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 // one adds a table of a file. Its name is made from the text as, or from the file's name if that is "".
