@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-
-	"dither/synth/model"
 )
 
 // Score is the score of one candidate: weight times (‖x − model‖₁ − penalty) for the exact counts x of its marginal.
@@ -21,21 +19,20 @@ type Score struct {
 // maxCount is the largest absolute value of a score's count.
 const maxCount = 1 << 53
 
-// NewScore returns the score of a candidate for a model, if the candidate would be measured with Gaussian noise of this
-// standard deviation.
-func NewScore(m *model.Model, r Marginal, deviation float64) (*Score, error) {
+// NewScore returns the score of a candidate for the counts that a model has, if the candidate would be measured with
+// Gaussian noise of this standard deviation. It rounds the counts. They must not be NaN.
+func NewScore(r Marginal, counts []float64, deviation float64) (*Score, error) {
 	if !(deviation >= 0) || r.Weight <= 0 {
 		return nil, fmt.Errorf(
 			"aim: the score of %v has weight %d and deviation %v: use positive ones", r.Attributes, r.Weight, deviation,
 		)
 	}
-	counts, err := m.Marginal(r.Attributes...)
-	if err != nil {
-		return nil, err
-	}
 	s := &Score{Attributes: r.Attributes, Weight: r.Weight, Model: make([]int64, len(counts))}
 	for i, v := range counts {
-		s.Model[i] = int64(math.Round(min(v, maxCount)))
+		if math.IsNaN(v) {
+			return nil, fmt.Errorf("aim: cell %d of %v has no count", i, r.Attributes)
+		}
+		s.Model[i] = int64(math.Round(max(-maxCount, min(v, maxCount))))
 	}
 	s.Penalty = int64(math.Round(min(ExpectedError(len(counts), deviation), maxCount)))
 	return s, nil

@@ -17,107 +17,150 @@ type table struct {
 // The attributes must be ascending. They need not be in one clique, but then the sum over the others may need tables
 // that are larger than the marginal: it returns an error if one has more than [MaxCells] cells.
 func (m *Model) Marginal(attributes ...int) ([]float64, error) {
-	of, err := m.domain.read(attributes)
+	out, err := m.Marginals([][]int{attributes})
 	if err != nil {
 		return nil, err
 	}
-	if cells := m.domain.only(of); cells > MaxCells {
-		return nil, fmt.Errorf(
-			"model: the marginal of %v has %.0f cells: at most %d can be computed", attributes, cells, MaxCells,
-		)
-	}
-	if home := m.tree.home(of); home >= 0 {
-		c := m.tree.cliques[home]
-		out := make([]float64, int(m.domain.only(of)))
-		w := layout.New(m.domain.sizes, c.members, attributes)
-		w.Sum(out, c.marginal)
-		return out, nil
-	}
-	t, err := m.eliminate(of)
-	if err != nil {
-		return nil, err
-	}
-	for i := range t.values {
-		t.values[i] *= m.total
-	}
-	return t.values, nil
+	return out[0], nil
 }
 
-// eliminate returns the probabilities of a marginal. Each clique of the smallest subtree that has the attributes sends
-// its parent a table: the probability of the wanted attributes at and below it, given its separator.
-func (m *Model) eliminate(of set) (*table, error) {
-	t := m.tree
-	// needed[i]: the i-th clique, or one below it, is the highest with a wanted attribute.
-	needed, below := make([]bool, len(t.cliques)), make([]int, len(t.cliques))
-	for i := len(t.cliques) - 1; i >= 0; i-- {
-		c := t.cliques[i]
-		below[i] += of.and(c.set.without(c.separator)).count()
-		needed[i] = below[i] > 0
-		if c.parent >= 0 {
-			below[c.parent] += below[i]
+// Marginals returns several marginals, as [Model.Marginal] does. It is faster than one call for each, because marginals
+// with common attributes share their intermediate tables.
+func (m *Model) Marginals(sets [][]int) ([][]float64, error) {
+	q := &query{m, map[part]*table{}, map[part]*table{}, 0}
+	out := make([][]float64, len(sets))
+	for i, attributes := range sets {
+		of, err := m.domain.read(attributes)
+		if err != nil {
+			return nil, err
 		}
-	}
-	top := 0 // the lowest clique below which all wanted attributes are new
-	for i := range t.cliques {
-		if below[i] == of.count() {
-			top = i
+		if cells := m.domain.only(of); cells > MaxCells {
+			return nil, fmt.Errorf(
+				"model: the marginal of %v has %.0f cells: at most %d can be computed", attributes, cells, MaxCells,
+			)
 		}
-	}
-	messages := make([]*table, len(t.cliques))
-	for i := len(t.cliques) - 1; i >= top; i-- {
-		c := t.cliques[i]
-		if !needed[i] {
+		if home := m.tree.home(of); home >= 0 {
+			c := m.tree.cliques[home]
+			out[i] = make([]float64, int(m.domain.only(of)))
+			w := layout.New(m.domain.sizes, c.members, attributes)
+			w.Sum(out[i], c.marginal)
 			continue
 		}
-		keep, given := of, c.separator
-		if i == top {
-			given = set{}
+		t, err := q.message(m.tree.top(of), of, true)
+		if err != nil {
+			return nil, err
 		}
-		keep = keep.or(given)
-		// Attributes that no child and no result needs are summed out first.
-		first := keep
-		for _, k := range c.children {
-			if messages[k] != nil {
-				first = first.or(t.cliques[k].separator)
-			}
-		}
-		message := m.conditional(c, first.and(c.set), i == top)
-		for _, k := range c.children {
-			if messages[k] == nil {
-				continue
-			}
-			var err error
-			if message, err = m.join(message, messages[k]); err != nil {
-				return nil, err
-			}
-			messages[k] = nil
-		}
-		messages[i] = m.onto(message, message.set.and(keep))
-		if i == top {
-			break
+		out[i] = make([]float64, len(t.values))
+		for k, p := range t.values {
+			out[i][k] = p * m.total
 		}
 	}
-	return messages[top], nil
+	return out, nil
+}
+
+// top returns the lowest clique of which all attributes of a set are below: in it or in its descendants, and not in
+// its parent.
+func (t *tree) top(of set) int {
+	top := 0
+	for i, c := range t.cliques {
+		if of.in(c.below) {
+			top = i // such cliques are a path from the root, and each comes after its parent
+		}
+	}
+	return top
+}
+
+// query has the intermediate tables of several marginals.
+type query struct {
+	model        *Model
+	messages     map[part]*table
+	conditionals map[part]*table
+	cells        int // of all tables that are kept
+}
+
+// part is a clique and some attributes.
+type part struct {
+	clique int
+	of     set
+	whole  bool // probabilities, not given the clique's separator
+}
+
+// kept is the largest number of cells that a query keeps for later marginals.
+const kept = 1 << 24
+
+// keep stores a table, if there is room.
+func (q *query) keep(in map[part]*table, p part, t *table) {
+	if q.cells+len(t.values) <= kept {
+		in[p] = t
+		q.cells += len(t.values)
+	}
+}
+
+// message returns the probabilities of attributes that are below a clique, given the clique's separator unless whole.
+// Only the part of the tree that has them is visited.
+func (q *query) message(i int, of set, whole bool) (*table, error) {
+	at := part{i, of, whole}
+	if known := q.messages[at]; known != nil {
+		return known, nil
+	}
+	m := q.model
+	c := m.tree.cliques[i]
+	keep := of
+	if !whole {
+		keep = keep.or(c.separator)
+	}
+	// The attributes of the clique that no child and no result needs are summed out first.
+	first := keep
+	for _, k := range c.children {
+		if child := m.tree.cliques[k]; of.and(child.below) != (set{}) {
+			first = first.or(child.separator)
+		}
+	}
+	out := q.conditional(i, first.and(c.set), whole)
+	for _, k := range c.children {
+		wanted := of.and(m.tree.cliques[k].below)
+		if wanted == (set{}) {
+			continue
+		}
+		below, err := q.message(k, wanted, false)
+		if err != nil {
+			return nil, err
+		}
+		if out, err = m.join(out, below); err != nil {
+			return nil, err
+		}
+	}
+	out = m.onto(out, out.set.and(keep))
+	q.keep(q.messages, at, out)
+	return out, nil
 }
 
 // conditional returns the probabilities of attributes of a clique, given its separator unless whole.
-func (m *Model) conditional(c *clique, of set, whole bool) *table {
-	values := make([]float64, len(c.weight))
-	for b, mass := range c.mass {
-		scale := 0.0
-		if mass > 0 {
-			scale = 1 / mass
-		}
-		if whole {
-			scale *= c.above[b] / m.total
-		}
-		for i, w := range c.weight[b*c.block:][:c.block] {
-			values[b*c.block+i] = w * scale
-		}
+func (q *query) conditional(i int, of set, whole bool) *table {
+	at := part{i, of, whole}
+	if known := q.conditionals[at]; known != nil {
+		return known
 	}
+	m := q.model
+	c := m.tree.cliques[i]
 	out := &table{of, make([]float64, int(m.domain.only(of)))}
 	w := layout.New(m.domain.sizes, c.members, of.members())
-	w.Sum(out.values, values)
+	w.Sum(out.values, c.marginal)
+	if whole {
+		for k := range out.values {
+			out.values[k] /= m.total
+		}
+	} else {
+		given := make([]float64, len(c.above)) // the inverse of the separator's marginal
+		for b, above := range c.above {
+			if above > 0 {
+				given[b] = 1 / above
+			}
+		}
+		w = layout.New(m.domain.sizes, of.members(), c.members[:c.separator.count()])
+		w.Multiply(out.values, given)
+	}
+	q.keep(q.conditionals, at, out)
 	return out
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"dither/internal/splitmix"
@@ -21,10 +22,15 @@ func TestMarginalsAreThoseOfTheJointTable(t *testing.T) {
 	r := splitmix.At(9)
 	for range 150 {
 		m, want := someModel(t, &r)
-		for _, s := range someSets(&r, len(m.domain.sizes), 6, 5) {
+		sets := someSets(&r, len(m.domain.sizes), 12, 5)
+		together, err := m.Marginals(sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range sets {
 			got, err := m.Marginal(s...)
-			if err != nil {
-				t.Fatal(err)
+			if err != nil || !slices.Equal(got, together[i]) {
+				t.Fatalf("the marginal of %v alone is %v, and with others %v (%v)", s, got, together[i], err)
 			}
 			if off := furthest(t, got, want.marginal(s...)); off > 1e-9 {
 				t.Fatalf("%v, cliques %v: the marginal of %v is off by %v", m.domain.sizes, m.Cliques(), s, off)

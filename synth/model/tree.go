@@ -19,6 +19,7 @@ type tree struct {
 type clique struct {
 	set       set
 	separator set   // the attributes that the parent has too; empty at the root
+	below     set   // the attributes in the clique or its descendants, and not in its parent
 	parent    int   // −1 at the root
 	members   []int // separator, then the rest; the last changes fastest
 	block     int   // the cells of a block
@@ -77,6 +78,13 @@ func newTree(d *Domain, cliques []set) *tree {
 			if next < 0 || shared[i] > shared[next] {
 				next = i
 			}
+		}
+	}
+	for i := len(t.cliques) - 1; i >= 0; i-- {
+		c := t.cliques[i]
+		c.below = c.below.or(c.set.without(c.separator))
+		if c.parent >= 0 {
+			t.cliques[c.parent].below = t.cliques[c.parent].below.or(c.below)
 		}
 	}
 	return t
