@@ -109,28 +109,26 @@ func (q *query) message(i int, of set, whole bool) (*table, error) {
 	if !whole {
 		keep = keep.or(c.separator)
 	}
-	// The attributes of the clique that no child and no result needs are summed out first.
-	first := keep
-	for _, k := range c.children {
-		if child := m.tree.cliques[k]; of.and(child.below) != (set{}) {
-			first = first.or(child.separator)
+	var children []int
+	needed := []set{keep} // by place in children: the attributes that are needed from this child on
+	for j := len(c.children) - 1; j >= 0; j-- {
+		if child := m.tree.cliques[c.children[j]]; of.and(child.below) != (set{}) {
+			children = append(children, c.children[j])
+			needed = append(needed, needed[len(needed)-1].or(child.separator))
 		}
 	}
-	out := q.conditional(i, first.and(c.set), whole)
-	for _, k := range c.children {
-		wanted := of.and(m.tree.cliques[k].below)
-		if wanted == (set{}) {
-			continue
-		}
-		below, err := q.message(k, wanted, false)
+	// An attribute is summed out as soon as no further child and no result needs it.
+	out := q.conditional(i, needed[len(children)].and(c.set), whole)
+	for j := len(children) - 1; j >= 0; j-- {
+		below, err := q.message(children[j], of.and(m.tree.cliques[children[j]].below), false)
 		if err != nil {
 			return nil, err
 		}
 		if out, err = m.join(out, below); err != nil {
 			return nil, err
 		}
+		out = m.onto(out, out.set.and(needed[j]))
 	}
-	out = m.onto(out, out.set.and(keep))
 	q.keep(q.messages, at, out)
 	return out, nil
 }
