@@ -59,3 +59,18 @@ func BenchmarkEvaluate(b *testing.B) {
 		s.evaluate()
 	}
 }
+
+// BenchmarkSample measures a batch of a million rows of a model of 1 MB.
+func BenchmarkSample(b *testing.B) {
+	r := splitmix.At(1)
+	d, measurements := megabyte(&r)
+	m, err := Fit(d, measurements, Options{Iterations: 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := m.Sample(Batch, Rounded, &r, func([][]int32) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
