@@ -62,6 +62,20 @@ func OptimalCentred(w Workload) (*Strategy, error) {
 	return newStrategy("centred", w, m, Rho, m.centredCovariance)
 }
 
+// centred reports whether all rows add up to 0.
+func (m Matrix) centred() bool {
+	for _, r := range m.Rows {
+		sum := int64(0)
+		for _, v := range r.Entries {
+			sum += v
+		}
+		if sum != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // centredGrain is the largest entry before the rows are made to add up to 0.
 const centredGrain = 1 << 20
 

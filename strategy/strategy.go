@@ -33,6 +33,15 @@ func New(name string, w Workload, m Matrix, unit Unit) (*Strategy, error) {
 	return newStrategy(name, w, m, unit, m.covariance)
 }
 
+// Of returns the strategy of a matrix as [New] does or, if centred, as [OptimalCentred] does: the matrix then has rows that
+// add up to 0, and measures every difference of cells.
+func Of(name string, w Workload, m Matrix, unit Unit, centred bool) (*Strategy, error) {
+	if !centred || !m.centred() {
+		return New(name, w, m, unit)
+	}
+	return newStrategy(name, w, m, unit, m.centredCovariance)
+}
+
 func newStrategy(
 	name string, w Workload, m Matrix, unit Unit, covariance func(scale2 float64) (*covariance, error),
 ) (*Strategy, error) {

@@ -11,6 +11,7 @@ import (
 type Choice struct {
 	Candidates []strategy.Candidate
 	Chosen     *Plan // the candidate of least RMSE; the first of several
+	Measurable *Plan // the best candidate that one measurement can release; nil if none can be
 	// Bound is a certified lower bound on the RMSE of every strategy with least squares, for the same noise.
 	Bound float64
 }
@@ -38,6 +39,9 @@ func Choose(w *Workload, unit strategy.Unit) (*Choice, error) {
 		c.Candidates = append(c.Candidates, strategy.Candidate{Name: p.Name, Expected: p.Expected})
 		if c.Chosen == nil || p.RMSE < c.Chosen.RMSE*(1-1e-9) {
 			c.Chosen = p
+		}
+		if p.fits() && (c.Measurable == nil || p.RMSE < c.Measurable.RMSE*(1-1e-9)) {
+			c.Measurable = p
 		}
 	}
 	b := newBuilder(w, unit)

@@ -37,12 +37,7 @@ const granularity = 1 << 24
 func newPlan(name string, w *Workload, unit strategy.Unit, parts []part, serves [][]int) *Plan {
 	p := &Plan{Name: name, Unit: unit, workload: w, parts: slices.Clone(parts), serves: serves}
 	table := p.table()
-	sums, shares, all := make([]float64, len(parts)), make([]float64, len(parts)), 0.0
-	for t, of := range w.terms {
-		for _, i := range serves[t] {
-			sums[i] += of.weight * table.product(i, of, func(e errs) float64 { return e.sum })
-		}
-	}
+	sums, shares, all := p.sums(table), make([]float64, len(parts)), 0.0
 	for i, sum := range sums {
 		shares[i] = math.Sqrt(sum)
 		if unit == strategy.Epsilon {
@@ -52,14 +47,39 @@ func newPlan(name string, w *Workload, unit strategy.Unit, parts []part, serves 
 	}
 	for i := range p.parts {
 		p.parts[i].weight = max(1, int64(math.Round(shares[i]/all*granularity)))
-		p.whole += p.parts[i].weight
+	}
+	return p.expect(table, sums)
+}
+
+// newPlanOf returns the plan of parts with their weights.
+func newPlanOf(name string, w *Workload, unit strategy.Unit, parts []part, serves [][]int) *Plan {
+	p := &Plan{Name: name, Unit: unit, workload: w, parts: parts, serves: serves}
+	table := p.table()
+	return p.expect(table, p.sums(table))
+}
+
+// sums returns each part's weighted sum of variances for the whole price.
+func (p *Plan) sums(t table) []float64 {
+	out := make([]float64, len(p.parts))
+	for at, of := range p.workload.terms {
+		for _, i := range p.serves[at] {
+			out[i] += of.weight * t.product(i, of, func(e errs) float64 { return e.sum })
+		}
+	}
+	return out
+}
+
+// expect computes the errors; nil if that takes too long.
+func (p *Plan) expect(t table, sums []float64) *Plan {
+	for _, of := range p.parts {
+		p.whole += of.weight
 	}
 	sum := 0.0
 	for i, s := range sums {
 		sum += s * p.factor(i)
 	}
-	p.RMSE = w.rmse(sum)
-	most, ok := p.largest(table)
+	p.RMSE = p.workload.rmse(sum)
+	most, ok := p.largest(t)
 	if !ok {
 		return nil
 	}

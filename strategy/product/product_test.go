@@ -1,6 +1,7 @@
 package product
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"testing"
@@ -35,8 +36,8 @@ func choose(t *testing.T, unit strategy.Unit, terms ...Term) *Choice {
 	return c
 }
 
-// rows returns the coefficients of a term's questions over all cells, each with its weight.
-func rows(t Term) (out [][]float64, weights []float64) {
+// allRows returns the coefficients of a term's questions over all cells, each with its weight.
+func allRows(t Term) (out [][]float64, weights []float64) {
 	out, weights = [][]float64{{1}}, []float64{1}
 	if t.Weight != 0 {
 		weights[0] = t.Weight
@@ -185,7 +186,7 @@ func checkPlan(t *testing.T, name string, p *Plan) {
 		for k, f := range of.of {
 			one.Factors = append(one.Factors, p.workload.columns[k].factors[f])
 		}
-		all, weight := rows(one)
+		all, weight := allRows(one)
 		for q, row := range all {
 			variance, got := 0.0, make([]float64, len(row))
 			for _, i := range p.serves[at] {
@@ -253,7 +254,7 @@ func TestBoundIsBelowTheOptimum(t *testing.T) {
 	for name, terms := range unions(t) {
 		var all [][]float64
 		for _, term := range terms {
-			own, weights := rows(term)
+			own, weights := allRows(term)
 			for q, row := range own {
 				for j := range row {
 					row[j] *= math.Sqrt(weights[q])
@@ -335,4 +336,68 @@ func TestWorkloadsRefuse(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// A recorded plan is restored with the same integers and errors, and its estimates have no bias. Damaged records are
+// refused.
+func TestRecordsAreRestored(t *testing.T) {
+	for name, terms := range unions(t) {
+		for _, unit := range []strategy.Unit{strategy.Rho, strategy.Epsilon} {
+			w, err := NewWorkload(terms...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := Choose(w, unit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := c.Measurable.Record()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := Restore(w, unit, data)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			again, err := p.Record()
+			if err != nil || !bytes.Equal(again, data) || math.Abs(p.RMSE/c.Measurable.RMSE-1) > 1e-9 {
+				t.Errorf("%s: %v, want %v, %v", name, p.RMSE, c.Measurable.RMSE, err)
+			}
+			checkPlan(t, name, p)
+			for _, damaged := range [][]byte{nil, []byte("{}"), data[:len(data)/2], bytes.ReplaceAll(data, []byte(`"cells":`), []byte(`"cells":9`))} {
+				if _, err := Restore(w, unit, damaged); err == nil {
+					t.Errorf("%s: %.60s is restored", name, damaged)
+				}
+			}
+		}
+	}
+}
+
+// A record of other computers or hands gives a plan or an error.
+func FuzzRestore(f *testing.F) {
+	terms := []Term{{Factors: []Factor{Values(3), Total(2)}}, {Factors: []Factor{Total(3), Values(2)}}}
+	w, err := NewWorkload(terms...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	c, err := Choose(w, strategy.Rho)
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := c.Chosen.Record()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`{"name":"x","pieces":[{"kind":"matrix","cells":3,"first":[0],"rows":[[1,1,1]]},{"kind":"mean","cells":2}],` +
+		`"parts":[{"weight":1,"pieces":[0,1]}],"serves":[[0],[]]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := Restore(w, strategy.Rho, data)
+		if err != nil {
+			return
+		}
+		if _, err := p.Parts(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -1,6 +1,8 @@
 package product
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -96,6 +98,8 @@ type Term struct {
 // Workload is a union of terms over the same columns.
 type Workload struct {
 	columns []column
+	of      []int // for each term of NewWorkload, the index of the term that has its questions
+	digest  string
 	terms   []term
 	queries float64
 	weight  float64
@@ -116,6 +120,7 @@ func (c column) flat() bool {
 type term struct {
 	of     []int
 	weight float64
+	from   []int // the terms of NewWorkload that it has
 }
 
 // NewWorkload returns the union of the terms. Terms that differ in one column alone become one term, which changes no
@@ -140,7 +145,7 @@ func NewWorkload(terms ...Term) (*Workload, error) {
 		if !(t.Weight > 0) || t.Weight > 1e6 {
 			return nil, fmt.Errorf("%w: a weight must be above 0 and at most 10⁶", ErrWorkload)
 		}
-		own, queries := term{weight: t.Weight}, 1.0
+		own, queries := term{weight: t.Weight, from: []int{i}}, 1.0
 		for k, f := range t.Factors {
 			c := &w.columns[k]
 			if i == 0 {
@@ -162,8 +167,33 @@ func NewWorkload(terms ...Term) (*Workload, error) {
 	if err := w.merge(); err != nil {
 		return nil, err
 	}
+	w.of = make([]int, len(terms))
+	for i, t := range w.terms {
+		for _, from := range t.from {
+			w.of[from] = i
+		}
+	}
+	w.digest = w.summary()
 	return w, w.check()
 }
+
+// summary returns a text that determines the terms.
+func (w *Workload) summary() string {
+	h := sha256.New()
+	for _, c := range w.columns {
+		fmt.Fprintf(h, "column %d\n", c.cells)
+		for _, f := range c.factors {
+			fmt.Fprintf(h, "%s\n", f.digest())
+		}
+	}
+	for _, t := range w.terms {
+		fmt.Fprintf(h, "term %v %x %v\n", t.of, math.Float64bits(t.weight), t.from)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Digest returns a text that determines the workload.
+func (w *Workload) Digest() string { return w.digest }
 
 // place returns the index of a factor, which it adds unless the column has it.
 func (c *column) place(f Factor, digests *[]string) int {
@@ -204,6 +234,9 @@ func (w *Workload) merge() error {
 				}
 			}
 			t := term{of: slices.Clone(group[0].of), weight: weight}
+			for _, g := range group {
+				t.from = append(t.from, g.from...)
+			}
 			t.of[k] = merged.place(f, &digests)
 			w.terms = append(w.terms, t)
 		}
