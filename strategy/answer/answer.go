@@ -102,6 +102,45 @@ func (c *Column) ask(s *strategy.Strategy) (curator.Strategy, error) {
 	}, nil
 }
 
+// optimise compares strategies. Tests replace it by one whose floats round differently.
+var optimise = strategy.Choose
+
+// Choose returns the choice that [Column.Keep] recorded in the home for a workload and the unit of the price, or compares
+// strategies if there is none.
+func (c *Column) Choose(w strategy.Workload) (*strategy.Choice, error) {
+	if data := c.session.Choice(c.choiceOf(w)); data != nil {
+		if choice, err := strategy.Restore(w, c.Unit, data); err == nil {
+			return choice, nil
+		}
+	}
+	return optimise(w, c.Unit)
+}
+
+// Keep records a choice of [Column.Choose] in the home, and returns the recorded one. So later measurements use the same
+// integers on every computer, and replay their release.
+//
+// Choices over more cells than strategy.MaxOptimised are not recorded: nothing is optimised there.
+func (c *Column) Keep(choice *strategy.Choice) (*strategy.Choice, error) {
+	if choice.Chosen.Matrix.Columns > strategy.MaxOptimised {
+		return choice, nil
+	}
+	data, err := choice.Record()
+	if err != nil {
+		return nil, err
+	}
+	w := choice.Chosen.Workload()
+	kept, err := strategy.Restore(w, c.Unit, c.session.KeepChoice(c.choiceOf(w), data))
+	if err != nil {
+		return choice, nil //nolint:nilerr // a damaged record is no reason to refuse a measurement
+	}
+	return kept, nil
+}
+
+// choiceOf determines the workload and the unit.
+func (c *Column) choiceOf(w strategy.Workload) string {
+	return fmt.Sprintf("one column 1\nunit %d\n%s", c.Unit, w.Digest())
+}
+
 // Explain states the price and the noise of a measurement. It spends nothing.
 func (c *Column) Explain(ctx context.Context, s *strategy.Strategy) (*curator.StrategyExplanation, error) {
 	ask, err := c.ask(s)

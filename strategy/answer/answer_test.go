@@ -180,3 +180,31 @@ func TestRefusesOtherColumns(t *testing.T) {
 		t.Errorf("refusals cost: %v, then %v", before, after)
 	}
 }
+
+// A choice that is recorded in the home replays on a processor that rounds differently. Without the record, the same
+// questions would be measured again.
+func TestRecordedChoicesReplay(t *testing.T) {
+	s := home(t, "rho: 10, delta: 1e-6")
+	w := must[strategy.Workload](t)(strategy.Ranges(16))
+	measure := func(keep bool) *answer.Estimate {
+		column := must[*answer.Column](t)(answer.Open(t.Context(), s, curator.Request{
+			SQL: "SELECT COUNT(*) FROM visits GROUP BY hour", Rho: "1",
+		}))
+		c := must[*strategy.Choice](t)(column.Choose(w))
+		if keep {
+			c = must[*strategy.Choice](t)(column.Keep(c))
+		}
+		return must[*answer.Estimate](t)(column.Measure(t.Context(), c.Chosen))
+	}
+	first := measure(true)
+	answer.Otherwise(t)
+	if again := measure(true); !again.Replayed || again.ID != first.ID {
+		t.Errorf("the second measurement is %s, replayed %v", again.ID, again.Replayed)
+	}
+	w = must[strategy.Workload](t)(strategy.Prefixes(16))
+	before := measure(false)
+	answer.Otherwise(t)
+	if again := measure(false); again.Replayed || again.ID == before.ID {
+		t.Error("another rounding without a record replays, so this test shows nothing")
+	}
+}

@@ -56,12 +56,15 @@ func measure(s *console.Console, a asked, sql string) error {
 			return console.Usage("the workload has %d answers, and one command prints at most %d; give fewer questions, or "+
 				"use package strategy/answer in Go", w.Queries(), mostAnswers)
 		}
-		choice, err := strategy.Choose(w, column.Unit)
+		choice, err := column.Choose(w)
 		if err != nil {
 			return console.Usage("%s", words(err))
 		}
 		if a.explain {
 			return explain(s, a, column, choice, w)
+		}
+		if choice, err = column.Keep(choice); err != nil {
+			return err
 		}
 		e, err := column.Measure(s.Context(), choice.Chosen)
 		if err != nil {
