@@ -126,7 +126,7 @@ var allowed = map[string][]string{
 	"strategy/tabulate/parquet": {
 		"internal/engine/duckdb", "internal/policy", "internal/value", "strategy/tabulate",
 	},
-	"strategy/together":     {"curator", "internal/exact", "mechanism/linear", "noise"},
+	"strategy/together":     {"curator", "internal/exact", "mechanism/linear", "noise", "strategy", "strategy/product"},
 	"synth/internal/layout": {},
 	"synth/model":           {"synth/internal/layout"}, // a distribution that noisy marginals fit
 	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
@@ -157,7 +157,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/tabulate", "strategy/tabulate/parquet"},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",

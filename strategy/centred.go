@@ -40,18 +40,18 @@ func OptimalCentred(w Workload) (*Strategy, error) {
 	if y == nil {
 		return nil, fmt.Errorf("%w: every query is a multiple of the total", ErrWorkload)
 	}
-	root, _ := squareRoot(r.full(y))
-	largest := 0.0
+	root, _ := squareRoot(centredGram(r.full(y), y))
+	largest := mat.Max(root)
 	for i := range n {
 		for j := range n {
-			largest = max(largest, math.Abs(root.At(i, j)/math.Sqrt(y[j])))
+			largest = max(largest, -root.At(i, j))
 		}
 	}
 	m := Matrix{Columns: n, Rows: make([]Row, n)}
 	for i := range n {
 		entries, sum := make([]int64, n), int64(0)
 		for j := range entries {
-			entries[j] = int64(math.Round(root.At(i, j) / math.Sqrt(y[j]) / largest * centredGrain))
+			entries[j] = int64(math.Round(root.At(i, j) / largest * centredGrain))
 			sum += entries[j]
 		}
 		for j := range entries {
@@ -74,6 +74,24 @@ func (m Matrix) centred() bool {
 		}
 	}
 	return true
+}
+
+// centredGram returns D^−½·M·D^−½, scaled to a largest diagonal entry of 1. A share of 1e-5 of the centring matrix is mixed
+// in, as in gramOf, so that every difference of cells is determined.
+func centredGram(m *mat.SymDense, y []float64) *mat.SymDense {
+	const share = 1e-5
+	n, most := len(y), 0.0
+	for i := range n {
+		most = max(most, m.At(i, i)/y[i])
+	}
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			out.SetSym(i, j, (1-share)*m.At(i, j)/math.Sqrt(y[i]*y[j])/most-share/float64(n))
+		}
+		out.SetSym(i, i, out.At(i, i)+share)
+	}
+	return out
 }
 
 // centredGrain is the largest entry before the rows are made to add up to 0.

@@ -20,10 +20,11 @@ type Part struct {
 	Weight  int64 // of the part's share of the price
 }
 
-// Share is the contribution of a part to an answer: one coefficient for each number that the part releases.
+// Share is the contribution of a part to an answer: the sum of Weights[i] times the part's number Rows[i].
 type Share struct {
 	Part    int
-	Weights []float64
+	Rows    []int
+	Weights []float64 // never 0
 }
 
 // rows returns the number of rows of a piece's matrix.
@@ -93,7 +94,7 @@ func (p *Plan) Estimate(term int, query [][]float64) (out []Share, err error) {
 		return nil, fmt.Errorf("%w: no term %d with %d columns", ErrWorkload, term, len(query))
 	}
 	for _, i := range p.serves[p.workload.of[term]] {
-		u := []float64{1}
+		u := Share{Part: i, Rows: []int{0}, Weights: []float64{1}}
 		for k, piece := range p.parts[i].pieces {
 			if n := len(query[k]); n != 0 && n != p.workload.columns[k].cells {
 				return nil, fmt.Errorf("%w: %d numbers for the %d values of column %d", ErrWorkload, n, p.workload.columns[k].cells, k+1)
@@ -102,15 +103,26 @@ func (p *Plan) Estimate(term int, query [][]float64) (out []Share, err error) {
 			if err != nil {
 				return nil, err
 			}
-			next := make([]float64, 0, len(u)*len(w))
-			for _, a := range u {
-				for _, b := range w {
-					next = append(next, a*b)
-				}
-			}
-			u = next
+			u = u.times(w)
 		}
-		out = append(out, Share{Part: i, Weights: u})
+		out = append(out, u)
 	}
 	return out, nil
+}
+
+// times returns the share whose rows are the combinations with those of a further column.
+func (s Share) times(w []float64) Share {
+	var rows []int
+	for r, v := range w {
+		if v != 0 {
+			rows = append(rows, r)
+		}
+	}
+	out := Share{Part: s.Part, Rows: make([]int, 0, len(s.Rows)*len(rows)), Weights: make([]float64, 0, len(s.Rows)*len(rows))}
+	for i, a := range s.Weights {
+		for _, r := range rows {
+			out.Rows, out.Weights = append(out.Rows, s.Rows[i]*len(w)+r), append(out.Weights, a*w[r])
+		}
+	}
+	return out
 }

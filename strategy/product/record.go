@@ -150,3 +150,32 @@ func (r recordedPiece) restore(unit strategy.Unit) (piece, error) {
 	}
 	return &chosen{Strategy: s, spread: s.Spread()}, nil
 }
+
+// recordedChoice is a comparison with the integers of the plan that can be measured.
+type recordedChoice struct {
+	Candidates []strategy.Candidate `json:"candidates"`
+	Bound      float64              `json:"bound"`
+	Plan       json.RawMessage      `json:"plan"`
+}
+
+// Record returns the comparison with the integers of the measurable plan, for [RestoreChoice].
+func (c *Choice) Record() ([]byte, error) {
+	plan, err := c.Measurable.Record()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(recordedChoice{c.Candidates, c.Bound, plan})
+}
+
+// RestoreChoice returns the choice that [Choice.Record] recorded. Its chosen plan is the measurable one.
+func RestoreChoice(w *Workload, unit strategy.Unit, data []byte) (*Choice, error) {
+	var r recordedChoice
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	p, err := Restore(w, unit, r.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return &Choice{Candidates: r.Candidates, Bound: r.Bound, Chosen: p, Measurable: p}, nil
+}

@@ -15,7 +15,11 @@ import (
 )
 
 // Batch is a list of counting questions to be answered together: SELECT COUNT(*) FROM t WHERE …, all over the same
-// FROM, without GROUP BY. A question may have several counts, each with a FILTER.
+// FROM, or SELECT SUM(x). A question may have several of them, each with a FILTER.
+//
+// If a question has GROUP BY with known keys or a SUM, or if there are more than curator.MaxJointConditions different
+// conditions, all questions count rows or all sum the same expression, and the measurement is a plan of package
+// strategy/product: see [curator.Grid].
 type Batch struct {
 	Questions       []string
 	curator.Request        // the price, the analyst and Fresh; SQL is ignored
@@ -29,6 +33,7 @@ type Answer struct {
 	Confidence string
 	Counts     []Count
 	Candidates []Candidate // the strategies that were considered, the chosen one first
+	Bound      float64     // no strategy has a smaller root mean square of the standard deviations; 0 if no bound is known
 	Limits     *curator.Limits
 	Price      curator.Loss
 	Remaining  curator.Loss
@@ -36,10 +41,11 @@ type Answer struct {
 	Affordable bool // in an explanation: the price is within what remains
 }
 
-// Count is one count of a question. Its noise has no bias.
+// Count is one count or sum of a question. Its noise has no bias.
 type Count struct {
 	Question  int    // the index of the question, from 0
 	Name      string // the name of the column
+	Group     []any  // the values of the question's GROUP BY expressions; nil without GROUP BY
 	Value     float64
 	StdDev    float64 // the standard deviation of the noise
 	Low, High float64 // the interval, which covers the noise
@@ -59,10 +65,18 @@ type Candidate struct {
 // variance 4/ε² of each count in place of 8/ε² (for units of one row). A budget in ρ measures X, Y and X − Y, with
 // 2/(3ρ) in place of 1/ρ: this is noise with the inverse covariance 2ρ·[[1, −½], [−½, 1]].
 func Ask(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
+	g, err := several(ctx, c, b)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
+		return g.ask(ctx, c)
+	}
 	p, err := prepare(ctx, c, b)
 	if err != nil {
 		return nil, err
 	}
+	p.keep(c)
 	m, err := c.MeasureStrategy(ctx, p.strategy)
 	if err != nil {
 		return nil, err
@@ -82,6 +96,13 @@ func Ask(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
 
 // Explain returns the price and the expected errors of [Ask], at no cost. It has no values.
 func Explain(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
+	g, err := several(ctx, c, b)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
+		return g.explain(ctx, c)
+	}
 	p, err := prepare(ctx, c, b)
 	if err != nil {
 		return nil, err
@@ -103,18 +124,28 @@ type prepared struct {
 	strategy   curator.Strategy
 	confidence string
 	alpha      float64
+	of         string // what determines the choice
+	record     []byte // the choice
+}
+
+// level parses a confidence, whose default is 0.95, and returns 1 − confidence.
+func level(text string) (confidence string, alpha float64, err error) {
+	if text == "" {
+		text = "0.95"
+	}
+	r, err := exact.ParseDecimal(text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+		return "", 0, misuse("such as 0.95", "the confidence must be a decimal between 0 and 1, not %q", text)
+	}
+	alpha, _ = new(big.Rat).Sub(big.NewRat(1, 1), r).Float64()
+	return text, alpha, nil
 }
 
 func prepare(ctx context.Context, c *curator.Session, b Batch) (*prepared, error) {
-	p := &prepared{confidence: b.Confidence}
-	if p.confidence == "" {
-		p.confidence = "0.95"
+	p, err := &prepared{}, error(nil)
+	if p.confidence, p.alpha, err = level(b.Confidence); err != nil {
+		return nil, err
 	}
-	level, err := exact.ParseDecimal(p.confidence)
-	if err != nil || level.Sign() <= 0 || level.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, misuse("such as 0.95", "the confidence must be a decimal between 0 and 1, not %q", p.confidence)
-	}
-	p.alpha, _ = new(big.Rat).Sub(big.NewRat(1, 1), level).Float64()
 	if p.joint, err = c.Joint(ctx, b.Questions, b.Request); err != nil {
 		return nil, err
 	}
@@ -123,7 +154,12 @@ func prepare(ctx context.Context, c *curator.Session, b Batch) (*prepared, error
 		in[i] = n.In
 	}
 	in, of := unrepeated(in)
-	p.candidates = choose(in, p.joint.Price.Rho == "")
+	pure := p.joint.Price.Rho == ""
+	p.of = fmt.Sprintf("counts 1\npure %v\n%v", pure, in)
+	if p.candidates = restored(c.Choice(p.of), in); p.candidates == nil {
+		p.candidates = choose(in, pure)
+	}
+	p.record = encoded(p.candidates)
 	best := &p.candidates[0]
 	best.recovers = repeated(best.recovers, of)
 	columns := make([][]int64, len(best.queries))

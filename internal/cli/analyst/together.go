@@ -51,11 +51,11 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 		return s.CSV(rows)
 	case "markdown":
 		rows := jointRows(a, explain)
-		s.Print("%s\n%s\n", render.MarkdownTable(rows[0], []bool{true, false, true, true, true, true}, rows[1:]),
+		s.Print("%s\n%s\n", render.MarkdownTable(rows[0], jointRight(a), rows[1:]),
 			render.MarkdownParagraphs(jointFooter(a, explain)))
 		return nil
 	}
-	g := render.Grid{Right: []bool{true, false, true, true, true, true}}
+	g := render.Grid{Right: jointRight(a)}
 	rows := jointRows(a, explain)
 	for _, row := range slices.Insert(rows, 1, make([]string, len(rows[0]))) {
 		g.Add(row...)
@@ -64,16 +64,39 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 	return nil
 }
 
+// grouped reports whether a question has groups.
+func grouped(a *together.Answer) bool {
+	return slices.ContainsFunc(a.Counts, func(n together.Count) bool { return n.Group != nil })
+}
+
+// jointRight returns which columns of jointRows are numbers.
+func jointRight(a *together.Answer) []bool {
+	if grouped(a) {
+		return []bool{true, false, false, true, true, true, true}
+	}
+	return []bool{true, false, true, true, true, true}
+}
+
 // jointRows returns the counts as a table with a header.
 func jointRows(a *together.Answer, explain bool) [][]string {
 	header := []string{"question", "count", "value", "low", "high", "stddev"}
 	if explain {
 		header = []string{"question", "count", "half-width", "stddev"}
 	}
+	if grouped(a) {
+		header = slices.Insert(header, 2, "group")
+	}
 	out := [][]string{header}
 	for _, n := range a.Counts {
 		places := render.Decimals(n.HalfWidth)
 		row := []string{strconv.Itoa(n.Question + 1), n.Name}
+		if grouped(a) {
+			var texts []string
+			for _, v := range n.Group {
+				texts = append(texts, render.KeyText(v))
+			}
+			row = append(row, strings.Join(texts, ", "))
+		}
 		if explain {
 			row = append(row, render.Fixed(n.HalfWidth, places))
 		} else {
@@ -99,6 +122,9 @@ func jointFooter(a *together.Answer, explain bool) string {
 	for _, c := range a.Candidates {
 		considered = append(considered, fmt.Sprintf("%s %s", c.Name, render.Compact(c.StdDev)))
 	}
+	if a.Bound > 0 {
+		considered = append(considered, "lower bound "+render.Compact(a.Bound))
+	}
 	text := render.BoundsLine(a.Limits)
 	if note := jointNote(a); note != "" {
 		text += note + "\n"
@@ -121,6 +147,7 @@ type jointCounts struct {
 	Counts     []jointCount     `json:"counts"`
 	Chosen     string           `json:"chosen"`
 	Candidates []jointCandidate `json:"candidates"`
+	Bound      float64          `json:"bound,omitempty"`
 	Confidence json.Number      `json:"confidence"`
 	Histogram  string           `json:"histogram"`
 	Bounds     *curator.Limits  `json:"bounds"`
@@ -135,6 +162,7 @@ type jointCount struct {
 	Question  int      `json:"question"`
 	SQL       string   `json:"sql"`
 	Name      string   `json:"name"`
+	Group     []any    `json:"group,omitempty"` // the values of the question's GROUP BY expressions
 	Value     *float64 `json:"value,omitempty"`
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
@@ -151,14 +179,14 @@ type jointCandidate struct {
 func jointObject(a *together.Answer, questions []string, explain bool) jointCounts {
 	out := jointCounts{
 		Chosen: a.Candidates[0].Name, Confidence: json.Number(a.Confidence), Histogram: a.SQL, Bounds: a.Limits,
-		Notes: []string{}, Release: render.TextOrNull(a.ID), Price: a.Price, Remaining: a.Remaining, Replayed: a.Replayed,
+		Notes: []string{}, Release: render.TextOrNull(a.ID), Price: a.Price, Bound: a.Bound, Remaining: a.Remaining, Replayed: a.Replayed,
 	}
 	if note := jointNote(a); note != "" {
 		out.Notes = append(out.Notes, note)
 	}
 	for _, n := range a.Counts {
 		one := jointCount{
-			Question: n.Question, SQL: questions[n.Question], Name: n.Name, StdDev: n.StdDev,
+			Question: n.Question, SQL: questions[n.Question], Name: n.Name, StdDev: n.StdDev, Group: n.Group,
 			HalfWidth: render.NumberOrNull(n.HalfWidth),
 		}
 		if !explain {

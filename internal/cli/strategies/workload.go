@@ -22,7 +22,7 @@ import (
 // Workload is the command `dither workload`.
 var Workload = console.Verb{
 	Name: "workload",
-	Args: "[SQL] --prefixes N | --ranges N | --windows N:W | --levels FILE | --matrix FILE | " +
+	Args: "[SQL] -f FILE | --prefixes N | --ranges N | --windows N:W | --levels FILE | --matrix FILE | " +
 		"--cross KIND:N,… | --marginals NAME:SIZE,… --ways K,… … --rho R | --epsilon E",
 	About: "compare what could be measured for many questions, free, or measure the best of it",
 	Run:   runWorkload,
@@ -35,6 +35,7 @@ type asked struct {
 	levels, crosses                     []string
 	marginals, ways                     string
 	rho, epsilon                        string
+	file                                string
 	explain                             bool
 	picture                             console.Picture
 	measuring                           measuring
@@ -52,6 +53,7 @@ func runWorkload(s *console.Console, args []string) error {
 	s.Flag(&a.levels, "levels", "FILE", "the sums of all places of a hierarchy in FILE, as CSV: a column for each level, the finest first")
 	s.Flag(&a.crosses, "cross", "KIND:N,…", "questions about several columns: total:N, values:N, prefixes:N, ranges:N, windows:N:W, "+
 		"levels:FILE or matrix:FILE for each; may be repeated")
+	s.Flag(&a.file, "f", "FILE", "the questions in SQL in FILE, separated by semicolons, about a table of the home; free")
 	s.Flag(&a.marginals, "marginals", "NAME:SIZE,…", "the attributes of marginals, with --ways; NAME:SIZE:prefixes and NAME:SIZE:ranges too")
 	s.Flag(&a.ways, "ways", "K,…", "all marginals of K of the attributes, for each K")
 	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
@@ -69,6 +71,10 @@ func runWorkload(s *console.Console, args []string) error {
 	switch {
 	case len(rest) > 1:
 		return console.Usage("workload takes one question in SQL, in quotes, not %d arguments", len(rest))
+	case a.file != "" && len(rest) > 0:
+		return console.Usage("workload takes a question or -f FILE, not both")
+	case a.file != "":
+		return compareQuestions(s, a)
 	case len(rest) == 1 && a.picture.File != "" && !a.explain:
 		return console.Usage("--plot draws expected errors; give it with --explain")
 	case len(rest) == 1 && len(a.crosses) > 0:
@@ -318,6 +324,11 @@ With --cross, questions are about several columns at once: one for each combinat
 is each running total of 365 days in each of 50 regions, and each region in all days:
 
   dither workload --cross prefixes:365,values:50 --cross total:365,values:50*10 --rho 1/2
+
+With -f FILE, the questions are in SQL, about a table of the home: counts or sums with conditions and GROUP BY of known keys.
+Nothing is spent. dither query -f FILE --together then measures them.
+
+  dither -C home workload -f questions.sql --rho 0.1
 
 A marginal has the counts by some of several attributes, all others summed out. An attribute may have :prefixes or
 :ranges after its size; its marginals then have these sums in place of its values.

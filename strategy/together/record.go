@@ -1,0 +1,64 @@
+package together
+
+import (
+	"encoding/json"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dither/curator"
+)
+
+// recorded is a candidate as the home keeps it. Only the first of several has queries.
+type recorded struct {
+	Name     string    `json:"name"`
+	Total    float64   `json:"total"`
+	Queries  [][]int64 `json:"queries,omitempty"`
+	Recovers []float64 `json:"recovers,omitempty"` // by row: one row for each count
+}
+
+// encoded returns the candidates, with the integers of the first.
+func encoded(all []candidate) []byte {
+	out := make([]recorded, len(all))
+	for i, c := range all {
+		out[i] = recorded{Name: c.name, Total: c.total}
+		if i == 0 {
+			out[i].Queries, out[i].Recovers = c.queries, mat.DenseCopyOf(c.recovers).RawMatrix().Data
+		}
+	}
+	data, err := json.Marshal(out)
+	if err != nil { // an error is infinite: nothing is recorded
+		return nil
+	}
+	return data
+}
+
+// restored returns the candidates of encoded for some counts over cells; nil if the data are not of these.
+func restored(data []byte, in [][]bool) []candidate {
+	var all []recorded
+	if data == nil || json.Unmarshal(data, &all) != nil || len(all) == 0 {
+		return nil
+	}
+	first := all[0]
+	if len(first.Queries) == 0 || len(first.Recovers) != len(in)*len(first.Queries) {
+		return nil
+	}
+	for _, q := range first.Queries {
+		if len(q) != len(in[0]) {
+			return nil
+		}
+	}
+	out := make([]candidate, len(all))
+	for i, r := range all {
+		out[i] = candidate{name: r.Name, total: r.Total}
+	}
+	out[0].queries, out[0].recovers = first.Queries, mat.NewDense(len(in), len(first.Queries), first.Recovers)
+	return out
+}
+
+// keep records the choice before it is measured. If another process recorded one in the meantime, later calls use that
+// one, and this call measures its own.
+func (p *prepared) keep(c *curator.Session) {
+	if p.record != nil {
+		c.KeepChoice(p.of, p.record)
+	}
+}

@@ -1,0 +1,373 @@
+package together
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/curator"
+	"dither/mechanism/linear"
+	"dither/noise"
+	"dither/strategy"
+	"dither/strategy/product"
+)
+
+// Limits of the answers of one batch.
+const (
+	MaxAnswers = 20_000
+	maxWork    = 1 << 29 // products of a number and a coefficient
+)
+
+// Workload returns the questions of a batch as a workload over the keys of their histogram. It spends nothing, and reads
+// no row of a table with units.
+func Workload(ctx context.Context, c *curator.Session, b Batch) (*product.Workload, *curator.Grid, error) {
+	g, err := c.Grid(ctx, b.Questions, b.Request)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := workload(g)
+	return w, g, err
+}
+
+func workload(g *curator.Grid) (*product.Workload, error) {
+	terms := make([]product.Term, len(g.Answers))
+	for i, a := range g.Answers {
+		for k, values := range g.Values {
+			f, err := factor(a.Columns[k], len(values))
+			if err != nil {
+				return nil, misuse("let the owner declare coarser values; or group the values by CASE or FLOOR in each question",
+					"%s has %d values, and the questions ask about sets of them: at most %d fit", g.Keys[k], len(values), product.MaxOrdered)
+			}
+			terms[i].Factors = append(terms[i].Factors, f)
+		}
+		if len(g.Values) == 0 {
+			terms[i].Factors = []product.Factor{product.Total(1)}
+		}
+	}
+	w, err := product.NewWorkload(terms...)
+	if err != nil {
+		return nil, misuse("ask fewer questions together", "%s", err.Error()[len(product.ErrWorkload.Error()+": "):])
+	}
+	return w, nil
+}
+
+// factor returns the questions about one key.
+func factor(c curator.GridColumn, n int) (product.Factor, error) {
+	switch {
+	case c.All && c.Grouped:
+		return product.Values(n), nil
+	case c.All:
+		return product.Total(n), nil
+	case n > product.MaxOrdered:
+		return product.Factor{}, product.ErrWorkload
+	}
+	first, last := c.Values[0], c.Values[len(c.Values)-1]
+	var w strategy.Workload
+	var err error
+	switch {
+	case c.Grouped:
+		var pairs [][2]int
+		for _, v := range c.Values {
+			pairs = append(pairs, [2]int{v, v + 1})
+		}
+		w, err = strategy.Intervals(n, pairs)
+	case last-first == len(c.Values)-1:
+		w, err = strategy.Intervals(n, [][2]int{{first, last + 1}})
+	default:
+		w, err = strategy.Explicit([][]float64{coefficients(c, n)})
+	}
+	return product.Of(w), err
+}
+
+// coefficients returns 1 for each value of a set, and 0 for the others.
+func coefficients(c curator.GridColumn, n int) []float64 {
+	row := make([]float64, n)
+	for _, v := range c.Values {
+		row[v] = 1
+	}
+	return row
+}
+
+// gridded is a batch with its histogram over several keys, and its plan.
+type gridded struct {
+	grid       *curator.Grid
+	workload   *product.Workload
+	choice     *product.Choice
+	unit       strategy.Unit
+	of         string // what determines the choice
+	strategy   curator.Strategy
+	confidence string
+	alpha      float64
+	answers    []answered
+}
+
+// answered is an answer for one combination of its groups.
+type answered struct {
+	of    int // index of Grid.Answers
+	group []any
+	query [][]float64 // by key; nil for all values
+}
+
+// optimise compares plans. Tests replace it by one whose floats round differently.
+var optimise = product.Choose
+
+// several returns the plan of a batch that no [curator.Joint] answers; nil for the others.
+func several(ctx context.Context, c *curator.Session, b Batch) (*gridded, error) {
+	g, err := &gridded{}, error(nil)
+	if g.confidence, g.alpha, err = level(b.Confidence); err != nil {
+		return nil, err
+	}
+	if g.grid, err = c.Grid(ctx, b.Questions, b.Request); err != nil {
+		if _, joint := c.Joint(ctx, b.Questions, b.Request); joint == nil {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if n := g.grid.Conditions; n >= 0 && n <= curator.MaxJointConditions {
+		return nil, nil
+	}
+	if g.workload, err = workload(g.grid); err != nil {
+		return nil, err
+	}
+	if n := g.workload.Queries(); n > MaxAnswers {
+		return nil, misuse("ask fewer questions together", "the questions have %g answers, more than %d", n, MaxAnswers)
+	}
+	if g.unit = strategy.Epsilon; g.grid.Price.Rho != "" {
+		g.unit = strategy.Rho
+	}
+	g.of = fmt.Sprintf("several columns 1\nunit %d\n%s", g.unit, g.workload.Digest())
+	if err := g.choose(c.Choice(g.of)); err != nil {
+		return nil, err
+	}
+	if err := g.request(b.Request); err != nil {
+		return nil, err
+	}
+	return g, g.list()
+}
+
+// choose restores a recorded choice, or compares plans.
+func (g *gridded) choose(data []byte) (err error) {
+	if data != nil {
+		if g.choice, err = product.RestoreChoice(g.workload, g.unit, data); err == nil {
+			return nil
+		}
+	}
+	if g.choice, err = optimise(g.workload, g.unit); err != nil {
+		return misuse("ask fewer questions together", "%v", err)
+	}
+	if g.choice.Measurable == nil {
+		return misuse(fmt.Sprintf("a histogram may have %d cells: ask questions about other columns in another batch", product.MaxPartCells),
+			"the columns of the questions have %g cells together, too many for one measurement", g.workload.Cells())
+	}
+	return nil
+}
+
+// request sets the measurement of the plan.
+func (g *gridded) request(r curator.Request) error {
+	parts, err := g.choice.Measurable.Parts()
+	if err != nil {
+		return misuse("ask fewer questions together", "%v", err)
+	}
+	r.SQL = g.grid.SQL
+	g.strategy = curator.Strategy{Request: r}
+	for _, p := range parts {
+		queries, err := linear.NewStrategy(p.Queries)
+		if err != nil {
+			return misuse("ask fewer questions together", "%v", err)
+		}
+		if len(g.grid.Keys) == 0 {
+			p.Columns = nil
+		}
+		g.strategy.Parts = append(g.strategy.Parts, curator.StrategyPart{Keys: p.Columns, Queries: queries, Weight: p.Weight})
+	}
+	return nil
+}
+
+// list sets the answers, one for each combination of groups. It refuses answers that take too many steps.
+func (g *gridded) list() error {
+	work := 0
+	for i, a := range g.grid.Answers {
+		query := make([][]float64, max(1, len(g.grid.Values)))
+		for k, c := range a.Columns {
+			if !c.Grouped && !c.All {
+				query[k] = coefficients(c, len(g.grid.Values[k]))
+			}
+		}
+		for _, at := range combinations(a, g.grid.Values) {
+			one := answered{of: i, query: slices.Clone(query)}
+			for j, k := range a.GroupBy {
+				one.query[k] = make([]float64, len(g.grid.Values[k]))
+				one.query[k][at[j]] = 1
+				one.group = append(one.group, g.grid.Values[k][at[j]])
+			}
+			shares, err := g.choice.Measurable.Estimate(i, one.query)
+			if err != nil {
+				return misuse("", "%v", err)
+			}
+			for _, s := range shares {
+				work += len(s.Rows)
+			}
+			if work > maxWork {
+				return misuse("ask fewer questions together", "the answers take more than %d additions", maxWork)
+			}
+			g.answers = append(g.answers, one)
+		}
+	}
+	return nil
+}
+
+// combinations returns the indices of the values of an answer's groups, in the order of its GROUP BY.
+func combinations(a curator.GridAnswer, values [][]any) [][]int {
+	out := [][]int{nil}
+	for _, k := range a.GroupBy {
+		c := a.Columns[k]
+		own := c.Values
+		if c.All {
+			own = nil
+			for v := range values[k] {
+				own = append(own, v)
+			}
+		}
+		var next [][]int
+		for _, left := range out {
+			for _, v := range own {
+				next = append(next, append(slices.Clone(left), v))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// ask measures the plan.
+func (g *gridded) ask(ctx context.Context, c *curator.Session) (*Answer, error) {
+	e, err := c.ExplainStrategy(ctx, g.strategy)
+	if err != nil {
+		return nil, err
+	}
+	if data, err := g.choice.Record(); err == nil && e.Affordable { // so that only those who pay fill the disk
+		c.KeepChoice(g.of, data)
+	}
+	m, err := c.MeasureStrategy(ctx, g.strategy)
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.answer(m.Parts)
+	if err != nil {
+		return nil, err
+	}
+	out.ID, out.Limits, out.Price, out.Remaining, out.Replayed = m.ID, m.Limits, m.Price, m.Remaining, m.Replayed
+	return out, nil
+}
+
+// explain states the price and the errors of ask.
+func (g *gridded) explain(ctx context.Context, c *curator.Session) (*Answer, error) {
+	e, err := c.ExplainStrategy(ctx, g.strategy)
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.answer(e.Parts)
+	if err != nil {
+		return nil, err
+	}
+	out.Limits, out.Price, out.Remaining, out.Replayed, out.Affordable = e.Limits, e.Price, e.Remaining, e.Replayed, e.Affordable
+	return out, nil
+}
+
+// answer returns the answers from the measured parts, without values if the parts have none.
+func (g *gridded) answer(parts []curator.MeasuredPart) (*Answer, error) {
+	out := &Answer{SQL: g.grid.SQL, Confidence: g.confidence}
+	unit, _ := g.grid.Unit.Float64()
+	released := make([][]float64, len(parts))
+	for i, p := range parts {
+		for _, y := range p.Values {
+			f, _ := new(big.Float).SetInt(y).Float64()
+			released[i] = append(released[i], f)
+		}
+	}
+	sum := 0.0
+	for _, a := range g.answers {
+		of := g.grid.Answers[a.of]
+		n := Count{Question: of.Question, Name: of.Name, Group: a.group}
+		shares, err := g.choice.Measurable.Estimate(a.of, a.query)
+		if err != nil {
+			return nil, err
+		}
+		var off noise.Combination
+		for _, s := range shares {
+			times := map[float64]float64{}
+			for j, w := range s.Weights {
+				times[math.Abs(w)*(1+1e-9)]++ // rounded up, beyond the rounding of the weights
+				if released[s.Part] != nil {
+					n.Value += w * released[s.Part][s.Rows[j]]
+				}
+			}
+			for _, w := range slices.Sorted(maps.Keys(times)) {
+				off.Add(w, parts[s.Part].Noise, times[w])
+			}
+		}
+		n.Value, n.StdDev, n.HalfWidth = n.Value*unit, off.StdDev()*unit, off.Quantile(g.alpha)*unit
+		n.Low, n.High = n.Value-n.HalfWidth, n.Value+n.HalfWidth
+		if strings.HasPrefix(g.grid.SQL, "SELECT count(*)") { // a count is not negative
+			n.Low, n.High = max(0, n.Low), max(0, n.High)
+		}
+		sum += n.StdDev * n.StdDev
+		out.Counts = append(out.Counts, n)
+	}
+	g.candidates(out, math.Sqrt(sum/float64(len(out.Counts))))
+	return out, nil
+}
+
+// candidates states the expected errors, the measured plan's first. Those of the others are proportional to it.
+func (g *gridded) candidates(out *Answer, deviation float64) {
+	own := g.choice.Measurable
+	out.Candidates = []Candidate{{Name: own.Name, StdDev: deviation}}
+	for _, c := range g.choice.Candidates {
+		if c.Name != own.Name {
+			out.Candidates = append(out.Candidates, Candidate{Name: c.Name, StdDev: deviation * c.RMSE / own.RMSE})
+		}
+	}
+	out.Bound = deviation * g.choice.Bound / own.RMSE
+}
+
+// Comparison is what could be measured for the questions of a batch, with exact expected errors.
+type Comparison struct {
+	*product.Choice
+	Workload  *product.Workload
+	Grid      *curator.Grid
+	Unit      strategy.Unit
+	Deviation float64 // of the noise of one count, or of a sum, alone at the same price: the unit of all errors
+}
+
+// Compare compares what could be measured for the questions of a batch, whatever their conditions are. It spends
+// nothing, and reads no row of a table with units.
+func Compare(ctx context.Context, c *curator.Session, b Batch) (*Comparison, error) {
+	w, g, err := Workload(ctx, c, b)
+	if err != nil {
+		return nil, err
+	}
+	out := &Comparison{Workload: w, Grid: g, Unit: strategy.Epsilon}
+	if g.Price.Rho != "" {
+		out.Unit = strategy.Rho
+	}
+	if out.Choice, err = product.Choose(w, out.Unit); err != nil {
+		return nil, misuse("ask fewer questions together", "%v", err)
+	}
+	total, err := linear.NewStrategy(linear.Product{linear.Identity(1)})
+	if err != nil {
+		return nil, err
+	}
+	request := b.Request
+	request.SQL = g.SQL
+	e, err := c.ExplainStrategy(ctx, curator.Strategy{Request: request, Parts: []curator.StrategyPart{{Queries: total}}})
+	if err != nil {
+		return nil, err
+	}
+	unit, _ := g.Unit.Float64()
+	out.Deviation = e.Parts[0].Noise.StdDev() * unit
+	return out, nil
+}
