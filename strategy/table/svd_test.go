@@ -14,8 +14,10 @@ import (
 func TestSVDBound(t *testing.T) {
 	s := &table.Space{Hierarchy: places(t, 1, 3, 2), Sizes: []int{2, 3}}
 	goals := []table.Goal{
-		{Margin: table.Margin{Level: 0, Keys: 3}, Weight: 1}, {Margin: table.Margin{Level: 1, Keys: 2}, Weight: 3},
-		{Margin: table.Margin{Level: 2, Keys: 1}, Weight: 1}, {Margin: table.Margin{Level: 1}, Weight: 2},
+		{Margin: table.Margin{Level: 0, Keys: 3}, Weight: 1},
+		{Margin: table.Margin{Level: 1, Keys: 2}, Weight: 3},
+		{Margin: table.Margin{Level: 2, Keys: 1}, Weight: 1},
+		{Margin: table.Margin{Level: 1}, Weight: 2},
 	}
 	const n, variance = 36, 2.5
 	gram := mat.NewSymDense(n, nil)

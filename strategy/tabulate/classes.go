@@ -96,9 +96,7 @@ type view struct {
 // view returns the view of a table with the given classes.
 func (g *group) view(s *Spec, t *Table, keys table.Keys) view {
 	out := view{of: []int{0}, labels: [][]string{make([]string, len(t.Columns))}, merged: [][]int{nil}}
-	for i, column := range t.Columns { // the label of a total is not one of a class
-		out.labels[0][i] = column
-	}
+	copy(out.labels[0], t.Columns) // the label of a total, which no class has
 	for k, c := range g.classes {
 		if keys>>k&1 == 0 {
 			continue

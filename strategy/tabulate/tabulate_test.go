@@ -221,6 +221,7 @@ func TestKeysAreThoseOfTheSpecification(t *testing.T) {
 // FuzzParse checks that no text of a specification makes the parser panic, and that a valid one names its tables.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(specText))
+	f.Add([]byte(classesText))
 	f.Add([]byte("version: 1\ntables: [{name: t, from: p, measure: {sum: x}, weight: 1e3, totals: {a: {b: 1}}}]"))
 	f.Add([]byte("version: 1\nhierarchies: {h: {key: k, levels: [a, b], file: f.csv}}\ntables: [{name: t, from: p, rows: [a]}]"))
 	f.Add([]byte("version: 1\nhierarchies: {h: {key: k, levels: [a], places: [x, x]}}\ntables: 3"))
