@@ -25,13 +25,15 @@ func ChartOf(r *curator.Release) plot.Chart {
 			measures = append(measures, i)
 		}
 	}
+	others := othersOf(r, keys)
+	keys = slices.DeleteFunc(keys, others.is)
 	measures = onAxis(&c, r, measures)
 	if len(measures) > plot.MaxPanels {
 		c.Caption += fmt.Sprintf("; the first %d of %d columns", plot.MaxPanels, len(measures))
 		measures = measures[:plot.MaxPanels]
 	}
 	rows := slices.Clone(r.Rows)
-	groups, series := scales(r, keys)
+	groups, series := scales(r, keys, others)
 	if len(groups.keys) == 1 && orderly(rows, groups.keys[0]) {
 		c.Ordered = true
 		slices.SortStableFunc(
@@ -48,6 +50,45 @@ func ChartOf(r *curator.Release) plot.Chart {
 		c.Panels = append(c.Panels, panelOf(r.Columns[m], rows, m, groups, series))
 	}
 	return c
+}
+
+// othersColumn is the column that says which row has all groups that are not released; none if there is no such row. The row
+// is a group by itself, and not one of the group whose keys are NULL.
+type othersColumn struct {
+	any    bool
+	column int
+}
+
+func (o othersColumn) is(column int) bool { return o.any && column == o.column }
+
+// has reports whether a row has all groups that are not released.
+func (o othersColumn) has(row curator.Row) bool { return o.any && row[o.column].Key == true }
+
+// othersOf finds that column: it comes last, and is true in one row, whose other keys are NULL.
+func othersOf(r *curator.Release, keys []int) othersColumn {
+	if len(keys) < 2 {
+		return othersColumn{}
+	}
+	o, found := othersColumn{true, keys[len(keys)-1]}, 0
+	if o.column != len(r.Columns)-1 || !strings.HasPrefix(r.Columns[o.column].Name, "other") {
+		return othersColumn{}
+	}
+	for _, row := range r.Rows {
+		if _, is := row[o.column].Key.(bool); !is {
+			return othersColumn{}
+		}
+		if !o.has(row) {
+			continue
+		}
+		found++
+		if slices.ContainsFunc(keys[:len(keys)-1], func(k int) bool { return row[k].Key != nil }) {
+			return othersColumn{}
+		}
+	}
+	if found != 1 {
+		return othersColumn{}
+	}
+	return o
 }
 
 // onAxis leaves out columns of dates and texts, which have no place on a numeric axis, unless there are no other
@@ -134,18 +175,19 @@ func MarkOf(e *curator.Estimate) plot.Mark {
 type scale struct {
 	keys   []int
 	each   bool // each row has a position of its own, even if keys repeat
+	others othersColumn
 	names  []string
 	places map[string]int
 }
 
 // scales divides the keys between groups and series. Keys may fail to identify rows, because SELECT may omit some.
 // There are then no series, and rows with the same name are drawn side by side.
-func scales(r *curator.Release, keys []int) (groups, series scale) {
-	groups.keys = keys
-	all := scale{keys: keys}
+func scales(r *curator.Release, keys []int, others othersColumn) (groups, series scale) {
+	groups.keys, groups.others = keys, others
+	all := scale{keys: keys, others: others}
 	all.read(r.Rows)
 	groups.each = len(all.names) < len(r.Rows)
-	if len(keys) > 1 && !groups.each {
+	if len(keys) > 1 && !groups.each && !others.any {
 		fewest := plot.MaxSeries
 		for _, k := range keys {
 			by := scale{keys: []int{k}}
@@ -177,6 +219,9 @@ func (a *scale) read(rows []curator.Row) {
 // id returns a text that identifies a row's keys. Unlike the name, it distinguishes NULL from the text 'NULL'.
 func (a *scale) id(row curator.Row) string {
 	var b strings.Builder
+	if a.others.has(row) {
+		b.WriteString("others ")
+	}
 	for _, k := range a.keys {
 		fmt.Fprintf(&b, "%T %q %t ", row[k].Key, fmt.Sprint(row[k].Key), row[k].Summed)
 	}
@@ -184,6 +229,9 @@ func (a *scale) id(row curator.Row) string {
 }
 
 func (a *scale) name(row curator.Row) string {
+	if a.others.has(row) {
+		return "others"
+	}
 	parts := make([]string, len(a.keys))
 	for i, k := range a.keys {
 		parts[i] = cellKey(row[k])
