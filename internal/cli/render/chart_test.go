@@ -64,7 +64,9 @@ func TestChartOf(t *testing.T) {
 				curator.Row{key(nil), about(6), key(false)},
 				curator.Row{key(nil), about(7), key(true)},
 			),
-			[]string{"a", "NULL", "others"}, nil, false, [][]float64{{5, 6, 7}},
+			[]string{"a", "NULL", "others"},
+			nil, false,
+			[][]float64{{5, 6, 7}},
 		},
 		"a key that is named other": {
 			release(
@@ -73,7 +75,10 @@ func TestChartOf(t *testing.T) {
 				curator.Row{key("a"), about(6), key(true)},
 				curator.Row{key("b"), about(7), key(true)},
 			),
-			[]string{"a", "b"}, []string{"false", "true"}, false, [][]float64{{5, -1}, {6, 7}},
+			[]string{"a", "b"},
+			[]string{"false", "true"},
+			false,
+			[][]float64{{5, -1}, {6, 7}},
 		},
 		"text as it comes": {
 			release([]curator.Column{keyColumn("k"), n}, curator.Row{key("b"), about(1)}, curator.Row{key("a"), about(2)}, curator.Row{key(nil), about(3)}),
