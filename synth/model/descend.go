@@ -19,8 +19,8 @@ const rounding = 1e-14
 // from the potentials. Acceleration then adds a growing share of the last change of the potentials, until that change
 // points uphill.
 //
-// At each check, and whenever there is no momentum, the multiple is searched: it grows, and is halved until the loss
-// falls by half of what the gradient promises. The other steps are not searched, which halves the evaluations. If the
+// At each check, whenever there is no momentum, and until a step is too long, the multiple is searched: it grows, and is
+// halved until the loss falls by half of what the gradient promises. The other steps are not searched, which halves the evaluations. If the
 // loss has not fallen from one check to the next, the fit goes back to the best point, and makes shorter steps for a
 // while. So the losses at the checks never rise.
 //
@@ -56,7 +56,7 @@ func (s *solver) descend() {
 			s.longest *= relax
 		}
 		s.keep()
-		searched := check || momentum == 0
+		searched := check || momentum == 0 || s.opening
 		if searched {
 			next, falls := s.search()
 			if !falls { // no step is short enough for floating-point numbers
@@ -127,12 +127,17 @@ func (s *solver) keep() {
 
 // search finds a step from the stored point and makes it. It returns the loss, and whether there is such a step.
 func (s *solver) search() (loss float64, falls bool) {
-	s.step = min(s.step*growth, s.longest)
+	factor := growth
+	if s.opening {
+		factor = 2
+	}
+	s.step = min(s.step*factor, s.longest)
 	for range 60 {
 		if loss, falls = s.move(s.step); falls {
 			return loss, true
 		}
 		s.step /= 2
+		s.opening = false
 	}
 	return loss, false
 }

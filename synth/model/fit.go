@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"dither/synth/internal/layout"
 )
@@ -88,6 +89,7 @@ type solver struct {
 	measures []*measure
 	step     float64 // the last multiple of the gradient
 	longest  float64 // the largest multiple
+	opening  bool    // no step has been too long yet
 }
 
 // newSolver checks the arguments of Fit, and lays out the model.
@@ -146,7 +148,7 @@ func newSolver(d *Domain, measurements []Measurement, o Options) (*solver, error
 		return nil, err
 	}
 	s.step = 1 / (o.Total * max(weights, 1e-300))
-	s.longest = 1e9 * s.step
+	s.longest, s.opening = 1e9*s.step, true
 	s.resume(o.From)
 	return s, nil
 }
@@ -217,6 +219,10 @@ func (s *solver) layOut(within []set, most float64) error {
 	return nil
 }
 
+// depth is the largest difference of the potentials of a factor that a fit starts from. Cells without rows have far
+// lower potentials, from which a later measurement would raise them only in many steps.
+const depth = 15
+
 // resume takes the potentials of an earlier model.
 func (s *solver) resume(from *Model) {
 	if from == nil {
@@ -230,7 +236,10 @@ func (s *solver) resume(from *Model) {
 	}
 	for _, f := range s.model.factors {
 		if e := earlier[f.set]; e != nil && !f.fixed && len(e.potential) == len(f.potential) {
-			copy(f.potential, e.potential)
+			most := slices.Max(e.potential)
+			for i, v := range e.potential {
+				f.potential[i] = max(v, most-depth)
+			}
 			f.changed = true
 		}
 	}
