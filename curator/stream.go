@@ -54,6 +54,7 @@ type StreamReport struct {
 	Analyst              string
 	Ended                bool // all periods are released
 	GivenUp              bool // the owner gave the stream up
+	Damaged              bool // an entry of the stream in the ledger cannot be read; only Streams returns such a report
 	Columns              []string
 	Window               int    // the number of periods of a window
 	Confidence           string // of the intervals, a decimal
@@ -301,6 +302,16 @@ func (c *Owner) AdvanceStream(ctx context.Context, name string, until int, o Str
 	return c.reported(r, o)
 }
 
+// EndStream gives a stream up. No further period is released, and its table no longer gets a version at each sealing. Its
+// releases remain, and its price stays spent.
+func (c *Owner) EndStream(ctx context.Context, name string) (*StreamReport, error) {
+	r, err := c.kernel.EndContinual(ctx, name)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	return c.streamTerms(r), nil
+}
+
 // resumed plans a recorded stream again, under the policy in force. The policy's limits on prices do not apply, because
 // the stream is paid.
 func (c *Owner) resumed(r *release.ContinualRecord) (*release.Continual, error) {
@@ -331,8 +342,15 @@ func (c *Session) ReadStream(name string, o StreamOptions) (*StreamReport, error
 	return c.reported(r, o)
 }
 
-// Streams returns all streams of the home, without their releases.
-func (c *Session) Streams() ([]StreamReport, error) {
+// Streams returns all streams of the home, without their releases. An analyst whom the policy does not permit to ask is
+// refused. A stream with an entry that cannot be read is Damaged.
+func (c *Session) Streams(o StreamOptions) ([]StreamReport, error) {
+	if err := c.asks(&o.Analyst); err != nil {
+		return nil, err
+	}
+	if err := c.permitted(Question{Analyst: o.Analyst}); err != nil {
+		return nil, err
+	}
 	all, err := c.kernel.Continuals()
 	if err != nil {
 		return nil, c.public(err)
@@ -366,7 +384,7 @@ func (c *Session) streamTerms(r *release.ContinualRecord) *StreamReport {
 		ID: r.Name(), Name: r.Terms.Name, SQL: r.Terms.SQL, Every: r.Terms.Every, From: r.Terms.From,
 		Periods: r.Terms.Periods, Rows: r.Terms.Rows, PerPeriod: r.Terms.PerPeriod, Key: r.Terms.Identity,
 		Price: c.loss(r.Price), Window: r.Terms.Window, Declared: r.Terms.Window, Decay: r.Terms.Decay,
-		Analyst: r.Analyst, Ended: r.Ended, GivenUp: r.GivenUp,
+		Analyst: r.Analyst, Ended: r.Ended, GivenUp: r.GivenUp, Damaged: r.Damaged,
 	}
 	for _, k := range r.Terms.Keys {
 		out.Columns = append(out.Columns, k.Name)

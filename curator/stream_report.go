@@ -245,6 +245,7 @@ func (r *StreamReport) MarshalJSON() ([]byte, error) {
 		Key        []string  `json:"key"`
 		Ended      bool      `json:"ended"`
 		GivenUp    bool      `json:"given_up,omitempty"`
+		Damaged    bool      `json:"damaged,omitempty"`
 		Price      Loss      `json:"price"`
 		Window     int       `json:"window"`
 		Decay      decimal   `json:"decay,omitempty"`
@@ -256,7 +257,7 @@ func (r *StreamReport) MarshalJSON() ([]byte, error) {
 		Choice     members   `json:"choice,omitempty"`
 	}{
 		r.Name, orNull(r.ID), r.SQL, r.Every, r.From.Format(time.RFC3339), r.Periods, released, r.Rows, r.PerPeriod, r.Key, r.Ended,
-		r.GivenUp, r.Price, r.Window, decimal(r.Decay), r.Remaining, decimal(r.Confidence), append([]members{}, rows...), append([]members{}, expected...), advances,
+		r.GivenUp, r.Damaged, r.Price, r.Window, decimal(r.Decay), r.Remaining, decimal(r.Confidence), append([]members{}, rows...), append([]members{}, expected...), advances,
 		r.Choice.members(),
 	})
 }

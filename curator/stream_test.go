@@ -190,7 +190,7 @@ func TestStreamAdvances(t *testing.T) {
 	if err != nil || b.Spent.Rho != "20000" {
 		t.Errorf("%+v, %v", b.Spent, err)
 	}
-	if all, err := h.owner.Streams(); err != nil || len(all) != 1 || !all[0].Ended {
+	if all, err := h.owner.Streams(StreamOptions{}); err != nil || len(all) != 1 || !all[0].Ended {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -539,5 +539,42 @@ func TestStreamSensitivities(t *testing.T) {
 	if r.Mechanism.Sensitivity != m.L2Squared().String() ||
 		change.L2Squared().Cmp(m.L2Squared().Lsh(m.L2Squared(), 1)) != 0 {
 		t.Errorf("%+v, %s", r.Mechanism, m.L2Squared())
+	}
+}
+
+// TestStreamsEnd: a stream that is given up releases no further period. Its releases remain, its price stays spent, and its table is sealed like any other.
+func TestStreamsEnd(t *testing.T) {
+	h := newStreamHome(t)
+	h.create()
+	h.seal("7,1,north")
+	before := h.counts()
+	end := func() error {
+		_, err := h.owner.EndStream(t.Context(), "visits_by_day")
+		return err
+	}
+	if r, err := h.owner.EndStream(t.Context(), "visits_by_day"); err != nil || !r.GivenUp || r.Ended {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	h.open()
+	h.clock.set(h.from.Add(50 * time.Hour))
+	for name, err := range map[string]error{"advanced": second(h.advance()), "ended again": end()} {
+		if codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "was given up") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if r, err := h.owner.ReadStream("visits_by_day", StreamOptions{}); err != nil || roundedCounts(t, r) != before || !r.GivenUp {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if s, err := h.owner.Seal(t.Context(), "visits", SealOptions{}); err != nil || !s.Unchanged {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if b, err := h.owner.Budget(); err != nil || b.Spent.Rho != "20000" {
+		t.Errorf("%+v, %v", b.Spent, err)
+	}
+	if _, err := h.owner.EndStream(t.Context(), "another"); codeOf(err) != CodeUsage {
+		t.Errorf("no stream: %v", err)
+	}
+	if all, err := h.owner.Streams(StreamOptions{}); err != nil || len(all) != 1 || !all[0].GivenUp {
+		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -86,28 +86,39 @@ func (c *Continual) Advance(ctx context.Context, until int) (*ContinualRecord, e
 // continues refuses a stream that does not exist, has ended, or was declared under other declarations, and a suspended
 // analyst.
 func (c *Continual) continues(r *ContinualRecord) error {
-	refused := func(how Ending, message, hint string) error {
-		return &EndedError{How: how, Message: message, Hint: hint}
+	if err := ongoing(r, c.terms.Name); err != nil {
+		return err
 	}
-	switch {
-	case r == nil:
-		return refused(Misused, fmt.Sprintf("there is no stream %q", c.terms.Name), "create it with `dither stream create`")
-	case r.GivenUp:
-		return refused(Over, "the stream was given up; its price stays spent", "create another stream")
-	case r.Ended:
-		return refused(Over, fmt.Sprintf("all %d periods of the stream are released", r.Terms.Periods),
-			"create another stream for further periods")
-	case r.Terms.Meaning != c.terms.Meaning || costsAsPlanned(r.Price, c.target.Price) != nil || r.Mechanism != c.look.mechanisms[0]:
-		return refused(Unsupported,
-			"the declaration of the table's unit, of the neighbours, or of a column of the question has changed "+
+	if r.Terms.Meaning != c.terms.Meaning || costsAsPlanned(r.Price, c.target.Price) != nil || r.Mechanism != c.look.mechanisms[0] {
+		return &EndedError{
+			How: Unsupported,
+			Message: "the declaration of the table's unit, of the neighbours, or of a column of the question has changed " +
 				"since the stream was created",
-			"restore the declaration, or create another stream")
+			Hint: "restore the declaration, or create another stream",
+		}
 	}
 	state, err := c.kernel.ledger.State()
 	if err != nil {
 		return err
 	}
 	return state.Suspended(r.Analyst)
+}
+
+// ongoing refuses a stream that does not exist, or has ended.
+func ongoing(r *ContinualRecord, name string) error {
+	refused := func(how Ending, message, hint string) error {
+		return &EndedError{How: how, Message: message, Hint: hint}
+	}
+	switch {
+	case r == nil:
+		return refused(Misused, fmt.Sprintf("there is no stream %q", name), "create it with `dither stream create`")
+	case r.GivenUp:
+		return refused(Over, "the stream was given up; its price stays spent", "create another stream")
+	case r.Ended:
+		return refused(Over, fmt.Sprintf("all %d periods of the stream are released", r.Terms.Periods),
+			"create another stream for further periods")
+	}
+	return nil
 }
 
 // late writes the first private file of a stream whose creation was interrupted, from the version that was the newest

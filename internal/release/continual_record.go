@@ -24,6 +24,7 @@ type ContinualRecord struct {
 	Advances  []ContinualAdvance
 	Ended     bool // all periods are released
 	GivenUp   bool // the owner cancelled the reservation
+	Damaged   bool // an entry of the stream cannot be read; only [Kernel.Continuals] returns such a record
 
 	entry   ledger.Hash
 	version int       // of the table, when the stream was created
@@ -90,12 +91,15 @@ func (k *Kernel) Continuals() (out []*ContinualRecord, err error) {
 		if r, ok := e.Body.(ledger.Reservation); ok && isContinual(r) {
 			record, err := newRecord(e, r)
 			if err != nil {
-				return err
+				record = &ContinualRecord{ID: e.Index, Damaged: true}
 			}
 			by[e.Index] = record
 			out = append(out, record)
 		}
-		return addTo(by, e)
+		if id, err := addTo(by, e); err != nil {
+			by[id].Damaged = true // a damaged stream does not hide the others
+		}
+		return nil
 	})
 	return out, err
 }
@@ -120,7 +124,10 @@ func (k *Kernel) continual(name string) (*ContinualRecord, error) {
 		return nil, err
 	}
 	by := map[uint64]*ContinualRecord{id: r}
-	err = k.ledger.EntriesHaving(id+1, fmt.Sprintf(`"reservation":%d`, id), func(e ledger.Entry) error { return addTo(by, e) })
+	err = k.ledger.EntriesHaving(id+1, fmt.Sprintf(`"reservation":%d`, id), func(e ledger.Entry) error {
+		_, err := addTo(by, e)
+		return err
+	})
 	return r, err
 }
 
@@ -174,24 +181,24 @@ func (k *Kernel) ContinualOn(table string) (bool, error) {
 // ContinualNamed returns the stream of a name, or nil if there is none.
 func (k *Kernel) ContinualNamed(name string) (*ContinualRecord, error) { return k.continual(name) }
 
-// addTo adds an entry to the record of the stream that it belongs to.
-func addTo(by map[uint64]*ContinualRecord, e ledger.Entry) error {
+// addTo adds an entry to the record of the stream that it belongs to, and returns the stream's number.
+func addTo(by map[uint64]*ContinualRecord, e ledger.Entry) (id uint64, err error) {
 	switch b := e.Body.(type) {
 	case ledger.Step:
 		if r := by[b.Reservation]; r != nil {
-			return r.add(e, b.Values)
+			return r.ID, r.add(e, b.Values)
 		}
 	case ledger.Release:
 		if r := by[b.Reservation]; r != nil {
 			r.Ended = true
-			return r.add(e, b.Values)
+			return r.ID, r.add(e, b.Values)
 		}
 	case ledger.Failure:
 		if r := by[b.Reservation]; r != nil {
 			r.GivenUp = true
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // add adds the releases of an advance.

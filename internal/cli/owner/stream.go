@@ -17,7 +17,7 @@ import (
 // Stream is the command `dither stream`.
 var Stream = console.Verb{
 	Name:  "stream",
-	Args:  "create NAME | advance NAME | show NAME | list",
+	Args:  "create NAME | advance NAME | show NAME | end NAME | list",
 	About: "release a count for each day of a horizon, under one price (owner)",
 	Run:   runStream,
 }
@@ -64,10 +64,10 @@ func runStream(s *console.Console, args []string) error {
 		return err
 	}
 	if len(rest) == 1 && rest[0] == "list" {
-		return s.Asking(func(c *curator.Session) error { return listStreams(s, c) })
+		return s.Asking(func(c *curator.Session) error { return listStreams(s, c, f.options) })
 	}
 	if len(rest) != 2 {
-		return console.Usage("stream create NAME, stream advance NAME, stream show NAME, or stream list")
+		return console.Usage("stream create NAME, stream advance NAME, stream show NAME, stream end NAME, or stream list")
 	}
 	d.Name, d.Analyst = rest[1], f.options.Analyst
 	switch rest[0] {
@@ -75,6 +75,8 @@ func runStream(s *console.Console, args []string) error {
 		return createStream(s, f)
 	case "advance":
 		return advanceStream(s, f)
+	case "end":
+		return endStream(s, d.Name)
 	case "show":
 		return s.Asking(func(c *curator.Session) error {
 			r, err := c.ReadStream(d.Name, f.options)
@@ -84,7 +86,7 @@ func runStream(s *console.Console, args []string) error {
 			return errors.Join(showStream(s, r), drawStream(f.picture.File, r))
 		})
 	}
-	return console.Usage("stream create, advance, show or list, not %q", rest[0])
+	return console.Usage("stream create, advance, show, end or list, not %q", rest[0])
 }
 
 // createStream declares and pays for a stream, or explains it.
@@ -145,6 +147,22 @@ func advanceStream(s *console.Console, f streamFlags) error {
 			return err
 		}
 		return errors.Join(showStream(s, r), drawStream(f.picture.File, r))
+	})
+}
+
+// endStream gives a stream up.
+func endStream(s *console.Console, name string) error {
+	return s.With(func(c *curator.Owner) error {
+		r, err := c.EndStream(s.Context(), name)
+		if err != nil {
+			return err
+		}
+		if s.Format == "json" {
+			return s.JSON(r)
+		}
+		s.Print("stream %s (%s) is given up: no further period is released; its releases remain, and its price of %s stays spent\n",
+			r.Name, r.ID, r.Price)
+		return nil
 	})
 }
 
@@ -229,8 +247,8 @@ func expectedRows(n int) (out []int) {
 }
 
 // listStreams prints all streams of the home.
-func listStreams(s *console.Console, c *curator.Session) error {
-	all, err := c.Streams()
+func listStreams(s *console.Console, c *curator.Session, o curator.StreamOptions) error {
+	all, err := c.Streams(o)
 	if err != nil {
 		return err
 	}
@@ -241,6 +259,10 @@ func listStreams(s *console.Console, c *curator.Session) error {
 		s.Print("there are no streams\n")
 	}
 	for _, r := range all {
+		if r.Damaged {
+			s.Print("%s (%s): an entry of this stream in the ledger cannot be read\n", render.Printable(r.Name), r.ID)
+			continue
+		}
 		released, state := 0, ""
 		if n := len(r.Advances); n > 0 {
 			released = r.Advances[n-1].Last
