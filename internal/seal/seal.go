@@ -100,6 +100,8 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		return Version{}, report, err
 	}
 	defer shelf.unlock()
+	// the time before the source is read: it depends on no row, and a stream counts rows by it
+	begun := now(opt).UTC().Truncate(time.Second)
 	published, err := shelf.read()
 	if err != nil {
 		return Version{}, report, err
@@ -147,7 +149,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	v := Version{
 		Table: t.Name, Number: opt.next(published), Rows: report.Facts.Rows,
-		Sealed: now(opt).UTC().Truncate(time.Second),
+		Sealed: begun,
 		Schema: schemaDigest(t), SourceSHA256: digest, SourceBytes: src.size, Facts: report.Facts, Stored: storedOf(t),
 	}
 	if len(contents) > 1 {
