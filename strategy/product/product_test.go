@@ -97,11 +97,13 @@ func unions(t *testing.T) map[string][]Term {
 			{Factors: []Factor{prefixes(t, 6), Total(5)}, Weight: 3}, {Factors: []Factor{Total(6), ranges(t, 5)}},
 		},
 		"marginals": {
-			{Factors: []Factor{Values(2), Values(3), Total(4)}}, {Factors: []Factor{Values(2), Total(3), Values(4)}},
+			{Factors: []Factor{Values(2), Values(3), Total(4)}},
+			{Factors: []Factor{Values(2), Total(3), Values(4)}},
 			{Factors: []Factor{Total(2), Values(3), Values(4)}},
 		},
 		"levels": {
-			{Factors: []Factor{Of(levels), Values(3)}}, {Factors: []Factor{Of(sets), Total(3)}, Weight: 2},
+			{Factors: []Factor{Of(levels), Values(3)}},
+			{Factors: []Factor{Of(sets), Total(3)}, Weight: 2},
 			{Factors: []Factor{Total(5), Total(3)}},
 		},
 		"one term": {{Factors: []Factor{Of(sets), prefixes(t, 4), Values(2)}}},
