@@ -181,13 +181,13 @@ func NewWorkload(terms ...Term) (*Workload, error) {
 func (w *Workload) summary() string {
 	h := sha256.New()
 	for _, c := range w.columns {
-		fmt.Fprintf(h, "column %d\n", c.cells)
+		_, _ = fmt.Fprintf(h, "column %d\n", c.cells)
 		for _, f := range c.factors {
-			fmt.Fprintf(h, "%s\n", f.digest())
+			_, _ = fmt.Fprintf(h, "%s\n", f.digest())
 		}
 	}
 	for _, t := range w.terms {
-		fmt.Fprintf(h, "term %v %x %v\n", t.of, math.Float64bits(t.weight), t.from)
+		_, _ = fmt.Fprintf(h, "term %v %x %v\n", t.of, math.Float64bits(t.weight), t.from)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
