@@ -22,9 +22,11 @@ func (g *group) choose(ctx context.Context, c *curator.Session, s *Spec) error {
 	if err := g.candidates(ctx, c, goals); err != nil {
 		return err
 	}
-	if g.choice, err = table.Choose(g.space, goals, g.options, g.power); err != nil {
+	if g.choice, err = divideAmong(g.space, goals, g.options, g.power); err != nil {
 		return misuse("", "%v", err)
 	}
+	g.kept = g.choiceOf(goals)
+	g.recall(c)
 	g.bound = math.NaN()
 	if cost := g.options[0].Cost; !slices.ContainsFunc(g.options, func(o table.Option) bool { return o.Cost != cost }) {
 		// Otherwise, as under change-one, some counts need less noise than one count alone.

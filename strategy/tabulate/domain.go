@@ -25,6 +25,7 @@ type group struct {
 	fixed    map[[2]int]int64
 	request  curator.Request // with the group's share of the price
 	options  []table.Option
+	kept     string // what determines the choice
 	choice   *table.Choice
 	power    table.Power
 	bound    float64 // that of the singular values; NaN if it was not computed
