@@ -1,9 +1,11 @@
 package curator
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -263,6 +265,55 @@ func TestStrategiesRefuse(t *testing.T) {
 	}
 	if got := spent(t, c); got != "0" {
 		t.Errorf("refusals cost %s", got)
+	}
+}
+
+// A strategy whose sensitivity takes too long to compute is refused at once, and the hint names one that fits.
+func TestStrategiesRefuseLongArithmetic(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if err := Init(home); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "policy.yaml", `
+version: 1
+population: {name: places}
+budget: {rho: 1, delta: 1e-6}
+tables:
+  places:
+    source: {csv: places.csv}
+    unit: row
+    columns:
+      x: {type: integer, bounds: [0, 511]}
+      y: {type: integer, bounds: [0, 511]}
+`)
+	write(t, home, "places.csv", "x,y\n1,2\n")
+	c := openHome(t, home)
+	if _, err := c.Seal(t.Context(), "places", SealOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		top     int64
+		refused bool
+	}{{linear.MaxEntry, true}, {1 << 25, false}} {
+		products := make([]linear.Product, linear.MaxProducts)
+		for i := range products {
+			row := make([]int64, 512)
+			for j := range row {
+				row[j] = of.top - int64(i+j)%2
+			}
+			m := must[linear.Matrix](t)(linear.Dense([][]int64{row}))
+			products[i] = linear.Product{m, m}
+		}
+		s := must[linear.Strategy](t)(linear.NewStrategy(products...))
+		_, err := c.ExplainStrategy(t.Context(), Strategy{
+			Request: Request{SQL: "SELECT COUNT(*) FROM places GROUP BY x, y", Rho: "0.1"},
+			Parts:   []StrategyPart{{Keys: []int{0, 1}, Queries: s}},
+		})
+		var e *Error
+		if refused := errors.As(err, &e) && strings.Contains(e.Hint, "below 2¹²⁸"); refused != of.refused || !refused && err != nil {
+			t.Errorf("entries up to %d: %v", of.top, err)
+		}
 	}
 }
 

@@ -160,7 +160,7 @@ func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 	if len(parts) < 1 || len(parts) > MaxLinearParts {
 		return &Error{Message: fmt.Sprintf("a measurement has between 1 and %d parts, not %d", MaxLinearParts, len(parts))}
 	}
-	total, work, cells, numbers := int64(0), int64(0), 0, 0
+	total, work, steps, cells, numbers := int64(0), int64(0), 0.0, 0, 0
 	looks := map[string]*bounded.Statement{} // by their keys
 	for i, part := range parts {
 		if part.Weight < 0 || part.Weight > maxPartWeight {
@@ -182,6 +182,13 @@ func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 			return &Error{
 				Message: fmt.Sprintf("the strategies take more than %d additions, in all parts together", int64(linear.MaxWork)),
 				Hint:    "use sparser matrices; or divide the parts, and the price, among several measurements",
+			}
+		}
+		if steps += of.Strategy.Steps(c.neighbours() == privacy.ChangeOne); steps > linear.MaxSteps {
+			return &Error{
+				Message: "the sensitivities of the strategies take too long to compute, in all parts together",
+				Hint: "use entries so small that the squared norm of every column is below 2¹²⁸, or fewer products; " +
+					"or divide the parts, and the price, among several measurements",
 			}
 		}
 		out.Parts = append(out.Parts, of)

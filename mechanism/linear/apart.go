@@ -2,6 +2,7 @@ package linear
 
 import (
 	"math/big"
+	"slices"
 )
 
 const (
@@ -44,14 +45,7 @@ func (s Strategy) Apart(lo, hi *big.Int) (l1, l2squared *big.Int) {
 // aligned returns the matrices by factor and then by product, if the factors of all products have the same numbers of
 // columns. Otherwise it multiplies the matrices of each product out, if that is little work, or returns nil.
 func (s Strategy) aligned() [][]Matrix {
-	same := true
-	for _, p := range s.products[1:] {
-		same = same && len(p) == len(s.products[0])
-		for k := 0; same && k < len(p); k++ {
-			same = p[k].columns == s.products[0][k].columns
-		}
-	}
-	if same {
+	if s.sameFactors() {
 		by := make([][]Matrix, len(s.products[0]))
 		for _, p := range s.products {
 			for k, m := range p {
@@ -72,6 +66,12 @@ func (s Strategy) aligned() [][]Matrix {
 		out = append(out, m)
 	}
 	return [][]Matrix{out}
+}
+
+// sameFactors reports whether the factors of all products have the same numbers of columns.
+func (s Strategy) sameFactors() bool {
+	columns := func(a, b Matrix) bool { return a.columns == b.columns }
+	return !slices.ContainsFunc(s.products, func(p Product) bool { return !slices.EqualFunc(p, s.products[0], columns) })
 }
 
 // multiplied returns the product as one matrix. It returns ErrParameter if an entry exceeds MaxEntry.
@@ -198,12 +198,12 @@ func combined(left [][]*big.Int, right map[string][]pair) (out [][]*big.Int) {
 // It returns nil if a number may exceed 63 bits.
 func kindsOf(all []Matrix, squared bool) map[string][]pair {
 	n := all[0].columns
-	var norms [][]*big.Int
+	var norms [][]twoWords
 	var dense [][][]int64
 	for _, m := range all {
 		of := m.norms(squared)
 		for _, x := range of {
-			if x.BitLen() > 62 { // by the Cauchy–Schwarz inequality, an inner product is at most the larger norm
+			if x.hi != 0 || x.lo>>62 != 0 { // by the Cauchy–Schwarz inequality, an inner product is at most the larger norm
 				return nil
 			}
 		}
@@ -216,7 +216,7 @@ func kindsOf(all []Matrix, squared bool) map[string][]pair {
 		for j := range n {
 			key = key[:0]
 			for p := range all {
-				of[p] = pair{norms[p][i].Int64(), norms[p][j].Int64(), common(dense[p][i], dense[p][j], squared)}
+				of[p] = pair{int64(norms[p][i].lo), int64(norms[p][j].lo), common(dense[p][i], dense[p][j], squared)}
 				key = of[p].append(key)
 			}
 			if _, known := out[string(key)]; !known {

@@ -147,48 +147,105 @@ func TestNormsAreThoseOfTheMatrix(t *testing.T) {
 	}
 }
 
-// The norms of columns with large entries are exact too, in words and in integers of any size.
+// The norms of columns with large entries are exact too, in two words and in integers of any size.
 func TestNormsOfLargeEntries(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for range 300 {
 		var products []Product
-		var all [][]*big.Int // by row and column
+		sums := [2][8]big.Int{} // L1 norms and squared L2 norms of the columns
 		for range 1 + r.IntN(4) {
-			entries := make([][]int64, 1+r.IntN(3))
-			for i := range entries {
-				row := make([]*big.Int, 4)
-				for j := range row {
-					v := (r.Int64N(3) - 1) << r.IntN(41)
-					entries[i], row[j] = append(entries[i], v), big.NewInt(v)
+			var p Product
+			norms := [2][]*big.Int{{big.NewInt(1)}, {big.NewInt(1)}}
+			for _, columns := range [][]int{{8}, {2, 4}, {2, 2, 2}}[r.IntN(3)] {
+				entries, own := make([][]int64, 1+r.IntN(3)), [2][]big.Int{make([]big.Int, columns), make([]big.Int, columns)}
+				for i := range entries {
+					for j := range columns {
+						v := (r.Int64N(3) - 1) << r.IntN(41)
+						entries[i] = append(entries[i], v)
+						x := big.NewInt(max(v, -v))
+						own[0][j].Add(&own[0][j], x)
+						own[1][j].Add(&own[1][j], x.Mul(x, x))
+					}
 				}
-				all = append(all, row)
+				m, err := Dense(entries)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p = append(p, m)
+				for k := range norms {
+					var next []*big.Int
+					for _, left := range norms[k] {
+						for j := range own[k] {
+							next = append(next, new(big.Int).Mul(left, &own[k][j]))
+						}
+					}
+					norms[k] = next
+				}
 			}
-			m, err := Dense(entries)
-			if err != nil {
-				t.Fatal(err)
+			products = append(products, p)
+			for k := range sums {
+				for j, n := range norms[k] {
+					sums[k][j].Add(&sums[k][j], n)
+				}
 			}
-			products = append(products, Product{m})
 		}
 		s, err := NewStrategy(products...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l1, l2 := new(big.Int), new(big.Int)
-		for j := range 4 {
-			n1, n2 := new(big.Int), new(big.Int)
-			for _, row := range all {
-				n1.Add(n1, new(big.Int).Abs(row[j]))
-				n2.Add(n2, new(big.Int).Mul(row[j], row[j]))
-			}
-			if n1.Cmp(l1) > 0 {
-				l1 = n1
-			}
-			if n2.Cmp(l2) > 0 {
-				l2 = n2
+		var most [2]big.Int
+		for k := range most {
+			for j := range sums[k] {
+				if sums[k][j].Cmp(&most[k]) > 0 {
+					most[k].Set(&sums[k][j])
+				}
 			}
 		}
-		if got1, got2 := s.Norms(); got1.Cmp(l1) != 0 || got2.Cmp(l2) != 0 {
-			t.Fatalf("norms %s and %s, want %s and %s", got1, got2, l1, l2)
+		if got1, got2 := s.Norms(); got1.Cmp(&most[0]) != 0 || got2.Cmp(&most[1]) != 0 {
+			t.Fatalf("norms %s and %s, want %s and %s", got1, got2, &most[0], &most[1])
+		}
+	}
+}
+
+// stacked returns a stack of so many products of two matrices of so many columns, whose entries are at most top. No column
+// has the largest norm of each product.
+func stacked(t *testing.T, products, columns int, top int64) Strategy {
+	t.Helper()
+	all := make([]Product, products)
+	for i := range all {
+		row := make([]int64, columns)
+		for j := range row {
+			row[j] = top - int64(i+j)%2
+		}
+		m, err := Dense([][]int64{row})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = Product{m, m}
+	}
+	s, err := NewStrategy(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Norms in words take few steps even for the largest strategies, and many products of large entries take too many.
+// Comparing the columns of one strategy is always within the limit.
+func TestStepsWeighTheArithmetic(t *testing.T) {
+	for _, c := range []struct {
+		products, columns int
+		top               int64
+		fits              bool
+	}{
+		{MaxProducts, 2048, 1 << 25, true},
+		{MaxProducts, 512, MaxEntry, false},
+		{MaxProducts, 64, MaxEntry, true},
+		{8, 128, 9, true},
+	} {
+		s := stacked(t, c.products, c.columns, c.top)
+		if steps := s.Steps(true); steps <= MaxSteps != c.fits {
+			t.Errorf("%+v: %g steps, and the limit is %g", c, steps, float64(MaxSteps))
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"slices"
 
 	"dither/mechanism/internal/parameter"
@@ -196,62 +195,6 @@ func (m Matrix) widest() *big.Int {
 		}
 	}
 	return most
-}
-
-// norms returns the L1 norm of each column, or the squares of the L2 norms.
-func (m Matrix) norms(squared bool) []*big.Int {
-	// a run adds to a difference array, whose prefix sums are the norms
-	out := make([]*big.Int, m.columns+1)
-	for j := range out {
-		out[j] = new(big.Int)
-	}
-	for _, row := range m.rows {
-		for _, r := range row {
-			v := big.NewInt(max(r.Value, -r.Value))
-			if squared {
-				v.Mul(v, v)
-			}
-			out[r.From].Add(out[r.From], v)
-			out[r.To].Sub(out[r.To], v)
-		}
-	}
-	for j := 1; j < m.columns; j++ {
-		out[j].Add(out[j], out[j-1])
-	}
-	return out[:m.columns]
-}
-
-// wordNorms is norms for a matrix whose largest entry and number of rows prove that all norms are below 2⁶³. It returns
-// nil for any other matrix.
-func (m Matrix) wordNorms(squared bool) []uint64 {
-	top := uint64(1)
-	for _, row := range m.rows {
-		for _, r := range row {
-			top = max(top, uint64(max(r.Value, -r.Value)))
-		}
-	}
-	size := bits.Len64(top) + bits.Len(uint(len(m.rows)))
-	if squared {
-		size += bits.Len64(top)
-	}
-	if size > 63 {
-		return nil
-	}
-	out := make([]uint64, m.columns+1) // as in norms, modulo 2⁶⁴
-	for _, row := range m.rows {
-		for _, r := range row {
-			v := uint64(max(r.Value, -r.Value))
-			if squared {
-				v *= v
-			}
-			out[r.From] += v
-			out[r.To] -= v
-		}
-	}
-	for j := 1; j < m.columns; j++ {
-		out[j] += out[j-1]
-	}
-	return out[:m.columns]
 }
 
 // encode appends a text of the matrix that no other matrix has.

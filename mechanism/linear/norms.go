@@ -16,26 +16,12 @@ func (s Strategy) Norms() (l1, l2squared *big.Int) { return s.largest(false), s.
 // largest returns the largest norm of a column: the L1 norm, or the square of the L2 norm. It keeps the norms of one
 // product at a time.
 func (s Strategy) largest(squared bool) *big.Int {
-	bound, attained, first := new(big.Int), new(big.Int), 0
-	for i, p := range s.products {
-		norms := p.norms(squared)
-		most, at := big.NewInt(1), 0
-		for k, of := range norms {
-			j, top := of.largest()
-			most.Mul(most, top)
-			at = at*p[k].columns + j
-		}
-		if i == 0 {
-			first = at
-		}
-		bound.Add(bound, most)
-		attained.Add(attained, p.norm(norms, first))
-	}
+	bound, attained := s.boundOnNorms(squared)
 	switch {
-	case len(s.products) == 1 || attained.Cmp(bound) == 0:
+	case attained:
 		return bound
-	case bound.BitLen() <= 63:
-		return new(big.Int).SetUint64(s.largestWord(squared))
+	case bound.BitLen() <= 128:
+		return s.largestTwo(squared)
 	}
 	sums := make([]big.Int, s.columns)
 	for _, p := range s.products {
@@ -53,75 +39,96 @@ func (s Strategy) largest(squared bool) *big.Int {
 	return most
 }
 
-// largestWord returns the largest norm of a column, if all are below 2⁶³.
-func (s Strategy) largestWord(squared bool) uint64 {
-	sums := make([]uint64, s.columns)
+// boundOnNorms returns the sum of the products' largest norms of a column, and whether one column is known to attain it.
+func (s Strategy) boundOnNorms(squared bool) (bound *big.Int, attained bool) {
+	bound, sum, first := new(big.Int), new(big.Int), 0 // sum is the norm of the column with the first product's largest norm
+	for i, p := range s.products {
+		norms := p.norms(squared)
+		most, at := big.NewInt(1), 0
+		for k, of := range norms {
+			j, top := largest(of)
+			most.Mul(most, top.integer())
+			at = at*p[k].columns + j
+		}
+		if i == 0 {
+			first = at
+		}
+		bound.Add(bound, most)
+		sum.Add(sum, p.norm(norms, first))
+	}
+	return bound, len(s.products) == 1 || sum.Cmp(bound) == 0
+}
+
+// largestTwo returns the largest norm of a column, if all are below 2¹²⁸. It computes modulo 2¹²⁸, so partial products may
+// overflow.
+func (s Strategy) largestTwo(squared bool) *big.Int {
+	sums := make([]twoWords, s.columns)
+	product, next := make([]twoWords, 0, s.columns), make([]twoWords, 0, s.columns)
 	for _, p := range s.products {
-		product := []uint64{1}
-		for k, of := range p.norms(squared) {
-			next := make([]uint64, 0, len(product)*p[k].columns)
+		product = append(product[:0], twoWords{lo: 1})
+		for _, of := range p.norms(squared) {
+			next = next[:0]
 			for _, a := range product {
-				for j := range p[k].columns {
-					next = append(next, a*of.word(j))
+				for _, b := range of {
+					next = append(next, a.times(b))
 				}
 			}
-			product = next
+			product, next = next, product
 		}
 		for j, n := range product {
-			sums[j] += n
+			sums[j] = sums[j].plus(n)
 		}
 	}
-	return slices.Max(sums)
+	_, most := largest(sums)
+	return most.integer()
 }
 
 // norms returns the norms of the columns of each matrix.
-func (p Product) norms(squared bool) []columnNorms {
-	out := make([]columnNorms, len(p))
+func (p Product) norms(squared bool) [][]twoWords {
+	out := make([][]twoWords, len(p))
 	for k, m := range p {
-		if out[k].words = m.wordNorms(squared); out[k].words == nil {
-			out[k].wide = m.norms(squared)
-		}
+		out[k] = m.norms(squared)
 	}
 	return out
 }
 
 // norm returns the norm of a column of the product, from the norms of the matrices' columns.
-func (p Product) norm(norms []columnNorms, column int) *big.Int {
+func (p Product) norm(norms [][]twoWords, column int) *big.Int {
 	out := big.NewInt(1)
 	for k, m := range slices.Backward(p) {
-		out.Mul(out, norms[k].at(column%m.columns))
+		out.Mul(out, norms[k][column%m.columns].integer())
 		column /= m.columns
 	}
 	return out
 }
 
-// columnNorms are the norms of a matrix's columns: words if all are below 2⁶³, and otherwise integers of any size.
-type columnNorms struct {
-	words []uint64
-	wide  []*big.Int
+// largest returns the index of the first largest norm, and this norm.
+func largest(norms []twoWords) (at int, most twoWords) {
+	for j, n := range norms {
+		if most.less(n) {
+			at, most = j, n
+		}
+	}
+	return at, most
 }
 
-func (n columnNorms) at(j int) *big.Int {
-	if n.words != nil {
-		return new(big.Int).SetUint64(n.words[j])
+// norms returns the L1 norm of each column, or the squares of the L2 norms. An entry is at most MaxEntry = 2⁴⁰ and a
+// matrix has at most MaxSide = 2²² rows, so they are at most 2¹⁰².
+func (m Matrix) norms(squared bool) []twoWords {
+	// a run adds to a difference array, whose prefix sums are the norms
+	out := make([]twoWords, m.columns+1)
+	for _, row := range m.rows {
+		for _, r := range row {
+			v := twoWords{lo: uint64(max(r.Value, -r.Value))}
+			if squared {
+				v = v.times(v)
+			}
+			out[r.From] = out[r.From].plus(v)
+			out[r.To] = out[r.To].minus(v)
+		}
 	}
-	return n.wide[j]
-}
-
-// word returns the norm modulo 2⁶⁴.
-func (n columnNorms) word(j int) uint64 {
-	if n.words != nil {
-		return n.words[j]
+	for j := 1; j < m.columns; j++ {
+		out[j] = out[j].plus(out[j-1])
 	}
-	return n.wide[j].Uint64()
-}
-
-// largest returns the first column with the largest norm, and this norm.
-func (n columnNorms) largest() (int, *big.Int) {
-	if n.words != nil {
-		top := slices.Max(n.words)
-		return slices.Index(n.words, top), new(big.Int).SetUint64(top)
-	}
-	top := slices.MaxFunc(n.wide, (*big.Int).Cmp)
-	return slices.Index(n.wide, top), top
+	return out[:m.columns]
 }
