@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dither/internal/post"
 	"dither/internal/release"
@@ -184,8 +185,7 @@ func (s *combination) several(out *Release, parts []*combined) error {
 		return err
 	}
 	out.Price, out.Replayed, out.Notes, out.Truncation, out.RowsBound = s.c.loss(all), true, nil, nil, nil
-	limits := *parts[0].release.Limits
-	for i, p := range parts {
+	for _, p := range parts {
 		r := p.release
 		out.Questions = append(out.Questions, &Measured{
 			SQL: p.inner.SQL, Columns: r.Columns, ID: r.ID, Price: r.Price, Replayed: r.Replayed, Limits: r.Limits,
@@ -196,10 +196,29 @@ func (s *combination) several(out *Release, parts []*combined) error {
 				out.Notes = append(out.Notes, note)
 			}
 		}
-		if i > 0 && r.Limits.Text != limits.Text {
-			limits = Limits{Text: limits.Text + "; and in " + r.ID + ", " + r.Limits.Text, Unit: limits.Unit}
-		}
 	}
-	out.Limits = &limits
+	out.Limits = limitsTogether(out.Questions)
 	return nil
+}
+
+// limitsTogether returns what bounds several measured questions. If it is not the same for all of them, the words name the
+// releases, and the other fields have only what is the same for all.
+func limitsTogether(all []*Measured) *Limits {
+	first := *all[0].Limits
+	var texts []string
+	by := map[string][]string{} // the releases, by the words
+	for _, m := range all {
+		text := m.Limits.Text
+		if by[text] == nil {
+			texts = append(texts, text)
+		}
+		by[text] = append(by[text], m.ID)
+	}
+	if len(texts) == 1 {
+		return &first
+	}
+	for i, text := range texts {
+		texts[i] = "n " + strings.Join(by[text], ", ") + ": " + text
+	}
+	return &Limits{Text: "i" + strings.Join(texts, ". I"), Unit: first.Unit}
 }

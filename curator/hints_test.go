@@ -59,7 +59,7 @@ func TestHintsArePasted(t *testing.T) {
 // maps the words that stand for the question's own in the hint, with ␣ for a space; without an entry for …, it is what the
 // refusal says there. part is the tried part of a hint with several. Each hint of the planner's sources is here.
 var pasted = []struct{ hint, sql, as, part string }{
-	{"write EXTRACT(epoch FROM a - b) / 86400 for days, / 3600 for hours", "SELECT AVG(«booked_at - TIMESTAMP '2024-01-01'») FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
+	{"write EXTRACT(epoch FROM a - b) / 86400 for days, or EXTRACT(epoch FROM a - b) / 3600 for hours", "SELECT AVG(«booked_at - TIMESTAMP '2024-01-01'») FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
 	{"write EXTRACT(epoch FROM a - b) / 86400 for days", "SELECT AVG(«EXTRACT(epoch FROM AGE(booked_at, TIMESTAMP '2024-01-01'))») FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
 	{"write INTERVAL '1 day 02:00:00'", "SELECT COUNT(*) FROM trips WHERE booked_at > TIMESTAMP '2024-01-01' + «INTERVAL '26' HOUR TO SECOND»", "", ""},
 	{"write INTERVAL '1 day', '3 months', '1 year 2 months' or '01:30:00'", "SELECT COUNT(*) FROM trips WHERE booked_at > TIMESTAMP '2024-01-01' + «INTERVAL 'soon'»", "", "INTERVAL '1 day'"},

@@ -47,7 +47,7 @@ func spanPart(x *query.Call, field string, e *bounded.Expr) (*bounded.Expr, erro
 		"day": value.DayMicros, "hour": value.ClockMicros("hour"), "minute": value.ClockMicros("minute"), "second": 1,
 	}[field]
 	if length == 0 {
-		return nil, Refuse(x.At, "write EXTRACT(epoch FROM a - b) / 86400 for days, / 3600 for hours",
+		return nil, Refuse(x.At, "write EXTRACT(epoch FROM a - b) / 86400 for days, or EXTRACT(epoch FROM a - b) / 3600 for hours",
 			"EXTRACT of an interval has day, hour, minute, second and epoch, and not %q", field)
 	}
 	var err error

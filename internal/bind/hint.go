@@ -107,7 +107,7 @@ func arithmeticHint(a, b *bounded.Expr) string {
 	clock := func(e *bounded.Expr) bool { return ReadsText(e.Type) }
 	switch {
 	case a.Type == value.Interval || b.Type == value.Interval:
-		return "EXTRACT(epoch FROM a - b) / 86400 is a number of days; a date or a timestamp takes constants such as INTERVAL '1 day'"
+		return "for the days between two times, write EXTRACT(epoch FROM a - b) / 86400; add a constant such as INTERVAL '1 day' to a date or a timestamp"
 	case a.Type == value.Timestamp || b.Type == value.Timestamp:
 		return "write t + INTERVAL '1 day', or t::date + 1"
 	case clock(a) || clock(b):

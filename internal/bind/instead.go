@@ -38,8 +38,9 @@ var otherFunctions = map[string]instead{
 	"json_agg":     {1, "COUNT(DISTINCT $1)", listsRows},
 	"jsonb_agg":    {1, "COUNT(DISTINCT $1)", listsRows},
 	"any_value":    {1, "MODE($1)", listsRows},
-	"first":        {1, "MODE($1)", listsRows},
+	"first":        {1, "MODE($1)", listsRows}, // also with a second argument, the time that orders the rows
 	"last":         {1, "MODE($1)", listsRows},
+	"histogram":    {4, "WIDTH_BUCKET($1, $2, $3, $4)", "it has several numbers; group by the bins, and select COUNT(*) of each"},
 
 	"today":   {-1, "CURRENT_DATE", ""},
 	"getdate": {-1, "CURRENT_DATE", ""},
@@ -122,11 +123,12 @@ var alsoOverAnswer = map[string]bool{"first": true, "last": true, "any_value": t
 
 // sql returns what to write for the call.
 func (o instead) sql(x *query.Call) string {
-	args := []string{"x", "y", "z"}
-	if len(x.Args) == o.args {
+	args := []string{"x", "y", "z", "n"}
+	timed := x.Name == "first" || x.Name == "last"
+	if len(x.Args) == o.args || timed && len(x.Args) == o.args+1 {
 		for i, a := range x.Args[:min(len(x.Args), len(args))] {
 			args[i] = written(a)
 		}
 	}
-	return strings.NewReplacer("$1", args[0], "$2", args[1], "$3", args[2]).Replace(o.write)
+	return strings.NewReplacer("$1", args[0], "$2", args[1], "$3", args[2], "$4", args[3]).Replace(o.write)
 }

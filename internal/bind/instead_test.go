@@ -35,8 +35,9 @@ var calls = map[string]string{
 	"log2":    "SELECT SUM(«log2(age)») FROM people",
 	"product": "SELECT «product(income)» FROM people",
 
-	"random": "SELECT COUNT(*) FROM people WHERE income > «random()»",
-	"rand":   "SELECT COUNT(*) FROM people WHERE income > «rand()»",
+	"random":    "SELECT COUNT(*) FROM people WHERE income > «random()»",
+	"rand":      "SELECT COUNT(*) FROM people WHERE income > «rand()»",
+	"histogram": "SELECT «histogram(age, 0, 100, 10)», COUNT(*) FROM people GROUP BY 1",
 }
 
 // samples are calls for groups of functions that take the same arguments.
@@ -128,6 +129,11 @@ func TestInsteadOfFormatsAndUnits(t *testing.T) {
 		if _, err := plan.Build(p, plan.Request{SQL: strings.Replace(sql, call, want, 1)}); err != nil {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+	_, err = plan.Build(p, plan.Request{SQL: "SELECT last(town, day) FROM people"}) // ordered by time, as databases of time series have it
+	var e *bind.Error
+	if !errors.As(err, &e) || e.Hint != "write MODE(town)" {
+		t.Errorf("%v", err)
 	}
 	for first, same := range map[string]string{
 		"make_date(EXTRACT(year FROM day), EXTRACT(month FROM day)::int, 1)": "date_trunc('month', day)::date",

@@ -332,7 +332,7 @@ func Numeric(e *bounded.Expr, at query.Pos) error {
 	if !IsNumber(e.Type) {
 		hint := ""
 		if e.Type == value.Interval {
-			hint = "write EXTRACT(epoch FROM a - b) / 86400 for days, / 3600 for hours"
+			hint = "write EXTRACT(epoch FROM a - b) / 86400 for days, or EXTRACT(epoch FROM a - b) / 3600 for hours"
 		}
 		return Refuse(at, hint, "a number is needed here, and this is of type %s", e.Type)
 	}

@@ -65,22 +65,10 @@ func (s Span) String() string {
 
 // IntervalText returns the text of an interval of microseconds as PostgreSQL shows it: days, and a time of day.
 func IntervalText(micros int64) string {
-	days, rest := micros/DayMicros, micros%DayMicros
-	var out []string
-	if days != 0 || rest == 0 {
-		unit := " days"
-		if days == 1 {
-			unit = " day"
-		}
-		out = append(out, strconv.FormatInt(days, 10)+unit)
+	if micros == 0 {
+		return "0 days"
 	}
-	switch {
-	case rest < 0:
-		out = append(out, "-"+timeText(-rest))
-	case rest > 0:
-		out = append(out, timeText(rest))
-	}
-	return strings.Join(out, " ")
+	return Span{Days: micros / DayMicros, Micros: micros % DayMicros}.Text()
 }
 
 // Text returns the span as PostgreSQL writes it, for example "1 year 2 mons -3 days +04:05:06.5". ParseSpan reads it.
