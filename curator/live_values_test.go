@@ -14,6 +14,45 @@ import (
 	"dither/internal/seal"
 )
 
+// The rows of a public table on a server are refused where they may change. Those of a copy are answered, and are those of the
+// sealed version, until the copy is made again.
+func TestLivePublicRows(t *testing.T) {
+	c := liveLooks(t)
+	owner := strings.Replace(os.Getenv("DITHER_TEST_CLINIC"), strings.Fields(os.Getenv("DITHER_TEST_CLINIC"))[1], "user=owner", 1)
+	q := Question{SQL: "SELECT name FROM regions ORDER BY name"}
+	if _, err := c.Answer(t.Context(), q); codeOf(err) != CodePolicy {
+		t.Errorf("in place: %v", err)
+	}
+	beside := Question{SQL: "SELECT r.name, q.n FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region) q JOIN regions r ON r.name = q.region"}
+	if _, err := c.Answer(t.Context(), beside); err == nil || !strings.Contains(err.Error(), "--copy") {
+		t.Errorf("in place, beside an answer: %v", err)
+	}
+	copied := func() {
+		t.Helper()
+		if _, err := c.Seal(t.Context(), "regions", SealOptions{Copy: "copies"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(c *Owner, want ...string) {
+		t.Helper()
+		r := must[*Release](t)(c.Answer(t.Context(), q))
+		var names []string
+		for _, row := range r.Rows {
+			names = append(names, fmt.Sprint(row[0].Key))
+		}
+		if !r.Free || !slices.Equal(names, want) {
+			t.Errorf("%q, want %q; free: %v", names, want, r.Free)
+		}
+	}
+	copied()
+	check(c, "north", "south")
+	pgtest.Exec(t, owner, "INSERT INTO clinic.regions VALUES ('west')")
+	check(c, "north", "south")
+	check(openHome(t, c.home), "north", "south") // it reads them again
+	copied()
+	check(c, "north", "south", "west")
+}
+
 // Values that a column takes from a public table on a server are those of its sealed version, whatever the table holds by then: the same question is
 // given again, with the same groups, until the table is sealed again. What a version does not hold is refused, with what to do.
 func TestLiveValues(t *testing.T) {

@@ -1,0 +1,82 @@
+package free
+
+import (
+	"strings"
+	"testing"
+
+	"dither/internal/policy"
+)
+
+const freePolicy = `
+version: 1
+population: {name: town}
+budget: {epsilon: 10}
+tables:
+  people:
+    source: {csv: people.csv}
+    unit: row
+    columns:
+      ward: {type: text, values: [north, east, south]}
+      deck: {type: text, values: [a, b], nullable: true}
+      age: {type: integer, bounds: [1, 115]}
+      note: {type: text}
+`
+
+// answered returns the columns and rows of an answer as a text, "rows" if the question needs rows, or "refused".
+func answered(t *testing.T, p *policy.Policy, sql string) string {
+	t.Helper()
+	a, err := Of(p, sql)
+	switch {
+	case err != nil:
+		return "refused"
+	case a == nil:
+		return "rows"
+	}
+	out := []string{strings.Join(a.Columns, ",")}
+	for _, row := range a.Rows {
+		var cells []string
+		for _, v := range row {
+			cells = append(cells, v.String())
+		}
+		if len(row) != len(a.Columns) {
+			t.Errorf("%s: %d values in %d columns", sql, len(row), len(a.Columns))
+		}
+		out = append(out, strings.Join(cells, ","))
+	}
+	return strings.Join(out, ";")
+}
+
+// Constants and declared values are answered from the question and the policy. Every other question needs rows, and gets
+// no free answer: it is nil, or a refusal.
+func TestOf(t *testing.T) {
+	p, err := policy.Decode([]byte(freePolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		"SELECT 1":                         "expr;1",
+		"SELECT 7 / 2 AS a, 'x' AS b":      "a,b;3,x",
+		"SELECT 1 AS a WHERE 1 > 2":        "a",
+		"SELECT 1 AS a LIMIT 0":            "a",
+		"SELECT ward":                      "refused",
+		"SELECT COUNT(*)":                  "refused",
+		"SELECT DISTINCT ward FROM people": "ward;east;north;south",
+		"SELECT DISTINCT ward AS w FROM people ORDER BY w DESC LIMIT 2":    "w;south;north",
+		"SELECT ward FROM people GROUP BY ward ORDER BY 1":                 "ward;east;north;south",
+		"SELECT DISTINCT ward FROM people WHERE ward <> 'east' ORDER BY 1": "ward;north;south",
+		"SELECT DISTINCT deck FROM people ORDER BY deck":                   "deck;a;b;NULL",
+		"SELECT DISTINCT deck FROM people WHERE deck IS NOT NULL":          "deck;a;b",
+		// which values the rows have is a fact about them
+		"SELECT COUNT(*) FROM people":                               "rows",
+		"SELECT ward FROM people":                                   "rows",
+		"SELECT DISTINCT note FROM people":                          "rows",
+		"SELECT ward, COUNT(*) FROM people GROUP BY ward":           "rows",
+		"SELECT DISTINCT ward FROM people WHERE age > 50":           "refused",
+		"SELECT DISTINCT ward FROM people WHERE note = 'x'":         "refused",
+		"SELECT ward FROM people GROUP BY ward HAVING COUNT(*) > 5": "rows",
+	} {
+		if got := answered(t, p, sql); got != want {
+			t.Errorf("%s: %s, want %s", sql, got, want)
+		}
+	}
+}
