@@ -13,9 +13,9 @@ import (
 // attributes. They are sums of the same independent measurements. So a marginal summed over an attribute equals the
 // marginal without it, up to the rounding of floating-point numbers. All estimates are unbiased.
 type Estimate struct {
-	Release *curator.StrategyMeasurement // what was measured
-	plan    *Plan
-	parts   map[subset]*part
+	Releases []*curator.StrategyMeasurement // what was measured: one release, or several for a large plan
+	plan     *Plan
+	parts    map[subset]*part
 }
 
 // part is the measured part of one subset of attributes, reconstructed: (⊗ R_k⁺)(⊗ R_k x + z).

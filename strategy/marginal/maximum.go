@@ -33,7 +33,7 @@ func (w *Workload) Minimax() (*Plan, float64, error) {
 			}
 		}
 	}
-	p := &Plan{Name: "residual planner (maximum)", factors: w.factors(flat), residuals: w.residuals()}
+	p := &Plan{limits: releaseLimits, Name: "residual planner (maximum)", factors: w.factors(flat), residuals: w.residuals()}
 	s := newSearch(p)
 	terms := 0
 	for _, t := range p.residuals.terms {

@@ -30,31 +30,42 @@ func DomainOf(ctx context.Context, s *curator.Session, r curator.Request, names 
 	return NewDomain(attributes...)
 }
 
-// Strategy returns the request that measures the plan. The i-th key of the question is the i-th attribute of the
-// domain. The shares of the price are integers of the plan's shares, rounded to a relative precision of at least 2⁻⁴⁰
-// of the largest.
+// Strategies returns the requests that measure the plan, each of which is one release. Most plans need one. The i-th key
+// of the question is the i-th attribute of the domain. The shares of the price are integers of the plan's shares, rounded
+// to a relative precision of at least 2⁻⁴⁰ of the largest.
+//
+// A plan of more than 2²⁰ numbers, or 2²³ cells, has several releases. Their prices are the shares of the request's
+// price, rounded down to 18 digits. So they add up to at most the price.
 //
 // It returns an error if the sizes of the domain are not those of the question, so nothing is spent on a plan for other
 // data.
-func (p *Plan) Strategy(ctx context.Context, s *curator.Session, r curator.Request) (curator.Strategy, error) {
-	out := curator.Strategy{Request: r}
+func (p *Plan) Strategies(ctx context.Context, s *curator.Session, r curator.Request) ([]curator.Strategy, error) {
 	asked, err := s.Domain(ctx, r)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	d := p.Domain()
 	if len(asked.Values) != len(d.attributes) {
-		return out, fmt.Errorf(
+		return nil, fmt.Errorf(
 			"marginal: the question has %d keys, and the domain %d attributes", len(asked.Values), len(d.attributes),
 		)
 	}
 	for i, a := range d.attributes {
 		if n := len(asked.Values[i]); n != a.Size {
-			return out, fmt.Errorf(
+			return nil, fmt.Errorf(
 				"marginal: key %d of the question has %d known values, and attribute %q has %d", i+1, n, a.Name, a.Size,
 			)
 		}
 	}
+	parts, err := p.measured()
+	if err != nil {
+		return nil, err
+	}
+	return divided(r, asked.Price, parts, p.limits)
+}
+
+// measured returns the parts that the plan measures.
+func (p *Plan) measured() (out []curator.StrategyPart, err error) {
 	largest := 0.0
 	for _, share := range p.shares {
 		largest = max(largest, share)
@@ -70,7 +81,7 @@ func (p *Plan) Strategy(ctx context.Context, s *curator.Session, r curator.Reque
 			matrix, known := matrices[p.factors[m]]
 			if !known {
 				if matrix, err = p.factors[m].integers(); err != nil {
-					return out, err
+					return nil, err
 				}
 				matrices[p.factors[m]] = matrix
 			}
@@ -80,9 +91,9 @@ func (p *Plan) Strategy(ctx context.Context, s *curator.Session, r curator.Reque
 			product = linear.Product{linear.Identity(1)}
 		}
 		if part.Queries, err = linear.NewStrategy(product); err != nil {
-			return out, err
+			return nil, err
 		}
-		out.Parts = append(out.Parts, part)
+		out = append(out, part)
 	}
 	return out, nil
 }
@@ -115,33 +126,65 @@ func (f *factor) integers() (linear.Matrix, error) {
 	return linear.Dense(f.rows)
 }
 
-// Explain states the price and the noise of [Plan.Measure], at no cost.
+// Explain states the price and the noise of [Plan.Measure], at no cost. The price is that of all releases.
 func (p *Plan) Explain(
 	ctx context.Context, s *curator.Session, r curator.Request,
 ) (*curator.StrategyExplanation, error) {
-	q, err := p.Strategy(ctx, s, r)
+	all, err := p.Strategies(ctx, s, r)
 	if err != nil {
 		return nil, err
 	}
-	return s.ExplainStrategy(ctx, q)
+	x, _, err := explained(ctx, s, r, all)
+	return x, err
 }
 
 // Measure measures the plan for the price of the request, and returns estimates of all marginals that it determines. The
 // question is as for [DomainOf]. Its keys are the attributes of the plan's domain, in order.
 //
-// The loss is the price: the kernel divides it among the parts, and proves the sensitivity of each integer matrix. The
-// request for a plan in ρ should have a price in ρ, and one in ε a price in ε. Otherwise the shares are not the best
-// ones, but the estimates and their variances are right, because they use the noise that was drawn.
+// The loss is at most the price: the kernel divides it among the parts, and proves the sensitivity of each integer
+// matrix. The request for a plan in ρ should have a price in ρ, and one in ε a price in ε. Otherwise the shares are not
+// the best ones, but the estimates and their variances are right, because they use the noise that was drawn.
+//
+// A large plan takes several releases (see [Plan.Strategies]). Measure plans all of them, and compares the price of those
+// that were not released before with the remaining budget. Only then it measures the first. If it is interrupted, or if
+// other questions spend the budget meanwhile, the releases until then stay recorded and charged. The same call replays
+// them free and pays for the others alone, unless the request is Fresh.
 func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Request) (*Estimate, error) {
-	q, err := p.Strategy(ctx, s, r)
+	all, err := p.Strategies(ctx, s, r)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.MeasureStrategy(ctx, q)
-	if err != nil {
-		return nil, err
+	if len(all) > 1 {
+		x, unpaid, err := explained(ctx, s, r, all)
+		if err != nil {
+			return nil, err
+		}
+		if !x.Affordable {
+			return nil, &curator.Error{
+				Code: curator.CodeExhausted,
+				Message: fmt.Sprintf("the plan needs %d more releases for %s together, and %s remains", unpaid, x.Price.Amount(),
+					x.Remaining.Amount()),
+				Hint: "lower the price, or measure fewer marginals; nothing was measured",
+			}
+		}
 	}
-	e := &Estimate{Release: m, plan: p, parts: map[subset]*part{}}
+	e := &Estimate{plan: p, parts: map[subset]*part{}}
+	for i, q := range all {
+		m, err := s.MeasureStrategy(ctx, q)
+		if err != nil && len(all) > 1 {
+			return nil, fmt.Errorf("marginal: release %d of %d (ask again: those before it are replayed free): %w", i+1, len(all), err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		e.add(m)
+	}
+	return e, nil
+}
+
+// add reconstructs the parts of a release.
+func (e *Estimate) add(m *curator.StrategyMeasurement) {
+	e.Releases = append(e.Releases, m)
 	for _, measured := range m.Parts {
 		unit, _ := measured.Unit.Float64()
 		t := &part{members: measured.Keys, variance: measured.Noise.Variance() * unit * unit}
@@ -150,8 +193,7 @@ func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Reques
 			values[i], _ = v.Float64()
 			values[i] *= unit
 		}
-		t.values = p.solve(t.members, values)
+		t.values = e.plan.solve(t.members, values)
 		e.parts[of(t.members...)] = t
 	}
-	return e, nil
 }

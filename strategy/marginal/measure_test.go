@@ -143,7 +143,7 @@ func TestMarginalsAgree(t *testing.T) {
 		t.Errorf("a cell has the variance %v, expected %v", got.Variances[0], w)
 	}
 	again := must(p.Measure(t.Context(), s, curator.Request{SQL: question, Rho: "100"}))(t)
-	if !again.Release.Replayed || must(again.Marginal("smokes"))(t).Values[0] != one.Values[0] {
+	if !again.Releases[0].Replayed || must(again.Marginal("smokes"))(t).Values[0] != one.Values[0] {
 		t.Error("the measurement was not replayed")
 	}
 	e = again

@@ -25,6 +25,7 @@ type Plan struct {
 	unit      strategy.Unit
 	shares    []float64 // by class: the share of the price of one subset. They add up to 1 over all subsets
 	units     []float64 // by class: the variance of a measurement scaled to L₂ sensitivity 1
+	limits    room      // of one release
 }
 
 // Sum returns ResidualPlanner's plan for the least weighted sum of squared errors: the strategy of plain marginals,
@@ -82,7 +83,7 @@ func (w *Workload) factors(choose func(Attribute) *factor) []*factor {
 // is 1/β² times the square of the L₁ sensitivity for L₂ sensitivity 1, and the best β is proportional to the cube
 // root.
 func (w *Workload) plan(name string, u strategy.Unit, factors []*factor) *Plan {
-	p := &Plan{Name: name, factors: factors, residuals: w.residuals(), unit: u}
+	p := &Plan{limits: releaseLimits, Name: name, factors: factors, residuals: w.residuals(), unit: u}
 	loads := p.loads()
 	p.shares = make([]float64, len(loads))
 	total := 0.0
