@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"internal/pld": {"internal/exact"},
 	// floor 3
 	"internal/gradient": {},
-	"mechanism":         {"internal/entropy", "internal/sample", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy"},
+	"mechanism":         {"internal/entropy", "internal/parallel", "internal/sample", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy"},
 	// what engines found: only mechanism/... can open it
 	"mechanism/internal/opaque":    {"internal/exact", "mechanism/internal/parameter"},
 	"mechanism/internal/parameter": {"internal/exact", "noise", "privacy"},
@@ -118,8 +118,8 @@ var allowed = map[string][]string{
 	"strategy":               {"internal/splitmix", "mechanism/stream", "privacy"}, // whose random beginnings anybody can repeat
 	"strategy/product":       {"mechanism/linear", "strategy"},                     // what to measure for questions about several columns
 	"strategy/answer":        {"curator", "mechanism/linear", "noise", "strategy"},
-	"strategy/marginal":      {"curator", "internal/simplex", "mechanism/linear", "strategy"}, // what to measure for many marginals
-	"strategy/table":         {"internal/simplex"},                                            // tables that add up
+	"strategy/marginal":      {"curator", "internal/simplex", "mechanism/linear", "noise", "strategy"}, // what to measure for many marginals
+	"strategy/table":         {"internal/simplex"},                                                     // tables that add up
 	"strategy/tabulate": {
 		"curator", "internal/exact", "internal/policy", "mechanism/linear", "strategy/table",
 	},

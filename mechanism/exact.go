@@ -40,6 +40,9 @@ var (
 // NewExact returns an Exact that hides a copy of v. It is opaque.NewExact.
 func NewExact(v *big.Int) Exact { return opaque.NewExact(v) }
 
+// NewExacts returns values that hide these integers, in their order. It is opaque.NewExacts.
+func NewExacts(words []int64) []Exact { return opaque.NewExacts(words) }
+
 // NewOrdered returns an Ordered that hides a sequence of values in increasing order, each with its number of rows.
 // It is opaque.NewOrdered.
 func NewOrdered(scan func(yield func(value, count int64) bool) error) Ordered {

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"dither/internal/entropy"
+	"dither/internal/parallel"
 	"dither/internal/sample"
 	"dither/mechanism/internal/opaque"
 	"dither/mechanism/internal/parameter"
@@ -61,14 +62,25 @@ func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	return measure(x, sample.NewLaplace(scale), dist, privacy.PureLoss(m.Epsilon)), nil
 }
 
-// measure adds an independent draw of noisy to each value, and returns the sums with dist and loss.
+const (
+	// drawnTogether is the number of values to which one goroutine adds noise, with a source of its own.
+	drawnTogether = 1 << 14
+	// valueWords is the room for a noisy value, in words: that of a word and its carry.
+	valueWords = 2
+)
+
+// measure adds an independent draw of noisy to each value, and returns the sums with dist and loss. It uses all
+// processors for many values, so noisy must be safe for concurrent use.
 func measure(x []Exact, noisy sample.Sampler, dist noise.Distribution, loss privacy.Loss) Measurement {
-	source := entropy.System()
-	defer source.Wipe()
 	out := Measurement{Values: make([]*big.Int, len(x)), Noise: dist, Loss: loss}
-	for i, e := range x {
-		z := noisy.Draw(source, new(big.Int))
-		out.Values[i] = z.Add(z, opaque.Open(e))
-	}
+	room, digits := make([]big.Int, len(x)), make([]big.Word, len(x)*valueWords)
+	parallel.Each((len(x)+drawnTogether-1)/drawnTogether, func(part int) {
+		source := entropy.System()
+		defer source.Wipe()
+		for i := part * drawnTogether; i < min((part+1)*drawnTogether, len(x)); i++ {
+			z := noisy.Draw(source, room[i].SetBits(digits[i*valueWords:i*valueWords:(i+1)*valueWords]))
+			out.Values[i] = z.Add(z, opaque.Open(x[i]))
+		}
+	})
 	return out
 }

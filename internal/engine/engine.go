@@ -20,6 +20,10 @@ type Engine interface {
 	// Aggregate returns the exact sum of each measure for every cell (group) of b, in the order of
 	// [bounded.Statement.CellKeys]. Its error may quote rows, so only the owner may see it.
 	Aggregate(ctx context.Context, b *bounded.Statement, from Sealed) ([][]mechanism.Exact, error)
+	// Margins returns histograms of b, which has known keys and one measure: for each list of indices of b's keys, the
+	// exact sum by these keys, over all values of the others. The last key of a list changes fastest. It runs b once. Its
+	// error is as that of Aggregate.
+	Margins(ctx context.Context, b *bounded.Statement, keys [][]int, from Sealed) ([][]mechanism.Exact, error)
 	// Groups returns the groups that exist, with the exact sums of their measures, for a statement with unknown
 	// keys ([bounded.Statement.Open]). Its error may quote rows. Once groups are selected (b.Chosen), Aggregate
 	// returns their sums.

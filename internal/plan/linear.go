@@ -30,6 +30,13 @@ const (
 	maxPartWeight    = 1 << 40
 )
 
+// The measurements whose histograms are added up from one result over all of their keys: those of at least jointLooks
+// histograms with at most jointCells cells together. Both numbers are public, and change no answer.
+const (
+	jointLooks = 8
+	jointCells = 1 << 21
+)
+
 // LinearPart requests the answers of a strategy on one histogram.
 type LinearPart struct {
 	// the keys of the histogram, as indices of the question's GROUP BY expressions. The last key changes fastest. With
@@ -49,7 +56,11 @@ type Linear struct {
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
 	Grouped    []int // the index in Base.Keys of each GROUP BY expression, in the question's order
-	digest     string
+	// Joint, if not nil, is the statement with the keys of all parts. The engine runs it once, and adds its groups up to the
+	// histograms of the parts: see [MeasuredPart.Joint]. It counts the rows that the parts' own statements count: see
+	// addParts.
+	Joint  *bounded.Statement
+	digest string
 }
 
 // MeasuredPart is a strategy with the histogram that it reads, its share of the price, its sensitivity and its noise.
@@ -63,6 +74,9 @@ type MeasuredPart struct {
 	// Order has, for each cell of the part in the order of Keys, the index of this cell in Look. It is nil if both
 	// orders are the same.
 	Order []int
+	// Joint has the index in Linear.Joint.Keys of each key of the part, in the order of Keys.
+	Joint []int
+	keys  []int // the index in Base.Keys of each key of the part, in the order of Keys
 }
 
 // BuildLinear plans the measurement of strategies on histograms: SELECT COUNT(*) FROM t WHERE … GROUP BY keys with known
@@ -154,7 +168,8 @@ func (b *measuring) plainHistogram() error {
 //
 // Claim: the proof at [sensitivity.OfStrategy] holds for each part. The statement of a part has some keys of Base, and
 // drops the rows that Base drops for a key with an unknown value. All of these statements have the cap of Base on the
-// rows of one unit, after these conditions. A strategy that sums over further keys repeats the columns of the part's
+// rows of one unit, after these conditions. Linear.Joint is such a statement too, so its groups add up to the cells of
+// each part's statement. A strategy that sums over further keys repeats the columns of the part's
 // strategy, so the largest norms are the same. ∎
 func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 	if len(parts) < 1 || len(parts) > MaxLinearParts {
@@ -192,6 +207,9 @@ func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 			}
 		}
 		out.Parts = append(out.Parts, of)
+	}
+	if len(looks) >= jointLooks && cells <= jointCells && !out.ordersByContents() {
+		out.join()
 	}
 	var known chosen
 	for i, part := range out.Parts {
@@ -248,21 +266,43 @@ func (p *Linear) part(i int, of LinearPart, looks map[string]*bounded.Statement)
 			return refuse("use a table; or fewer keys in GROUP BY", "asks about a relation, so it reads the cells of all keys: %v", err)
 		}
 	}
-	out := &MeasuredPart{LinearPart: of, Order: p.order(keys)}
+	out := &MeasuredPart{LinearPart: of, Order: p.order(keys), keys: keys}
 	out.Answers.Measure = *p.Base.Measures[0]
 	sorted := slices.Sorted(slices.Values(keys))
 	name := fmt.Sprint(sorted)
 	if out.Look = looks[name]; out.Look != nil {
 		return out, nil
 	}
+	out.Look = p.look(sorted)
+	looks[name] = out.Look
+	return out, nil
+}
+
+// look returns the statement of the histogram over some keys of Base, in increasing order.
+func (p *Linear) look(keys []int) *bounded.Statement {
 	look := p.Base
-	look.Where, look.Keys = inGroups(&p.Base, sorted), nil
-	for _, k := range sorted {
+	look.Where, look.Keys = inGroups(&p.Base, keys), nil
+	for _, k := range keys {
 		look.Keys = append(look.Keys, p.Base.Keys[k])
 	}
 	look.Weigh()
-	out.Look, looks[name] = &look, &look
-	return out, nil
+	return &look
+}
+
+// join sets the statement with the keys of all parts.
+func (p *Linear) join() {
+	var all []int
+	for _, part := range p.Parts {
+		all = append(all, part.keys...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	p.Joint = p.look(all)
+	for _, part := range p.Parts {
+		for _, k := range part.keys {
+			part.Joint = append(part.Joint, slices.Index(all, k))
+		}
+	}
 }
 
 // ordersByContents reports whether the keys and values of a statement choose which rows of a unit count, as they do for
@@ -322,8 +362,11 @@ func (p *MeasuredPart) Reach() *big.Int {
 	return new(big.Int).Mul(most, big.NewInt(MaxRows))
 }
 
-// Looks returns the statements of the parts, each once.
+// Looks returns the statements that an engine runs: those of the parts, each once, or the joint one.
 func (p *Linear) Looks() (out []*bounded.Statement) {
+	if p.Joint != nil {
+		return []*bounded.Statement{p.Joint}
+	}
 	seen := map[*bounded.Statement]bool{}
 	for _, part := range p.Parts {
 		if !seen[part.Look] {

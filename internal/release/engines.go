@@ -85,6 +85,13 @@ func (e *engines) Aggregate(
 	return e.of(b).Aggregate(ctx, b, from.For(b))
 }
 
+// Margins implements engine.Engine.
+func (e *engines) Margins(
+	ctx context.Context, b *bounded.Statement, keys [][]int, from engine.Sealed,
+) ([][]mechanism.Exact, error) {
+	return e.of(b).Margins(ctx, b, keys, from.For(b))
+}
+
 // Groups implements engine.Engine.
 func (e *engines) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	return e.of(b).Groups(ctx, b, from)

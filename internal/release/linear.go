@@ -43,10 +43,22 @@ func (k *Kernel) Linear(p *plan.Linear, by Asker) (*Linear, error) {
 // access implements [Primitive].
 func (l *Linear) access(ctx context.Context, rows reader) (out Values, err error) {
 	numbers := make([]*big.Int, 0, l.plan.Numbers())
+	var joint [][]mechanism.Exact
+	if l.plan.Joint != nil {
+		keys := make([][]int, len(l.plan.Parts))
+		for i, part := range l.plan.Parts {
+			keys[i] = part.Joint
+		}
+		if joint, err = rows.engine.Margins(ctx, l.plan.Joint, keys, rows.sealed); err != nil {
+			return out, err
+		}
+	}
 	var read *bounded.Statement
 	var cells []mechanism.Exact
 	for i, part := range l.plan.Parts {
-		if part.Look != read { // parts that follow each other often have the same histogram
+		if joint != nil {
+			cells = joint[i]
+		} else if part.Look != read { // parts that follow each other often have the same histogram
 			all, err := rows.engine.Aggregate(ctx, part.Look, rows.sealed)
 			if err != nil {
 				return out, err
@@ -65,7 +77,7 @@ func (l *Linear) access(ctx context.Context, rows reader) (out Values, err error
 
 // answered returns the noisy answers of a part's strategy on the cells (groups) of its histogram.
 func answered(part *plan.MeasuredPart, cells []mechanism.Exact) ([]*big.Int, error) {
-	if part.Order != nil {
+	if part.Order != nil && part.Joint == nil { // the cells of a joint statement are in the part's order
 		ordered := make([]mechanism.Exact, len(part.Order))
 		for i, at := range part.Order {
 			ordered[i] = cells[at]

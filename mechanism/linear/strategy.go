@@ -156,16 +156,11 @@ func (s Strategy) Apply(x []mechanism.Exact, most *big.Int) ([]mechanism.Exact, 
 			words, wide = opened(x, most)
 		}
 		if words != nil && fits(p, most) {
-			for _, v := range p.words(words) {
-				out = append(out, opaque.NewExact(big.NewInt(v)))
-			}
+			out = append(out, opaque.NewExacts(p.words(words))...)
 			continue
 		}
 		if wide == nil {
-			wide = make([]*big.Int, len(x))
-			for i, e := range x {
-				wide[i] = opaque.Open(e)
-			}
+			wide = all(x)
 		}
 		for _, v := range p.wide(wide) {
 			out = append(out, opaque.NewExact(v))
@@ -177,21 +172,27 @@ func (s Strategy) Apply(x []mechanism.Exact, most *big.Int) ([]mechanism.Exact, 
 // opened returns the values as words if all are within the bound, which has at most 62 bits. Otherwise it returns the
 // integers themselves.
 func opened(x []mechanism.Exact, most *big.Int) (words []int64, wide []*big.Int) {
-	wide = make([]*big.Int, len(x))
-	for i, e := range x {
-		wide[i] = opaque.Open(e)
-	}
 	if most == nil || most.BitLen() > 62 {
-		return nil, wide
+		return nil, all(x)
 	}
 	words = make([]int64, len(x))
-	for i, v := range wide {
+	for i, e := range x {
+		v := opaque.Open(e)
 		if v.CmpAbs(most) > 0 {
-			return nil, wide
+			return nil, all(x)
 		}
 		words[i] = v.Int64()
 	}
-	return words, wide
+	return words, nil
+}
+
+// all returns the integers of exact values.
+func all(x []mechanism.Exact) []*big.Int {
+	out := make([]*big.Int, len(x))
+	for i, e := range x {
+		out[i] = opaque.Open(e)
+	}
+	return out
 }
 
 // fits reports whether all answers of p are below 2⁶³ in magnitude if the values are at most most.

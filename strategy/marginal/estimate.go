@@ -7,13 +7,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dither/curator"
+	"dither/noise"
 )
 
 // Estimate has estimates of every marginal that a plan determines: those of the workload, and those of fewer
 // attributes. They are sums of the same independent measurements. So a marginal summed over an attribute equals the
 // marginal without it, up to the rounding of floating-point numbers. All estimates are unbiased.
 type Estimate struct {
-	Releases []*curator.StrategyMeasurement // what was measured: one release, or several for a large plan
+	// Releases are what was measured: one release, or several for a large plan. Several have no values, to save memory
+	Releases []*curator.StrategyMeasurement
 	plan     *Plan
 	parts    map[subset]*part
 }
@@ -21,7 +23,9 @@ type Estimate struct {
 // part is the measured part of one subset of attributes, reconstructed: (⊗ R_k⁺)(⊗ R_k x + z).
 type part struct {
 	members  []int
-	variance float64   // of each number that was measured
+	variance float64 // of each number that was measured
+	noise    noise.Distribution
+	unit     float64   // of the noise
 	values   []float64 // by cell; the last of members changes fastest
 }
 

@@ -178,6 +178,11 @@ func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Reques
 			return nil, err
 		}
 		e.add(m)
+		for i := range m.Parts {
+			if len(all) > 1 {
+				m.Parts[i].Values = nil
+			}
+		}
 	}
 	return e, nil
 }
@@ -187,7 +192,9 @@ func (e *Estimate) add(m *curator.StrategyMeasurement) {
 	e.Releases = append(e.Releases, m)
 	for _, measured := range m.Parts {
 		unit, _ := measured.Unit.Float64()
-		t := &part{members: measured.Keys, variance: measured.Noise.Variance() * unit * unit}
+		t := &part{
+			members: measured.Keys, variance: measured.Noise.Variance() * unit * unit, noise: measured.Noise, unit: unit,
+		}
 		values := make([]float64, len(measured.Values))
 		for i, v := range measured.Values {
 			values[i], _ = v.Float64()

@@ -128,6 +128,21 @@ func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engin
 	return cells.Exact(), nil
 }
 
+// Margins implements [engine.Engine].
+func (e *Engine) Margins(
+	ctx context.Context, b *bounded.Statement, keys [][]int, from engine.Sealed,
+) ([][]mechanism.Exact, error) {
+	sql, err := statement(b, from)
+	if err != nil {
+		return nil, err
+	}
+	margins := engine.NewMargins(b, keys)
+	if err := e.run(ctx, sql, collect(b, margins.Add)); err != nil {
+		return nil, err
+	}
+	return margins.Exact(), nil
+}
+
 // statement returns the SQL that answers b over sealed files.
 func statement(b *bounded.Statement, from engine.Sealed) (string, error) {
 	if b.Source == nil {

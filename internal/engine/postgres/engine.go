@@ -48,6 +48,17 @@ func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engin
 	return cells.Exact(), nil
 }
 
+// Margins implements [engine.Engine].
+func (e *Engine) Margins(
+	ctx context.Context, b *bounded.Statement, keys [][]int, from engine.Sealed,
+) ([][]mechanism.Exact, error) {
+	margins := engine.NewMargins(b, keys)
+	if err := e.sums(ctx, b, from, margins.Add); err != nil {
+		return nil, err
+	}
+	return margins.Exact(), nil
+}
+
 func (e *Engine) sums(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed, add func([]value.Value, []*big.Int),
 ) error {

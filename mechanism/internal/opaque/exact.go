@@ -10,7 +10,10 @@
 // (reflect, unsafe, a debugger) can still open a value.
 package opaque
 
-import "math/big"
+import (
+	"math/big"
+	"math/bits"
+)
 
 // Exact is an exact integer that an engine passes to a mechanism. The zero value is 0.
 type Exact struct {
@@ -25,6 +28,19 @@ func NewExact(v *big.Int) Exact {
 	}
 	return Exact{v: new(big.Int).Set(v)}
 }
+
+// NewExacts returns values that hide these integers, in their order. Together they have few blocks of memory.
+func NewExacts(words []int64) []Exact {
+	out, room, digits := make([]Exact, len(words)), make([]big.Int, len(words)), make([]big.Word, len(words)*wordsOf64)
+	for i, w := range words {
+		room[i].SetBits(digits[i*wordsOf64 : i*wordsOf64 : (i+1)*wordsOf64])
+		out[i].v = room[i].SetInt64(w)
+	}
+	return out
+}
+
+// wordsOf64 is the number of words of a big integer that hold 64 bits.
+const wordsOf64 = 64 / bits.UintSize
 
 // Plus returns the sum of two exact values, which is as opaque as they are.
 func (e Exact) Plus(o Exact) Exact {
