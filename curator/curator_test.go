@@ -169,6 +169,11 @@ func (f failing) Aggregate(context.Context, *bounded.Statement, engine.Sealed) (
 	return nil, errors.New("conversion failed on 'Alice, HIV positive'")
 }
 
+func (f failing) Margins(context.Context, *bounded.Statement, [][]int, engine.Sealed) ([][]mechanism.Exact, error) {
+	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+	return nil, err
+}
+
 func (f failing) Groups(context.Context, *bounded.Statement, engine.Sealed) (*engine.Groups, error) {
 	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
 	return nil, err

@@ -4,7 +4,7 @@
 // the operating system provides no randomness. So no answer can be returned without its noise. The package is
 // internal, so that no other module can supply weak noise. No flag, setting or build tag replaces a System source.
 // (The variable rand.Reader of crypto/rand can be changed by any code in the program. In this module only tests
-// that replay the whole curator change it.)
+// that replay draws change it.)
 package entropy
 
 import (
@@ -140,6 +140,19 @@ func (s *Source) Bits(n int) uint64 {
 	var v uint64
 	for i, b := range s.take(size) {
 		v |= uint64(b) << (8 * i)
+	}
+	return v & (1<<n - 1)
+}
+
+// Digits returns n ≤ 64 uniform bits as Bits does. It takes its bytes one by one, as Below does: where a System source's
+// buffer ends within them, Bits drops the bytes before, and Digits does not.
+func (s *Source) Digits(n int) uint64 {
+	if len(s.buffer)-s.next >= 8 {
+		return s.Bits(n)
+	}
+	var v uint64
+	for i := 0; i < n; i += 8 {
+		v |= uint64(s.take(1)[0]) << i
 	}
 	return v & (1<<n - 1)
 }

@@ -1,7 +1,9 @@
 package release
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/big"
 
@@ -73,6 +75,24 @@ func (l *Linear) access(ctx context.Context, rows reader) (out Values, err error
 	}
 	out.Numbers = [][]*big.Int{numbers}
 	return out, nil
+}
+
+// encode implements [Primitive].
+func (l *Linear) encode(v Values) (json.RawMessage, error) {
+	if len(v.Numbers) == 1 && len(v.Numbers[0]) >= packedFrom {
+		return packed(v.Numbers[0]), nil
+	}
+	return l.numbersAlone.encode(v)
+}
+
+// decode implements [Primitive]. It reads both forms, whatever the number of numbers is.
+func (l *Linear) decode(text json.RawMessage) (v Values, err error) {
+	if !bytes.HasPrefix(text, []byte{'"'}) {
+		return l.numbersAlone.decode(text)
+	}
+	numbers, err := unpacked(text, l.plan.Numbers())
+	v.Numbers = [][]*big.Int{numbers}
+	return v, err
 }
 
 // answered returns the noisy answers of a part's strategy on the cells (groups) of its histogram.

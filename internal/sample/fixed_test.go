@@ -1,8 +1,11 @@
 package sample
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"math/big"
+	mathrand "math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -139,5 +142,42 @@ func TestFarthestProposalFits(t *testing.T) {
 	}
 	if fixed < 3 {
 		t.Errorf("only %d parameters were on the path", fixed)
+	}
+}
+
+// TestFixedDrawsOfTheSystem gives both codes the same stream of the system's randomness, whose blocks end within their
+// integers: they make the same draws. Recordings, which have no blocks, cannot show that.
+func TestFixedDrawsOfTheSystem(t *testing.T) {
+	before := rand.Reader
+	t.Cleanup(func() { rand.Reader = before })
+	stream := func(f func()) {
+		rand.Reader = mathrand.NewChaCha8([32]byte{7})
+		f()
+	}
+	for _, sigma2 := range []*big.Rat{
+		new(big.Rat).SetFrac(new(big.Int).Lsh(bigOne, 100), big.NewInt(3)),
+		new(big.Rat).SetFrac(new(big.Int).Lsh(bigOne, 90), new(big.Int).Sub(new(big.Int).Lsh(bigOne, 40), bigOne)),
+	} {
+		g := NewGaussian(sigma2)
+		if g.path != pathFixed {
+			t.Fatalf("path %s", g.path.name())
+		}
+		const draws = 20_000 // some 200 blocks
+		want, got := make([]string, draws), make([]string, draws)
+		stream(func() {
+			src := entropy.System()
+			for i := range want {
+				want[i] = g.drawBig(src, new(big.Int)).String()
+			}
+		})
+		stream(func() {
+			src := entropy.System()
+			for i := range got {
+				got[i] = g.drawFixed(src, new(big.Int)).String()
+			}
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("σ² = %s: the codes make other draws of the same stream", sigma2)
+		}
 	}
 }

@@ -45,7 +45,8 @@ func newFixed(n, d, t, area, den *big.Int) (f fixed, ok bool) {
 }
 
 // drawFixed is Draw for t < 2⁵⁴, σ ≥ 1, and n and d of many words. It returns the integers of drawBig from the same
-// bytes: it brackets each number that decides, and far decides wherever a bracket leaves a decision open.
+// bytes, also where a block of the system's randomness ends. It brackets each number that decides, and far decides
+// wherever a bracket leaves a decision open.
 //
 // Claim: lo and hi below bracket 16γ·2^(2·fraction). Proof: 16γ = 8(|y| − σ²/t)²/σ² = (α|y| − β)². Let A be alpha and
 // x = ⌊|y|·A/2^shift⌋. As A ≤ α·2^(fraction + shift) < A + 1 and |y| < 64t < 2^shift, α|y|·2^fraction is at least x
@@ -59,8 +60,8 @@ func (g *Gaussian) drawFixed(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(9)
 		v := geometric(src)
-		u := src.Below64(g.t)
-		if !small64(src, coins&15, u, g.t) {
+		u := below(src, g.t)
+		if !smallWord(src, coins&15, u, g.t) {
 			continue
 		}
 		negative := coins&256 != 0
@@ -81,6 +82,26 @@ func (g *Gaussian) drawFixed(src *entropy.Source, z *big.Int) *big.Int {
 		if g.far(src, z, v, new(big.Int).SetUint64(u), coins) {
 			return z
 		}
+	}
+}
+
+// below returns a uniform integer in [0, n), from the bytes of Source.Below also where a System source's buffer ends.
+func below(src *entropy.Source, n uint64) uint64 {
+	width := bits.Len64(n - 1)
+	for {
+		if v := src.Digits(width); v < n {
+			return v
+		}
+	}
+}
+
+// smallWord is smallBig for words, from the same bytes also where a System source's buffer ends.
+func smallWord(src *entropy.Source, nibble, n, d uint64) bool {
+	for k := uint64(1); ; k++ {
+		if nibble != 0 || src.Below64(k) != 0 || below(src, d) >= n {
+			return k&1 == 1
+		}
+		nibble = src.Bits(4)
 	}
 }
 
@@ -121,9 +142,9 @@ func (f *fixed) uniform(src *entropy.Source, v *[fixedWords]uint64) {
 	last := len(f.den) - 1
 	for {
 		for i := range last {
-			v[i] = src.Uint64()
+			v[i] = src.Digits(64)
 		}
-		if v[last] = src.Bits(f.width); less(v[:last+1], f.den) {
+		if v[last] = src.Digits(f.width); less(v[:last+1], f.den) {
 			return
 		}
 	}

@@ -23,8 +23,7 @@ const (
 // release.
 //
 // The half-width bounds a quantile of the exact distribution of the noise (noise.Combination). A query whose noise has
-// more than 2¹⁴ different coefficients gets a wider one: from the subgaussian bound 2·exp(−y²/(2v)) for Gaussian noise of
-// the total parameter v, and from Chebyshev's inequality for Laplace noise.
+// more than 2¹⁴ different coefficients gets a wider one, from Chebyshev's inequality.
 func (e *Estimate) Interval(q Query, confidence float64) (low, high float64, err error) {
 	if !(confidence > 0 && confidence < 1) {
 		return 0, 0, fmt.Errorf("marginal: the confidence must be between 0 and 1, and is %v", confidence)
@@ -95,7 +94,7 @@ func (e *Estimate) margin(q Query, alpha float64) (float64, error) {
 		return 0, err
 	}
 	var off noise.Combination
-	terms, gaussian, total, parameter := 0, true, 0.0, 0.0
+	terms, total := 0, 0.0
 	e.within(members, func(p *part) {
 		coefficients := []coefficient{{math.Abs(e.means(members, p, q)) * p.unit, 1}}
 		squares := coefficients[0].size * coefficients[0].size
@@ -113,12 +112,6 @@ func (e *Estimate) margin(q Query, alpha float64) (float64, error) {
 			}
 		}
 		total += squares * p.noise.Variance()
-		if d, ok := p.noise.(noise.DiscreteGaussian); ok {
-			sigma2, _ := d.Sigma2().Float64()
-			parameter += squares * sigma2
-		} else {
-			gaussian = false
-		}
 		if coefficients == nil && squares > 0 {
 			terms = mostTerms + 1
 		}
@@ -129,13 +122,10 @@ func (e *Estimate) margin(q Query, alpha float64) (float64, error) {
 			off.Add(c.size*(1+1e-12), p.noise, c.times)
 		}
 	})
-	switch {
-	case terms <= mostTerms:
-		return off.Quantile(alpha), nil
-	case gaussian:
-		return math.Sqrt(2*parameter*math.Log(2/alpha)) * (1 + 1e-9), nil
+	if terms > mostTerms {
+		return math.Sqrt(total/alpha) * (1 + 1e-9), nil
 	}
-	return math.Sqrt(total/alpha) * (1 + 1e-9), nil
+	return off.Quantile(alpha), nil
 }
 
 // coefficient is the magnitude of the coefficients of several measured numbers, and their number.

@@ -18,7 +18,7 @@ import (
 // release are correlated, so each count is about one cell.
 func TestMarginsCover(t *testing.T) {
 	s, exact, p := measured(t)
-	times := 60
+	times := 25
 	if os.Getenv("DITHER_LONG") != "" {
 		times = 1500
 	}

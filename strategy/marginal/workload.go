@@ -67,16 +67,38 @@ func (d *Domain) Marginals(list ...Marginal) (*Workload, error) {
 // Ways returns the workload of all marginals of the given numbers of attributes: Ways(1, 2) has every marginal of one
 // attribute and of two. A number is from 0 (the total) to the number of attributes.
 func (d *Domain) Ways(ways ...int) (*Workload, error) {
+	list := make([]Way, len(ways))
+	for i, k := range ways {
+		list[i].Attributes = k
+	}
+	return d.WeightedWays(list...)
+}
+
+// Way stands for all marginals of some number of attributes.
+type Way struct {
+	Attributes int
+	Weight     float64 // of the squared error of each query; 0 is 1
+}
+
+// WeightedWays returns the workload of all marginals of the given numbers of attributes, as [Domain.Ways] does, with
+// weights. A weight must be positive and finite.
+func (d *Domain) WeightedWays(ways ...Way) (*Workload, error) {
 	w := &Workload{domain: d, colours: d.colours()}
-	for _, k := range ways {
+	for _, way := range ways {
+		k := way.Attributes
+		if way.Weight == 0 {
+			way.Weight = 1
+		}
 		switch {
+		case !(way.Weight > 0) || math.IsInf(way.Weight, 1):
+			return nil, fmt.Errorf("marginal: the weight %v of the %d-way marginals is not positive and finite", way.Weight, k)
 		case k < 0 || k > len(d.attributes):
 			return nil, fmt.Errorf("marginal: there are no %d-way marginals of %d attributes", k, len(d.attributes))
 		case slices.Contains(w.ways, k):
 			return nil, fmt.Errorf("marginal: the workload lists %d-way marginals twice", k)
 		}
 		w.ways = append(w.ways, k)
-		if err := w.choose(k); err != nil {
+		if err := w.choose(k, way.Weight); err != nil {
 			return nil, err
 		}
 	}
@@ -100,8 +122,8 @@ func (d *Domain) colours() [][]int {
 	return out
 }
 
-// choose adds a representative of each class of marginals of k attributes.
-func (w *Workload) choose(k int) error {
+// choose adds a representative of each class of marginals of k attributes, with a weight.
+func (w *Workload) choose(k int, weight float64) error {
 	members := make([]int, 0, k)
 	most := len(w.items) + int(math.Ldexp(MaxSubsets, -k)) // so that the search ends before it is too large to plan
 	after := make([]int, len(w.colours)+1)                 // attributes from a colour on
@@ -111,7 +133,7 @@ func (w *Workload) choose(k int) error {
 	var next func(colour, left int, count float64) bool
 	next = func(colour, left int, count float64) bool {
 		if left == 0 {
-			w.items = append(w.items, item{members: slices.Sorted(slices.Values(members)), weight: 1, count: count})
+			w.items = append(w.items, item{members: slices.Sorted(slices.Values(members)), weight: weight, count: count})
 			return len(w.items) <= most
 		}
 		if left > after[colour] {

@@ -36,11 +36,11 @@ func runMarginals(s *console.Console, a asked, p price) error {
 	if err != nil {
 		return err
 	}
-	ways, err := numbers(a.ways, len(d.Attributes()))
+	ways, err := waysOf(a.ways, len(d.Attributes()))
 	if err != nil {
 		return err
 	}
-	w, err := d.Ways(ways...)
+	w, err := d.WeightedWays(ways...)
 	if err != nil {
 		return console.Usage("--ways %s: %s", a.ways, plain(err))
 	}
@@ -77,19 +77,23 @@ func domain(text string) (*marginal.Domain, error) {
 	return d, nil
 }
 
-// numbers parses the numbers of attributes.
-func numbers(text string, most int) (out []int, err error) {
+// waysOf parses K or K*WEIGHT, separated by commas: numbers of attributes, with the weights of their marginals.
+func waysOf(text string, most int) (out []marginal.Way, err error) {
 	for _, field := range strings.Split(text, ",") {
-		k, err := whole(strings.TrimSpace(field))
+		number, weight, err := weighted(strings.TrimSpace(field))
+		if err != nil {
+			return nil, console.Usage("--ways: %q: %s", field, err)
+		}
+		k, err := whole(number)
 		if err != nil || k < 1 || k > most {
 			return nil, console.Usage(
 				"--ways: %q is not a whole number from 1 to %d, the number of attributes; the total follows from any marginal",
 				field, most)
 		}
-		if slices.Contains(out, k) {
+		if slices.ContainsFunc(out, func(w marginal.Way) bool { return w.Attributes == k }) {
 			return nil, console.Usage("--ways names %d twice", k)
 		}
-		out = append(out, k)
+		out = append(out, marginal.Way{Attributes: k, Weight: weight})
 	}
 	return out, nil
 }
@@ -142,6 +146,8 @@ func table(s *console.Console, header []string, rows [][]string) {
 // words explains the units of the table.
 func (c counts) words() string {
 	text := errorWords(c.workload.Answers(), c.price)
+	text += fmt.Sprintf("\nAt this price, the errors of the chosen strategy have a root mean square of %s. Counts below that are lost in it.",
+		render.Compact(c.Chosen.RMSE*c.price.deviation))
 	if c.Least > 0 {
 		text += " No residual planner has a maximum below its bound."
 	}

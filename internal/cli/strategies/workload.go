@@ -55,7 +55,7 @@ func runWorkload(s *console.Console, args []string) error {
 		"levels:FILE or matrix:FILE for each; may be repeated")
 	s.Flag(&a.file, "f", "FILE", "the questions in SQL in FILE, separated by semicolons, about a table of the home; free")
 	s.Flag(&a.marginals, "marginals", "NAME:SIZE,…", "the attributes of marginals, with --ways; NAME:SIZE:prefixes and NAME:SIZE:ranges too")
-	s.Flag(&a.ways, "ways", "K,…", "all marginals of K of the attributes, for each K")
+	s.Flag(&a.ways, "ways", "K,…", "all marginals of K of the attributes, for each K; K*WEIGHT gives them a weight")
 	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
 	s.Flag(&a.epsilon, "epsilon", "E", "the price in ε: measurements have Laplace noise")
 	s.Flag(&a.explain, "explain", "", "also print the expected error by the length of a query's interval")
@@ -335,4 +335,5 @@ A marginal has the counts by some of several attributes, all others summed out. 
 
   dither workload --marginals age:10,sex:2,region:17 --ways 1,2 --rho 1/2
   dither workload --marginals age:100:ranges,sex:2 --ways 2 --rho 1/2 --explain
+  dither workload --marginals age:10,sex:2,region:17 --ways 1*10,2 --rho 1/2
 `

@@ -45,3 +45,37 @@ func FuzzWorkload(f *testing.F) {
 		}
 	})
 }
+
+// Texts of --marginals and --ways give a domain and a workload within their limits, or an error in words.
+func FuzzMarginals(f *testing.F) {
+	for _, text := range []string{
+		"age:10,sex:2", "age:10:ranges", "age:256:prefixes, sex:2", "age", "age:", ":10", "age:0", "age:-1", "age:ten", "a:1,a:1",
+		"age:10:values:", "age:10:sums", "age:9999999999999999999", "a:2,,b:2", ",", "1", "1,2", "1*10,2", "1*NaN", "1*Inf", "1*", "1,1",
+	} {
+		f.Add(text, "1,2")
+		f.Add("age:10,sex:2", text)
+	}
+	f.Fuzz(func(t *testing.T, attributes, ways string) {
+		d, err := domain(attributes)
+		if err != nil {
+			if words(err) == "" {
+				t.Errorf("%q gives an error without words", attributes)
+			}
+			return
+		}
+		list, err := waysOf(ways, len(d.Attributes()))
+		if err != nil {
+			if words(err) == "" {
+				t.Errorf("%q gives an error without words", ways)
+			}
+			return
+		}
+		w, err := d.WeightedWays(list...)
+		if err == nil && (w.Count() < 1 || w.Answers() < 1) {
+			t.Errorf("%q with %q gives %v marginals with %v answers", attributes, ways, w.Count(), w.Answers())
+		}
+		if err != nil && words(err) == "" {
+			t.Errorf("%q with %q gives an error without words", attributes, ways)
+		}
+	})
+}
