@@ -121,7 +121,6 @@ func (n numbersAlone) Look() *Look { return n.look.copied() }
 
 func (n numbersAlone) decided() *Look { return n.look }
 
-//nolint:unparam // the error result is required by Primitive
 func (n numbersAlone) encode(v Values) (json.RawMessage, error) { return encode(v.Numbers), nil }
 
 func (n numbersAlone) decode(text json.RawMessage) (v Values, err error) {
