@@ -71,7 +71,7 @@ var pasted = []struct{ hint, sql, as, part string }{
 	{"write CAST(… AS INTEGER), which is 1 or 0", "SELECT STDDEV(«cancelled») FROM trips", "…=cancelled", ""},
 	{"write … alone", "SELECT COUNT(*) FROM trips WHERE booked_at::«timestamp(3)» > TIMESTAMP '2024-01-01'", "…=timestamp", "…"},
 	{"use JOIN, or LEFT JOIN from the table of persons", "SELECT COUNT(*) FROM trips t «FULL JOIN» passengers p ON t.passenger = p.passenger", "", "JOIN"},
-	{"write COUNT(DISTINCT …)", "SELECT «COUNT(DISTINCT (route, luggage))» FROM trips", "…=CAST(route␣AS␣text)␣||␣'|'␣||␣CAST(luggage␣AS␣text)", ""},
+	{"write CAST(… AS text) for …", "SELECT COUNT(*) FROM trips WHERE «luggage» LIKE '1%'", "…=luggage", ""},
 	{"write ASC or DESC", "SELECT route, COUNT(*) AS n FROM trips GROUP BY route ORDER BY n «USING >»", "", ""},
 	{"write WITH", "«WITH RECURSIVE» a AS (SELECT fare FROM trips) SELECT SUM(fare) FROM a", "", ""},
 	{"write OPTIONS(epsilon = 1, max_groups_contributed = 2)", "SELECT WITH DIFFERENTIAL_PRIVACY «OPTIONS(epsilon 1)» COUNT(*) FROM trips", "", ""},

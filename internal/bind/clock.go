@@ -247,10 +247,11 @@ func ConstantTime(t value.Type, text string, at query.Pos) (*bounded.Expr, error
 			value.Date: "'2026-01-31'", value.Timestamp: "'2026-01-31 18:30:00'", value.Time: "'18:30:00'",
 			value.Interval: "INTERVAL '1 day'",
 		}[t]
+		order := ""
 		if t == value.Date {
-			hint = "the year first, as in " + hint
+			order = ": the year comes first"
 		}
-		return nil, Refuse(at, "write "+hint, "%q is not %s", text, withArticle(t))
+		return nil, Refuse(at, "write "+hint, "%q is not %s%s", text, withArticle(t), order)
 	}
 	return Constant(v), nil
 }
