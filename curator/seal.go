@@ -50,6 +50,11 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	if t == nil {
 		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
 	}
+	done, err := c.kernel.Sealing(ctx, t.Name)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	defer done()
 	before, err := c.ledger.State()
 	if err != nil {
 		return nil, toOwner(err)

@@ -116,6 +116,14 @@ func (c *Owner) CreateStream(ctx context.Context, d StreamDeclaration) (*StreamR
 	if err != nil {
 		return nil, c.public(err)
 	}
+	done, err := c.kernel.Sealing(ctx, s.Look().Tables()[0].Table)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	defer done()
+	if s, err = c.plannedStream(d); err != nil { // a sealing may have ended since
+		return nil, c.public(err)
+	}
 	r, err := s.Create(ctx)
 	if err != nil {
 		return nil, c.public(err)

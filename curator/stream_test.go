@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/ledger"
+	"dither/internal/seal"
+	"dither/internal/sealing"
 	"dither/mechanism/stream"
 	"dither/privacy"
 )
@@ -505,6 +509,50 @@ func TestStreamsSealAnew(t *testing.T) {
 			t.Errorf("after the stream: %+v, %v", s, err)
 		}
 	}
+}
+
+// TestStreamsSealAnewAfterCrashes: a sealing that was killed before the ledger had its version does not change this: the
+// next version has the same number, whether the source has changed since or not.
+func TestStreamsSealAnewAfterCrashes(t *testing.T) {
+	for _, row := range []string{"3,3,south", "3,4,south"} {
+		h := newStreamHome(t)
+		h.create()
+		write(t, h.home, "visits.csv", "person,id,region\n1,1,north\n3,3,south\n")
+		before := must[ledger.State](t)(h.owner.ledger.State()).Sealed["visits"]
+		v, _, err := seal.Seal(
+			t.Context(), h.home, h.owner.policy.Table("visits"), sealing.Files(t.TempDir()),
+			seal.Options{Always: true, After: before.Version, Recorded: before.SHA256},
+		)
+		if err != nil || v.Number != 2 {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		h.seal("1,1,north", row)
+		if r, err := h.advance(); err != nil || len(r.Advances) != 1 || r.Advances[0].Version != 3 {
+			t.Errorf("%s: %+v, %v", row, r, err)
+		}
+	}
+}
+
+// TestStreamsWaitForSealings: a stream is not created while its table is sealed. Such a sealing does not know the stream, and
+// makes a version only if the source has changed.
+func TestStreamsWaitForSealings(t *testing.T) {
+	h := newStreamHome(t)
+	write(t, h.home, "visits.csv", "person,id,region\n4,4,north\n")
+	during := 0
+	_, err := h.owner.Seal(t.Context(), "visits", SealOptions{Progress: func(int64, int64, int64) {
+		if during++; during > 1 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := h.owner.CreateStream(ctx, h.declaration()); err == nil {
+			t.Error("created while the table is sealed")
+		}
+	}})
+	if err != nil || during == 0 {
+		t.Fatal(during, err)
+	}
+	h.create()
 }
 
 // TestStreamsArePaid: a policy that lowers the maximum price of a question does not end a stream that is paid.

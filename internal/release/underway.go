@@ -2,6 +2,8 @@ package release
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -24,6 +26,20 @@ import (
 func (k *Kernel) underway(ctx context.Context, key string) (done func(), waited bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, k.Timeout(), errUnderway)
 	defer cancel()
+	return k.alone(ctx, key)
+}
+
+// Sealing takes the lock of a table's sealings, and holds it until done is called. It waits until ctx ends. A sealing holds
+// it from before it looks for streams over the table until the ledger has the version, and the creation of a stream until
+// the stream is paid. So a sealing that makes no version of an unchanged source has ended before such a stream begins.
+func (k *Kernel) Sealing(ctx context.Context, table string) (done func(), err error) {
+	sum := sha256.Sum256([]byte("sealing " + table))
+	done, _, err = k.alone(ctx, hex.EncodeToString(sum[:]))
+	return done, err
+}
+
+// alone takes the lock of a key, and holds it until done is called. It waits until ctx ends.
+func (k *Kernel) alone(ctx context.Context, key string) (done func(), waited bool, err error) {
 	dir := filepath.Join(k.home, "underway")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, &EndedError{How: Unwritable, Cause: err}

@@ -31,7 +31,7 @@ type Options struct {
 	After    int      // the newest version ever recorded: the next one gets a higher number
 	Recorded string   // the recorded SHA-256 of version After. Its number is never reused for another file
 	Shared   bool     // seal even if another home claims the source
-	Always   bool     // make a new version even if the newest recorded one was made from the same source
+	Always   bool     // make a new version even if the newest one was made from the same source
 	Copy     string   // for a live source: the schema on its server for a copy
 	Values   []string // for a live, public source: the columns whose values the version records
 	// Guard may refuse a new version by an error. It is called with a function that does nothing before the work,
@@ -72,7 +72,8 @@ type Progress struct {
 // owner. If the newest version was made from the same bytes under the same declaration, Seal publishes nothing and
 // returns that version with Report.Unchanged set, except with Options.Always. On an error it publishes nothing and leaves no file, with one
 // exception: if only the folder's last fsync failed, the complete version may be published, and sealing again finds
-// it. A second sealing of the same table waits for the first.
+// it. (With Options.Always it makes another version. Otherwise the number would tell whether the source has changed.) A
+// second sealing of the same table waits for the first.
 //
 // Errors are for the owner: a *SourceError, perhaps with a *csvtable.Error inside, a *ClaimedError, or an error of
 // the file system.
@@ -108,8 +109,8 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	claim := newClaims(home, t, opt, &report)
 
-	if newest, ok := shelf.reusable(published, t, src); ok && (newest.Number > opt.After ||
-		!opt.Always && newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
+	if newest, ok := shelf.reusable(published, t, src); ok && !opt.Always &&
+		(newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
 		digest, contents, err := src.digest(ctx)
 		if err != nil {
 			return Version{}, report, err

@@ -73,9 +73,9 @@ func TestSealAgain(t *testing.T) {
 	}
 	sealed(people(file), 1, false)
 	sealed(people(file), 1, true)
-	always := w.options("L")
-	always.Always, always.After = true, 0 // nobody recorded version 1, so it is new
-	if v, report, err := Seal(t.Context(), home, people(file), &fake{}, always); err != nil || v.Number != 1 || !report.Unchanged {
+	unrecorded := w.options("L")
+	unrecorded.After = 0 // nobody recorded version 1
+	if v, report, err := Seal(t.Context(), home, people(file), &fake{}, unrecorded); err != nil || v.Number != 1 || !report.Unchanged {
 		t.Errorf("version %d, %+v, %v", v.Number, report, err)
 	}
 	bounded := people(file)
