@@ -34,8 +34,8 @@ type StreamDeclaration struct {
 	// running totals. A stream with a Decay needs a Matrix.
 	Window int
 	Decay  string
-	// Matrix is the matrix by which the stream measures, such as strategy.Factorize chooses. nil means the square root
-	// of the matrix of running totals.
+	// Matrix is the matrix by which the stream measures, such as strategy.Factorize chooses. The entries on its diagonal
+	// are at least 2^20. nil means the square root of the matrix of running totals.
 	Matrix       *stream.Factor
 	Epsilon, Rho string // the price of the whole horizon, as in Question
 	Analyst      string
@@ -112,6 +112,11 @@ type StreamOptions struct {
 // which it is first sealed. If the newest version of the table was sealed before the first period, its rows count in
 // no period, and CreateStream reads them for the stream's private file.
 func (c *Owner) CreateStream(ctx context.Context, d StreamDeclaration) (*StreamReport, error) {
+	if d.Matrix != nil { // a stream whose counts cannot be computed from its releases is not paid
+		if _, err := c.ExplainStream(d, StreamOptions{}); err != nil {
+			return nil, err
+		}
+	}
 	s, err := c.plannedStream(d)
 	if err != nil {
 		return nil, c.public(err)
@@ -184,6 +189,11 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 		return nil, usage("", "a window must have from 1 to %d periods, not %d", d.Periods, d.Window)
 	case d.Window > 0 && d.Decay != "":
 		return nil, usage("leave out one of them", "a stream is for windows, or for sums that fade, and not for both")
+	case d.Matrix != nil && d.Matrix.Periods() != d.Periods:
+		return nil, usage("", "the matrix has %d rows for %d periods", d.Matrix.Periods(), d.Periods)
+	case d.Matrix != nil && coarse(d.Matrix):
+		return nil, usage("multiply it by a number, which changes no error",
+			"the entries on the diagonal of a stream's matrix must be at least %d", finest)
 	case d.Decay != "" && d.Matrix == nil:
 		return nil, usage("strategy.Factorize chooses one", "a stream of sums that fade needs a matrix")
 	}
@@ -210,6 +220,20 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 		return nil, usage("give it another name by AS", "the table of the stream would have two columns %q", name)
 	}
 	return c.kernel.Continual(target, terms, release.Asker{Analyst: d.Analyst})
+}
+
+// finest is the least entry on the diagonal of a stream's matrix. The noise is a whole number. With smaller entries it
+// would be too coarse for the normal intervals of streamEstimate.
+const finest = 1 << 20
+
+// coarse reports whether an entry on the diagonal of a matrix is below finest.
+func coarse(f *stream.Factor) bool {
+	for t := range f.Periods() {
+		if f.Entry(t, t) < finest {
+			return true
+		}
+	}
+	return false
 }
 
 // ambiguousColumn returns the name of a group's column that another column of the stream's table has too. SQL does not

@@ -117,3 +117,28 @@ func TestStreamsWithoutMatrices(t *testing.T) {
 		t.Error("the text of the stream is not found")
 	}
 }
+
+// TestStreamsRefuseMatrices: matrices by which intervals would be untrue, or counts could not be computed, are refused before
+// anything is spent. With the identity and ρ = 0.5, the noise of a count is a whole number of deviation 1, and its normal
+// interval of 95 % would hold the count with a probability of 88 %.
+func TestStreamsRefuseMatrices(t *testing.T) {
+	h := newStreamHome(t)
+	for name, column := range map[string][]int64{
+		"coarse":     {1, 0, 0, 0, 0, 0, 0, 0, 0},
+		"unsolvable": {1 << 20, 1 << 25, 0, 0, 0, 0, 0, 0, 0},
+		"short":      {1 << 20, 1 << 19},
+	} {
+		d, want := h.declaration(), CodeUsage
+		if name == "unsolvable" {
+			want = CodePolicy
+		}
+		d.Matrix = must[*stream.Factor](t)(stream.NewToeplitz(column))
+		if _, err := h.owner.CreateStream(t.Context(), d); codeOf(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if r, err := h.owner.kernel.ContinualNamed(d.Name); err != nil || r != nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	h.create()
+}

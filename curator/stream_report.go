@@ -76,9 +76,10 @@ func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*Stream
 }
 
 // streamEstimate returns an estimate with its interval. The noise is a weighted sum of independent discrete Gaussians. Up
-// to ρ = 2 their standard deviation is above 2^29 units of their grid. So the noise is normal up to a few units of the
-// grid, which are less than a millionth of its standard deviation. Where ρ is so large that a unit of the grid matters,
-// the noise is far below the hundredth of a row to which the interval is rounded outward.
+// to ρ = 2 their standard deviation is at least 2^19 units of their grid, because the diagonal of every matrix is at least
+// 2^20. So the noise is normal up to a few units of the grid, which are less than 10⁻⁵ of its standard deviation. Where ρ
+// is so large that a unit of the grid matters, the noise is far below the hundredth of a row to which the interval is
+// rounded outward.
 func streamEstimate(e stream.Estimate, z float64) Estimate {
 	value, _ := e.Value.Float64()
 	half := math.Ceil(100*z*e.Deviation+0.5) / 100
