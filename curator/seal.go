@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dither/internal/draft"
 	"dither/internal/ledger"
@@ -50,6 +51,7 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	if t == nil {
 		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
 	}
+	begun := time.Now() // before waiting for another sealing, whose running time depends on rows
 	done, err := c.kernel.Sealing(ctx, t.Name)
 	if err != nil {
 		return nil, c.public(err)
@@ -105,6 +107,7 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	if t.Source.Live() {
 		version, report, err = seal.Live(ctx, c.home, t, sealing.Server(), o)
 	} else {
+		o.Now = func() time.Time { return begun }
 		version, report, err = seal.Seal(ctx, c.home, t, sealing.Files(tmp), o)
 	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {

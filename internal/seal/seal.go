@@ -70,10 +70,10 @@ type Progress struct {
 
 // Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the
 // owner. If the newest version was made from the same bytes under the same declaration, Seal publishes nothing and
-// returns that version with Report.Unchanged set, except with Options.Always. On an error it publishes nothing and leaves no file, with one
-// exception: if only the folder's last fsync failed, the complete version may be published, and sealing again finds
-// it. (With Options.Always it makes another version. Otherwise the number would tell whether the source has changed.) A
-// second sealing of the same table waits for the first.
+// returns that version with Report.Unchanged set. With Options.Always it makes another version even then, because the
+// number would otherwise state whether the source has changed. On an error it publishes nothing and leaves no file, with
+// one exception: if only the folder's last fsync failed, the complete version may be published, and sealing again finds
+// it, unless Options.Always is set. A second sealing of the same table waits for the first.
 //
 // Errors are for the owner: a *SourceError, perhaps with a *csvtable.Error inside, a *ClaimedError, or an error of
 // the file system.
@@ -87,6 +87,9 @@ func Seal(ctx context.Context, home string, t *policy.Table, b Backend, opt Opti
 
 func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt Options) (Version, Report, error) {
 	report := Report{Table: t.Name}
+	// the time before the source is read, and before waiting for another sealing: it depends on no row, and a stream
+	// counts rows by it
+	begun := now(opt).UTC().Truncate(time.Second)
 	home, err := filepath.Abs(home)
 	if err != nil {
 		return Version{}, report, err
@@ -101,8 +104,6 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		return Version{}, report, err
 	}
 	defer shelf.unlock()
-	// the time before the source is read: it depends on no row, and a stream counts rows by it
-	begun := now(opt).UTC().Truncate(time.Second)
 	published, err := shelf.read()
 	if err != nil {
 		return Version{}, report, err

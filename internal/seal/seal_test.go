@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -327,5 +328,37 @@ func TestInvalidsAreReported(t *testing.T) {
 			!strings.Contains(text, "1 unreadable values became NULL") {
 			t.Error(text)
 		}
+	}
+}
+
+// TestSealIsDatedBeforeItWaits: the time of a version is read before waiting for another sealing of the table, whose
+// running time depends on rows.
+func TestSealIsDatedBeforeItWaits(t *testing.T) {
+	w := newWorld(t)
+	home, table := w.home("home"), people(w.write("people.csv", threeRows))
+	other, err := lockShelf(t.Context(), home, table.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	dated := make(chan struct{})
+	at := time.Date(2026, 12, 1, 6, 0, 0, 0, time.UTC)
+	o := w.options("L")
+	o.Now = func() time.Time {
+		once.Do(func() { close(dated) })
+		return at
+	}
+	sealed := make(chan error, 1)
+	go func() {
+		v, _, err := Seal(t.Context(), home, table, &fake{}, o)
+		if err == nil && !v.Sealed.Equal(at) {
+			err = fmt.Errorf("sealed at %v", v.Sealed)
+		}
+		sealed <- err
+	}()
+	<-dated // while the other sealing holds the lock
+	other.unlock()
+	if err := <-sealed; err != nil {
+		t.Error(err)
 	}
 }
