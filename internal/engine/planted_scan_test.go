@@ -44,6 +44,7 @@ var elsewhere = []string{
 	"sensitivity/distinct.go: L2Squared:", "plan/measure.go: func (m *Measure) moves", "plan/target.go: t.Sensitivity, t.Monotonic = sensitivity.OfScore", "plan/unit_rows.go: s.sensitivity = big.NewRat(1, 1)",
 	"sensitivity/vectors.go: l1.Lsh", "sensitivity/vectors.go: l2squared.Lsh",
 	"sensitivity/linear.go: l1.Lsh", "sensitivity/linear.go: l2squared.Lsh",
+	"plan/linear.go: if steps += of.Strategy.Steps(", // how long the sensitivities take
 	// no question: a stream, whose rows TestArrivalsCountNewRows counts by hand
 	"duckdb/arrivals.go: \"LEFT JOIN (%s) AS c",
 	// how many rows there are at most: for how many pages, for a rounding, or for what is told of how exact an answer is
