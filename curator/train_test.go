@@ -224,6 +224,9 @@ func TestTrainSteps(t *testing.T) {
 		t.Errorf("cancelled: %+v", err)
 	}
 	train(t, tr, 12)
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
 	q.Fresh = true
 	if tr, err = c.Train(t.Context(), q); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func Literal(x *query.Literal) (*bounded.Expr, error) {
 	case query.DateLiteral:
 		v, err := value.Parse(value.Date, x.Text)
 		if err != nil {
-			return nil, Refuse(x.At, "write DATE '2026-01-31'", "%q is not a date: the year comes first", x.Text)
+			return nil, Refuse(x.At, "write DATE '2026-01-31'", "%q is not a date%s", x.Text, yearFirst(x.Text))
 		}
 		return Constant(v), nil
 	case query.TimestampLiteral:

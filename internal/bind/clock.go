@@ -249,7 +249,7 @@ func ConstantTime(t value.Type, text string, at query.Pos) (*bounded.Expr, error
 		}[t]
 		order := ""
 		if t == value.Date {
-			order = ": the year comes first"
+			order = yearFirst(text)
 		}
 		return nil, Refuse(at, "write "+hint, "%q is not %s%s", text, withArticle(t), order)
 	}
@@ -267,4 +267,12 @@ func hasClock(e *bounded.Expr) bool {
 	}
 	v, err := value.Parse(value.Timestamp, text)
 	return err == nil && value.TimeOf(v.Int) != 0
+}
+
+// yearFirst returns what a message says of a text that is not a date, and may be one in another order.
+func yearFirst(text string) string {
+	if !strings.ContainsAny(text, "0123456789") {
+		return ""
+	}
+	return ": the year comes first"
 }
