@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"dither/internal/bounded"
@@ -240,6 +243,10 @@ func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 		err = ErrUnreadable
 	}
 	if err == nil {
+		err = c.start(r)
+	}
+	if err == nil {
+		crashPoint("stream begun")
 		err = c.begin(ctx, r, rows, c.look.tables[0].Number, c.look.tables[0].Sealed)
 	}
 	if err != nil {
@@ -253,20 +260,53 @@ func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 	return r, nil
 }
 
-// begin writes the first private file of a stream.
-func (c *Continual) begin(ctx context.Context, r *ContinualRecord, rows reader, number int, sealed time.Time) error {
-	h := firstHeader(r)
-	if c.terms.PeriodAt(sealed) >= 1 {
-		file, err := c.kernel.writeState(r, func(to stateFile) error { return c.noisy.Begin(h, noArrivals, to) })
-		return commit(file, err)
+// start makes sure that a stream has a private file, and that the ledger states this. A file that is lost afterwards is
+// missed, even if nothing was released: with a ledger from before the first release, a new file would draw the releases
+// again. start reads no rows, so the time of the ledger's entry depends on none. It has no effect if it is repeated.
+func (c *Continual) start(r *ContinualRecord) error {
+	if r.begun || len(r.Advances) > 0 {
+		return nil
 	}
-	h.Version = number
-	arrived, err := c.arrivals(ctx, rows, h.Salt)
+	_, err := os.Stat(c.kernel.statePath(r))
+	if errors.Is(err, fs.ErrNotExist) {
+		h := firstHeader(r)
+		h.Pending = true
+		var file *unsaved
+		file, err = c.kernel.writeState(r, func(to stateFile) error { return c.noisy.Begin(h, noArrivals, to) })
+		err = commit(file, err)
+	}
 	if err != nil {
 		return err
 	}
+	crashPoint("stream started")
+	values, err := json.Marshal(recordedStart{Begun: true})
+	if err != nil {
+		return err
+	}
+	err = c.kernel.ledger.Step(ledger.Step{
+		Reservation: r.ID, Values: values, Question: fmt.Sprintf("stream %q begins", c.terms.Name),
+	})
+	r.begun = err == nil
+	return err
+}
+
+// begin writes the first complete private file of a stream. It notes the rows of the version that was the newest when the
+// stream was created, if that was sealed before the first period.
+func (c *Continual) begin(ctx context.Context, r *ContinualRecord, rows reader, number int, sealed time.Time) error {
+	h, arrived := firstHeader(r), noArrivals
+	if c.terms.PeriodAt(sealed) < 1 {
+		h.Version = number
+		var err error
+		if arrived, err = c.arrivals(ctx, rows, h.Salt); err != nil {
+			return err
+		}
+	}
 	file, err := c.kernel.writeState(r, func(to stateFile) error { return c.noisy.Begin(h, arrived, to) })
-	return commit(file, err)
+	if err != nil {
+		return err
+	}
+	crashPoint("stream noted")
+	return commit(file, nil)
 }
 
 // arrivals returns the rows of the reader's version.

@@ -38,6 +38,9 @@ func (c *Continual) Advance(ctx context.Context, until int) (*ContinualRecord, e
 	if len(r.Released) > recorded { // releases that an interrupted advance had drawn
 		return r, nil
 	}
+	if err := c.start(r); err != nil {
+		return nil, c.failed(err)
+	}
 	at, err := k.instantOf(c.look, arrival)
 	if err != nil {
 		return nil, err

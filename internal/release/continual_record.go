@@ -26,6 +26,7 @@ type ContinualRecord struct {
 	GivenUp   bool // the owner cancelled the reservation
 	Damaged   bool // an entry of the stream cannot be read; only [Kernel.Continuals] returns such a record
 
+	begun   bool // the stream had a private file when this entry was written
 	entry   ledger.Hash
 	version int       // of the table, when the stream was created
 	newest  time.Time // the time of the newest entry of the stream
@@ -56,6 +57,12 @@ type recordedAdvance struct {
 	Version int        `json:"version"`
 	State   string     `json:"state"` // random: it identifies the private file, and depends on nothing
 	Y       [][]string `json:"y"`
+}
+
+// recordedStart is the value of the first entry of a stream, after its reservation. It states that the stream has a private
+// file.
+type recordedStart struct {
+	Begun bool `json:"begun"`
 }
 
 const continualPrefix = "stream "
@@ -201,8 +208,16 @@ func addTo(by map[uint64]*ContinualRecord, e ledger.Entry) (id uint64, err error
 	return 0, nil
 }
 
-// add adds the releases of an advance.
+// add adds the beginning, or the releases of an advance.
 func (r *ContinualRecord) add(e ledger.Entry, values json.RawMessage) error {
+	if e.Time.After(r.newest) {
+		r.newest = e.Time
+	}
+	var start recordedStart
+	if json.Unmarshal(values, &start) == nil && start.Begun {
+		r.begun = true
+		return nil
+	}
 	var a recordedAdvance
 	unreadable := fmt.Errorf("%w: entry %d", ErrUnreadable, e.Index)
 	if json.Unmarshal(values, &a) != nil || a.First != len(r.Released)+1 || len(a.Y) == 0 {
@@ -224,9 +239,6 @@ func (r *ContinualRecord) add(e ledger.Entry, values json.RawMessage) error {
 	}
 	if len(r.Released) > r.Terms.Periods {
 		return unreadable
-	}
-	if e.Time.After(r.newest) {
-		r.newest = e.Time
 	}
 	r.Advances = append(r.Advances, ContinualAdvance{a.First, len(r.Released), a.Version, e.Time, a.State})
 	return nil

@@ -104,14 +104,14 @@ func firstHeader(r *ContinualRecord) stream.Header {
 	}
 }
 
-// reconcile compares the private file with the ledger. found is false if no file was written yet, and nothing was
-// released. If the file is one advance ahead of the ledger, that advance was interrupted before it was recorded, and
+// reconcile compares the private file with the ledger. found is false if the rows of the first version are not noted yet,
+// and nothing was released. If the file is one advance ahead of the ledger, that advance was interrupted before it was recorded, and
 // reconcile records its releases, which nobody has seen. It never draws them again. If the file is older or newer than
 // that, the file or the ledger was restored from a copy, and reconcile returns ErrStream.
 func (c *Continual) reconcile(r *ContinualRecord) (h stream.Header, found bool, err error) {
 	f, err := os.Open(c.kernel.statePath(r))
 	if errors.Is(err, fs.ErrNotExist) {
-		if len(r.Advances) == 0 {
+		if len(r.Advances) == 0 && !r.begun {
 			return h, false, nil
 		}
 		return h, false, fmt.Errorf("%w: it is missing", ErrStream)
@@ -127,7 +127,7 @@ func (c *Continual) reconcile(r *ContinualRecord) (h stream.Header, found bool, 
 		return h, false, fmt.Errorf("%w: it belongs to another stream", ErrStream)
 	}
 	if h.State == r.state() {
-		return h, true, nil
+		return h, !h.Pending, nil
 	}
 	if h.Previous != r.state() {
 		return h, false, fmt.Errorf("%w: the file or the ledger was restored from a copy", ErrStream)

@@ -24,6 +24,8 @@ type Header struct {
 	Previous string `json:"previous,omitempty"` // the State that this one follows; "" for the first
 	Version  int    `json:"version"`            // the newest version of the table whose rows were counted or seen
 	Salt     string `json:"salt"`               // secret and random; part of what digests of units and rows cover
+	// Pending marks the state of a stream whose earlier rows are not noted yet. No advance starts from it.
+	Pending bool `json:"pending,omitempty"`
 }
 
 // HeaderFormat is the format of states that this program writes and reads.
