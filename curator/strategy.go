@@ -19,6 +19,9 @@ import (
 type Strategy struct {
 	Request
 	Parts []StrategyPart
+	// Choice is kept in the home when the strategy is measured, so that [Session.Choice] returns it. The first one that is
+	// recorded for a text stays
+	Choice Choice
 }
 
 // StrategyPart is a strategy on one histogram of the question.
@@ -42,6 +45,7 @@ type Domain struct {
 	Limits *Limits  // what bounds the contribution of one unit
 	// the L1 sensitivity of a histogram, in units of Unit. The matrix's largest column norm multiplies it
 	Sensitivity *big.Int
+	NonNegative bool // no row lowers a cell, as for counts
 	Price       Loss // the price of the request
 }
 
@@ -98,6 +102,7 @@ func (c *Session) MeasureStrategy(ctx context.Context, s Strategy) (*StrategyMea
 		return nil, c.public(err)
 	}
 	p := of.Plan()
+	c.paid(of, s.Choice)
 	r, err := c.take(ctx, of)
 	if err != nil {
 		return nil, err
@@ -172,6 +177,7 @@ func (c *Session) Domain(_ context.Context, r Request) (*Domain, error) {
 		Unit:        m.Unit(),
 		Limits:      c.limitsOf(&p.Base),
 		Sensitivity: most.Mul(most, big.NewInt(p.Base.Caps.Rows)),
+		NonNegative: m.Lo >= 0,
 		Price:       c.loss(p.Price),
 	}, nil
 }

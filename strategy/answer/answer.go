@@ -9,13 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 
 	"dither/curator"
 	"dither/mechanism/linear"
-	"dither/noise"
 	"dither/strategy"
 )
 
@@ -27,9 +25,10 @@ type Column struct {
 	Values []any         // the values in increasing order, without NULL: the cells
 	Unit   strategy.Unit // the unit of the question's price
 
-	session *curator.Session
-	request curator.Request
-	null    int // the place of NULL among the histogram's cells; −1 if the key has none
+	session     *curator.Session
+	request     curator.Request
+	null        int // the place of NULL among the histogram's cells; −1 if the key has none
+	nonNegative bool
 }
 
 // Open returns the column of a question SELECT COUNT(*) FROM t WHERE … GROUP BY key, or of one with SUM(x). It must
@@ -44,7 +43,9 @@ func Open(ctx context.Context, session *curator.Session, request curator.Request
 		return nil, fmt.Errorf("%w: the question must have one key in GROUP BY, whose values are the cells; it has %d",
 			ErrColumn, len(d.Values))
 	}
-	c := &Column{session: session, request: request, null: slices.Index(d.Values[0], nil), Unit: strategy.Epsilon}
+	c := &Column{
+		session: session, request: request, null: slices.Index(d.Values[0], nil), Unit: strategy.Epsilon, nonNegative: d.NonNegative,
+	}
 	for i, v := range d.Values[0] {
 		if i != c.null {
 			c.Values = append(c.Values, v)
@@ -105,8 +106,8 @@ func (c *Column) ask(s *strategy.Strategy) (curator.Strategy, error) {
 // optimise compares strategies. Tests replace it by one whose floats round differently.
 var optimise = strategy.Choose
 
-// Choose returns the choice that [Column.Keep] recorded in the home for a workload and the unit of the price, or compares
-// strategies if there is none.
+// Choose returns the choice that [Column.MeasureChoice] recorded in the home for a workload and the unit of the price. If
+// there is none, it compares strategies.
 func (c *Column) Choose(w strategy.Workload) (*strategy.Choice, error) {
 	if data := c.session.Choice(c.choiceOf(w)); data != nil {
 		if choice, err := strategy.Restore(w, c.Unit, data); err == nil {
@@ -114,26 +115,6 @@ func (c *Column) Choose(w strategy.Workload) (*strategy.Choice, error) {
 		}
 	}
 	return optimise(w, c.Unit)
-}
-
-// Keep records a choice of [Column.Choose] in the home, and returns the recorded one. So later measurements use the same
-// integers on every computer, and replay their release.
-//
-// Choices over more cells than strategy.MaxOptimised are not recorded: nothing is optimised there.
-func (c *Column) Keep(choice *strategy.Choice) (*strategy.Choice, error) {
-	if choice.Chosen.Matrix.Columns > strategy.MaxOptimised {
-		return choice, nil
-	}
-	data, err := choice.Record()
-	if err != nil {
-		return nil, err
-	}
-	w := choice.Chosen.Workload()
-	kept, err := strategy.Restore(w, c.Unit, c.session.KeepChoice(c.choiceOf(w), data))
-	if err != nil {
-		return choice, nil //nolint:nilerr // a damaged record is no reason to refuse a measurement
-	}
-	return kept, nil
 }
 
 // choiceOf determines the workload and the unit.
@@ -153,10 +134,31 @@ func (c *Column) Explain(ctx context.Context, s *strategy.Strategy) (*curator.St
 // Measure measures a strategy, which must have a column for each value and the unit of the price. The same strategy
 // and request replay their release.
 func (c *Column) Measure(ctx context.Context, s *strategy.Strategy) (*Estimate, error) {
+	return c.measure(ctx, s, curator.Choice{})
+}
+
+// MeasureChoice measures the chosen strategy as [Column.Measure] does, and records the choice in the home. So later
+// calls of [Column.Choose] return the same integers on every computer, and replay the release.
+//
+// Choices over more cells than strategy.MaxOptimised are not recorded: nothing is optimised there.
+func (c *Column) MeasureChoice(ctx context.Context, choice *strategy.Choice) (*Estimate, error) {
+	var kept curator.Choice
+	if choice.Chosen.Matrix.Columns <= strategy.MaxOptimised {
+		data, err := choice.Record()
+		if err != nil {
+			return nil, err
+		}
+		kept = curator.Choice{Of: c.choiceOf(choice.Chosen.Workload()), Data: data}
+	}
+	return c.measure(ctx, choice.Chosen, kept)
+}
+
+func (c *Column) measure(ctx context.Context, s *strategy.Strategy, kept curator.Choice) (*Estimate, error) {
 	ask, err := c.ask(s)
 	if err != nil {
 		return nil, err
 	}
+	ask.Choice = kept
 	m, err := c.session.MeasureStrategy(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -173,73 +175,4 @@ func (c *Column) Measure(ctx context.Context, s *strategy.Strategy) (*Estimate, 
 	}
 	e.cells, err = s.Estimate(measured)
 	return e, err
-}
-
-// Estimate is the cells of a column, estimated from one release by least squares. All answers agree with each other.
-type Estimate struct {
-	ID               string
-	Column           *Column
-	Strategy         *strategy.Strategy
-	Limits           *curator.Limits // what bounds the release
-	Price, Remaining curator.Loss
-	Replayed         bool
-
-	cells []float64 // in units of unit
-	unit  float64
-	noise noise.Distribution // of each measurement, in units of unit
-}
-
-// Answer is an estimated linear query.
-type Answer struct {
-	Value     float64
-	Deviation float64 // the standard deviation of the noise
-	Low, High float64 // a confidence interval around the bounded answer, for the noise alone
-}
-
-// Answer returns the estimate of Σ_j query[j]·x_j, with an interval of the given confidence, between 0 and 1. The
-// interval is valid for every single query that does not depend on the release: its half-width bounds a quantile of
-// the exact distribution of the noise (noise.Combination).
-func (e *Estimate) Answer(query []float64, confidence float64) (Answer, error) {
-	if !(confidence > 0 && confidence < 1) {
-		return Answer{}, fmt.Errorf("%w: the confidence must be between 0 and 1", ErrColumn)
-	}
-	weights, err := e.Strategy.Weights(query)
-	if err != nil {
-		return Answer{}, err
-	}
-	var a Answer
-	for j, v := range query {
-		a.Value += v * e.cells[j]
-	}
-	var off noise.Combination
-	times := map[float64]float64{}
-	for _, w := range weights {
-		times[math.Abs(w)]++
-	}
-	sizes := make([]float64, 0, len(times))
-	for w := range times {
-		sizes = append(sizes, w)
-	}
-	slices.Sort(sizes)
-	for _, w := range sizes {
-		off.Add(w, e.noise, times[w])
-	}
-	a.Value *= e.unit
-	a.Deviation = off.StdDev() * e.unit
-	half := off.Quantile(1-confidence) * e.unit
-	a.Low, a.High = a.Value-half, a.Value+half
-	return a, nil
-}
-
-// Answers returns the answers of the strategy's workload, in the order of [strategy.Workload.All].
-func (e *Estimate) Answers(confidence float64) ([]Answer, error) {
-	var out []Answer
-	for q := range e.Strategy.Workload().All() {
-		a, err := e.Answer(q.Coefficients(len(e.cells)), confidence)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, nil
 }

@@ -192,7 +192,7 @@ func TestRecordedChoicesReplay(t *testing.T) {
 		}))
 		c := must[*strategy.Choice](t)(column.Choose(w))
 		if keep {
-			c = must[*strategy.Choice](t)(column.Keep(c))
+			return must[*answer.Estimate](t)(column.MeasureChoice(t.Context(), c))
 		}
 		return must[*answer.Estimate](t)(column.Measure(t.Context(), c.Chosen))
 	}

@@ -25,3 +25,6 @@ func Otherwise(tb testing.TB) {
 		return c, err
 	}
 }
+
+// Kept reports whether the home has a choice for a workload.
+func Kept(c *Column, w strategy.Workload) bool { return c.session.Choice(c.choiceOf(w)) != nil }

@@ -60,10 +60,11 @@ func (g *group) recall(c *curator.Session) {
 	}
 }
 
-// keep records the chosen division before it is measured.
-func (g *group) keep(c *curator.Session) {
-	chosen := g.choice.Candidates[g.choice.Chosen]
-	if data, err := json.Marshal(kept{chosen.Name, chosen.Shares}); err == nil {
-		c.KeepChoice(g.kept, data)
+// chosen returns the chosen division, which the home keeps when it is measured.
+func (g *group) chosen() (c curator.Choice) {
+	of := g.choice.Candidates[g.choice.Chosen]
+	if data, err := json.Marshal(kept{of.Name, of.Shares}); err == nil {
+		c = curator.Choice{Of: g.kept, Data: data}
 	}
+	return c
 }

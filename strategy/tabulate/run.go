@@ -88,7 +88,7 @@ func (r *Result) measure(ctx context.Context, c *curator.Session, s *Spec, g *gr
 	if err != nil {
 		return err
 	}
-	g.keep(c)
+	request.Choice = g.chosen()
 	m, err := c.MeasureStrategy(ctx, request)
 	if err != nil {
 		return err

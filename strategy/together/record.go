@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 
 	"gonum.org/v1/gonum/mat"
-
-	"dither/curator"
 )
 
 // recorded is a candidate as the home keeps it. Only the first of several has queries.
@@ -53,12 +51,4 @@ func restored(data []byte, in [][]bool) []candidate {
 	}
 	out[0].queries, out[0].recovers = first.Queries, mat.NewDense(len(in), len(first.Queries), first.Recovers)
 	return out
-}
-
-// keep records the choice before it is measured. If another process recorded one in the meantime, later calls use that
-// one, and this call measures its own.
-func (p *prepared) keep(c *curator.Session) {
-	if p.record != nil {
-		c.KeepChoice(p.of, p.record)
-	}
 }

@@ -245,12 +245,8 @@ func combinations(a curator.GridAnswer, values [][]any) [][]int {
 
 // ask measures the plan.
 func (g *gridded) ask(ctx context.Context, c *curator.Session) (*Answer, error) {
-	e, err := c.ExplainStrategy(ctx, g.strategy)
-	if err != nil {
-		return nil, err
-	}
-	if data, err := g.choice.Record(); err == nil && e.Affordable { // so that only those who pay fill the disk
-		c.KeepChoice(g.of, data)
+	if data, err := g.choice.Record(); err == nil {
+		g.strategy.Choice = curator.Choice{Of: g.of, Data: data}
 	}
 	m, err := c.MeasureStrategy(ctx, g.strategy)
 	if err != nil {

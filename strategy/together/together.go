@@ -76,7 +76,6 @@ func Ask(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.keep(c)
 	m, err := c.MeasureStrategy(ctx, p.strategy)
 	if err != nil {
 		return nil, err
@@ -125,7 +124,6 @@ type prepared struct {
 	confidence string
 	alpha      float64
 	of         string // what determines the choice
-	record     []byte // the choice
 }
 
 // level parses a confidence, whose default is 0.95, and returns 1 − confidence.
@@ -159,7 +157,7 @@ func prepare(ctx context.Context, c *curator.Session, b Batch) (*prepared, error
 	if p.candidates = restored(c.Choice(p.of), in); p.candidates == nil {
 		p.candidates = choose(in, pure)
 	}
-	p.record = encoded(p.candidates)
+	record := encoded(p.candidates)
 	best := &p.candidates[0]
 	best.recovers = repeated(best.recovers, of)
 	columns := make([][]int64, len(best.queries))
@@ -180,6 +178,7 @@ func prepare(ctx context.Context, c *curator.Session, b Batch) (*prepared, error
 	p.strategy = curator.Strategy{
 		Request: b.Request,
 		Parts:   []curator.StrategyPart{{Keys: p.joint.Keys, Queries: queries}},
+		Choice:  curator.Choice{Of: p.of, Data: record},
 	}
 	p.strategy.SQL = p.joint.SQL
 	return p, nil

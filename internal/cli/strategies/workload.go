@@ -73,6 +73,8 @@ func runWorkload(s *console.Console, args []string) error {
 		return console.Usage("workload takes one question in SQL, in quotes, not %d arguments", len(rest))
 	case a.file != "" && len(rest) > 0:
 		return console.Usage("workload takes a question or -f FILE, not both")
+	case a.measuring.whole && (len(rest) == 0 || a.explain):
+		return console.Usage("--whole rounds measured answers; give it with a question, without --explain")
 	case a.file != "":
 		return compareQuestions(s, a)
 	case len(rest) == 1 && a.picture.File != "" && !a.explain:

@@ -19,13 +19,14 @@ const mostAnswers = 20000
 // measuring has the values of the flags that only a measurement has.
 type measuring struct {
 	analyst, confidence string
-	fresh               bool
+	fresh, whole        bool
 }
 
 func (m *measuring) declare(s *console.Console) {
 	s.AnalystFlag(&m.analyst)
 	s.ConfidenceFlag(&m.confidence)
 	s.FreshFlag(&m.fresh)
+	s.Flag(&m.whole, "whole", "", "print whole numbers of 0 or more that add up; their intervals are conservative")
 }
 
 // measure chooses a strategy for a question's key, measures it, and prints the answers of the workload.
@@ -63,18 +64,15 @@ func measure(s *console.Console, a asked, sql string) error {
 		if a.explain {
 			return explain(s, a, column, choice, w)
 		}
-		if choice, err = column.Keep(choice); err != nil {
-			return err
-		}
-		e, err := column.Measure(s.Context(), choice.Chosen)
+		e, err := column.MeasureChoice(s.Context(), choice)
 		if err != nil {
 			return refused(err)
 		}
-		answers, err := e.Answers(confidence)
-		if err != nil {
-			return err
+		out := fromRelease{Choice: choice, Estimate: e, confidence: confidence, whole: a.measuring.whole}
+		if out.answers, err = out.all(); err != nil {
+			return refused(err)
 		}
-		return showAnswers(s, fromRelease{Choice: choice, Estimate: e, answers: answers, confidence: confidence})
+		return showAnswers(s, out)
 	})
 }
 
@@ -113,6 +111,19 @@ type fromRelease struct {
 	*answer.Estimate
 	answers    []answer.Answer
 	confidence float64
+	whole      bool // the answers are sums of whole numbers
+}
+
+// all returns the answers of the workload.
+func (a fromRelease) all() ([]answer.Answer, error) {
+	if !a.whole {
+		return a.Answers(a.confidence)
+	}
+	w, err := a.Whole()
+	if err != nil {
+		return nil, err
+	}
+	return w.Answers(a.confidence)
 }
 
 func showAnswers(s *console.Console, a fromRelease) error {
@@ -121,7 +132,7 @@ func showAnswers(s *console.Console, a fromRelease) error {
 	var rows [][]string
 	i := 0
 	for q := range a.Chosen.Workload().All() {
-		half := a.answers[i].High - a.answers[i].Value
+		half := max(a.answers[i].High-a.answers[i].Value, a.answers[i].Value-a.answers[i].Low)
 		places := render.Decimals(half)
 		rows = append(rows, []string{
 			a.name(q, i), render.Fixed(a.answers[i].Value, places), render.Fixed(half, places),
@@ -184,9 +195,10 @@ func (a fromRelease) MarshalJSON() ([]byte, error) {
 		RMSE       float64         `json:"rmse"`
 		Bound      float64         `json:"bound"`
 		Confidence float64         `json:"confidence"`
+		Whole      bool            `json:"whole,omitempty"`
 		Answers    []line          `json:"answers"`
 		Bounds     *curator.Limits `json:"bounds"`
 	}{
-		a.ID, a.Replayed, a.Price, a.Remaining, a.Chosen.Name, a.Chosen.RMSE, a.Bound, a.confidence, lines, a.Limits,
+		a.ID, a.Replayed, a.Price, a.Remaining, a.Chosen.Name, a.Chosen.RMSE, a.Bound, a.confidence, a.whole, lines, a.Limits,
 	})
 }

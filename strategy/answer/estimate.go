@@ -1,0 +1,100 @@
+package answer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dither/curator"
+	"dither/noise"
+	"dither/strategy"
+)
+
+// Estimate is the cells of a column, estimated from one release by least squares. All answers agree with each other.
+type Estimate struct {
+	ID               string
+	Column           *Column
+	Strategy         *strategy.Strategy
+	Limits           *curator.Limits // what bounds the release
+	Price, Remaining curator.Loss
+	Replayed         bool
+
+	cells []float64 // in units of unit
+	unit  float64
+	noise noise.Distribution // of each measurement, in units of unit
+}
+
+// Answer is an estimated linear query.
+type Answer struct {
+	Value     float64
+	Deviation float64 // the standard deviation of the noise
+	Low, High float64 // a confidence interval around the bounded answer, for the noise alone
+}
+
+// Answer returns the estimate of Σ_j query[j]·x_j, with an interval of the given confidence, between 0 and 1. The
+// interval is valid for every single query that does not depend on the release: its half-width bounds a quantile of
+// the exact distribution of the noise (noise.Combination).
+func (e *Estimate) Answer(query []float64, confidence float64) (Answer, error) {
+	if !(confidence > 0 && confidence < 1) {
+		return Answer{}, fmt.Errorf("%w: the confidence must be between 0 and 1", ErrColumn)
+	}
+	weights, err := e.Strategy.Weights(query)
+	if err != nil {
+		return Answer{}, err
+	}
+	var a Answer
+	for j, v := range query {
+		a.Value += v * e.cells[j]
+	}
+	var off noise.Combination
+	times := map[float64]float64{}
+	for _, w := range weights {
+		times[math.Abs(w)]++
+	}
+	sizes := make([]float64, 0, len(times))
+	for w := range times {
+		sizes = append(sizes, w)
+	}
+	slices.Sort(sizes)
+	for _, w := range sizes {
+		off.Add(w, e.noise, times[w])
+	}
+	a.Value *= e.unit
+	a.Deviation = off.StdDev() * e.unit
+	half := off.Quantile(1-confidence) * e.unit
+	a.Low, a.High = a.Value-half, a.Value+half
+	return a, nil
+}
+
+// Answers returns the answers of the strategy's workload, in the order of [strategy.Workload.All].
+func (e *Estimate) Answers(confidence float64) ([]Answer, error) { return e.each(e.Answer, confidence) }
+
+// each returns the answers of the strategy's workload.
+func (e *Estimate) each(answer func([]float64, float64) (Answer, error), confidence float64) (out []Answer, err error) {
+	for q := range e.Strategy.Workload().All() {
+		a, err := answer(q.Coefficients(len(e.cells)), confidence)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// Covariance returns the covariance of the noise of the answers to two queries. So the variance of a difference of
+// answers is the sum of their variances less twice the covariance.
+func (e *Estimate) Covariance(query, other []float64) (float64, error) {
+	v, err := e.Strategy.Weights(query)
+	if err != nil {
+		return 0, err
+	}
+	w, err := e.Strategy.Weights(other)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i := range v {
+		sum += v[i] * w[i]
+	}
+	return sum * e.noise.Variance() * e.unit * e.unit, nil
+}
