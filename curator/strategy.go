@@ -240,10 +240,15 @@ func (c *Session) partsOf(p *plan.Linear) (out []MeasuredPart, err error) {
 		if of.Noise, err = m.Noise.Distribution(m.Parameter); err != nil {
 			return nil, err
 		}
-		of.Sensitivity = Sensitivity{L1: float(m.L1), L2: math.Sqrt(float(m.L2Squared))}
+		of.Sensitivity = sensitivityOf(m)
 		out = append(out, of)
 	}
 	return out, nil
+}
+
+// sensitivityOf returns how far a vector moves in floats.
+func sensitivityOf(m *plan.Measure) Sensitivity {
+	return Sensitivity{L1: float(m.L1), L2: math.Sqrt(float(m.L2Squared))}
 }
 
 // domainValues returns the values of the keys, in the order of the question.

@@ -16,7 +16,7 @@ import (
 var doors = strings.Fields(`
 analytic:Gaussian.Measure
 learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:TheilSen.Release
-linear:Strategy.Apply
+linear:Distance.Of linear:Strategy.Apply
 mechanism:Gaussian.Measure mechanism:Laplace.Measure mechanism:NewPartition mechanism:RoundedGaussian.Measure mechanism:Staircase.Measure
 mechanism:SymmetricGaussian.Measure mechanism:Tulap.Measure
 partition:Counts.Select partition:Selection.Select partition:ThresholdGaussian.Measure partition:ThresholdLaplace.Measure

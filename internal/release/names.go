@@ -35,3 +35,6 @@ const SubsampledGaussian = "subsampled gaussian"
 
 // ContinualCounts is the mechanism of a [Continual].
 const ContinualCounts = "continual counts"
+
+// AdaptiveRounds is the mechanism of a [Rounds].
+const AdaptiveRounds = "adaptive rounds"

@@ -1,0 +1,210 @@
+package release
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"dither/internal/bounded"
+	"dither/internal/ledger"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// recordedRound is the value of a step's ledger entry: the digest of the step's parameters, and its output.
+type recordedRound struct {
+	SHA256  string          `json:"sha256"`
+	Numbers json.RawMessage `json:"numbers"`
+}
+
+// step returns the output of the next step. A recorded step is returned again, if its parameters are the same. A refusal
+// leaves the rounds as they were. A cancelled step can be asked again. A failure ends the rounds.
+func (r *Rounds) step(
+	ctx context.Context,
+	text, canonical string,
+	price privacy.Loss,
+	shape [2]int,
+	draw func(cells [][]mechanism.Exact) ([][]*big.Int, error),
+) (numbers [][]*big.Int, replayed bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	arrival := r.kernel.clock.Now() // after the step before it has ended
+	sum := sha256.Sum256([]byte(canonical))
+	digest, total := hex.EncodeToString(sum[:]), r.spent.Plus(price)
+	if err := r.admits(total); err != nil {
+		return nil, false, err
+	}
+	if r.told < len(r.recorded) {
+		of := r.recorded[r.told]
+		if of.SHA256 != digest {
+			return nil, false, &EndedError{
+				How:     Misused,
+				Message: fmt.Sprintf("step %d was recorded with other parameters", r.told+1),
+				Hint:    "continue with the same steps in the same order; or ask with Fresh, and pay again",
+			}
+		}
+		if numbers, err = Decode(of.Numbers, shape); err != nil {
+			return nil, false, err
+		}
+		r.told, r.spent = r.told+1, total
+		return numbers, true, nil
+	}
+	if r.finished {
+		return nil, false, &EndedError{How: Over, Message: "the rounds were finished", Hint: "ask with Fresh, and pay again"}
+	}
+	at, err := r.kernel.instantOf(r.look, arrival)
+	if err != nil {
+		return nil, false, err
+	}
+	if numbers, err = r.drawn(ctx, at, draw); err != nil {
+		return nil, false, err
+	}
+	crashPoint("drawn")
+	of := recordedRound{digest, encode(numbers)}
+	values, err := json.Marshal(of)
+	if err == nil {
+		err = r.kernel.ledger.Step(ledger.Step{
+			Reservation: r.id, Question: fmt.Sprintf("step %d: %s", r.told+1, text), Values: values,
+		})
+	}
+	if err != nil { // the entry may have been written; the rounds read it when they are requested again
+		_ = r.give()
+		if errors.Is(err, ledger.ErrNotReserved) {
+			err = ended(FailedElsewhere)
+		}
+		return nil, false, afterwards(err)
+	}
+	crashPoint("recorded")
+	r.recorded = append(r.recorded, of)
+	r.told, r.spent = r.told+1, total
+	return numbers, false, nil
+}
+
+// admits refuses a step after the end, beyond the number of steps, or beyond the price. total is the price of all
+// steps so far, with this one.
+func (r *Rounds) admits(total privacy.Loss) error {
+	switch {
+	case r.ended:
+		return &EndedError{How: Over, Message: "the rounds were closed, or failed", Hint: "ask for them again"}
+	case r.told == r.plan.Steps:
+		return &EndedError{How: Over, Message: fmt.Sprintf("the rounds have taken all of their %d steps", r.plan.Steps)}
+	case !total.Within(r.plan.Price):
+		return &EndedError{
+			How:     Misused,
+			Message: fmt.Sprintf("the steps would cost %s together, and their price is %s", total, r.plan.Price),
+			Hint:    "give this step a smaller price",
+		}
+	}
+	return nil
+}
+
+// roundDraw is the exact cells of all candidates, and the output of a step.
+type roundDraw struct {
+	cells   [][]mechanism.Exact
+	numbers [][]*big.Int
+}
+
+// drawn reads the cells, unless they were read, and draws a step. It is the only function that leads to a draw.
+func (r *Rounds) drawn(
+	ctx context.Context,
+	at *instant,
+	draw func(cells [][]mechanism.Exact) ([][]*big.Int, error),
+) ([][]*big.Int, error) {
+	k := r.kernel
+	if k.ledger.ReadOnly() {
+		return nil, afterwards(ledger.ErrReadOnly)
+	}
+	state, err := k.ledger.State()
+	if err != nil {
+		return nil, afterwards(err)
+	}
+	for _, name := range []string{r.look.analyst, r.payer} { // the ledger refuses steps while the payer is suspended
+		if err := state.Suspended(name); err != nil {
+			return nil, afterwards(err)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, afterwards(ended(StepGivenUp))
+	}
+	if r.cells == nil {
+		if err := r.current(); err != nil {
+			return nil, afterwards(err)
+		}
+		release, err := k.hold(ctx, r.look.tables)
+		if err != nil {
+			return nil, afterwards(err)
+		}
+		defer release()
+	}
+	if err := k.ledger.MakeRoom(r.id); err != nil {
+		return nil, afterwards(err)
+	}
+	if err := k.begins(at); err != nil {
+		return nil, afterwards(err)
+	}
+	known, rows := r.cells, k.reader(r.look)
+	d, err := watched(ctx, k, at, func(within context.Context) (d roundDraw, err error) {
+		if d.cells = known; d.cells == nil {
+			if d.cells, err = r.read(within, rows); err != nil {
+				return roundDraw{}, err
+			}
+		}
+		d.numbers, err = draw(d.cells)
+		return d, err
+	})
+	switch {
+	case err == nil:
+		r.cells = d.cells
+		return d.numbers, nil
+	case at == nil && ctx.Err() != nil, errors.Is(err, errGivenUp):
+		// The caller cancelled, or set a deadline that has expired. Nothing was returned. Whether the engine was ready
+		// decides nothing but the time, which the caller chose.
+		return nil, r.givenUp()
+	}
+	_ = r.give()
+	return nil, k.lost(ctx, at, r.id, err)
+}
+
+// read returns the exact cells of each candidate. It only reads the plan.
+func (r *Rounds) read(ctx context.Context, rows reader) (out [][]mechanism.Exact, err error) {
+	known := map[*bounded.Statement][]mechanism.Exact{}
+	for _, part := range r.plan.Parts {
+		cells, found := known[part.Look]
+		if !found {
+			all, err := rows.engine.Aggregate(ctx, part.Look, rows.sealed)
+			if err != nil {
+				return nil, err
+			}
+			cells = column(all, 0)
+			known[part.Look] = cells
+		}
+		if part.Order != nil {
+			ordered := make([]mechanism.Exact, len(part.Order))
+			for i, at := range part.Order {
+				ordered[i] = cells[at]
+			}
+			cells = ordered
+		}
+		if cells, err = part.Strategy.Apply(cells, part.Reach()); err != nil {
+			return nil, err
+		}
+		out = append(out, cells)
+	}
+	return out, nil
+}
+
+// givenUp counts a step that was cancelled after its rows may have been read.
+func (r *Rounds) givenUp() error {
+	switch err := r.kernel.ledger.GiveUpStep(r.id, r.look.analyst); {
+	case errors.Is(err, ledger.ErrNotReserved):
+		_ = r.give()
+		return afterwards(ended(FailedElsewhere))
+	case err != nil:
+		r.kernel.tellOwner(err) // the cancelled step is not counted
+	}
+	return afterwards(ended(StepGivenUp))
+}
