@@ -225,6 +225,10 @@ func shapeOf(values json.RawMessage) string {
 	if json.Unmarshal(values, &bounded) == nil && bounded.Release != nil {
 		return "rows " + shapeOf(bounded.Release)
 	}
+	var step struct{ Numbers json.RawMessage }
+	if json.Unmarshal(values, &step) == nil && step.Numbers != nil {
+		return "step of " + shapeOf(step.Numbers)
+	}
 	if err := json.Unmarshal(values, &rows); err != nil {
 		return err.Error()
 	}
