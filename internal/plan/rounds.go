@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dither/internal/policy"
@@ -224,9 +225,14 @@ func (p *Rounds) candidate(c int, seen map[int]bool) error {
 func (s *RoundSelection) Canonical() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "select %s sensitivity=%s\n", s.Price, s.Sensitivity)
+	var line []byte
 	for _, o := range s.Options {
-		fmt.Fprintf(&b, "%d weight=%d scale=%d penalty=%d table=%v\n",
-			o.Candidate, o.Score.Weight, o.Score.Scale, o.Score.Penalty, o.Score.Table)
+		fmt.Fprintf(&b, "%d weight=%d scale=%d penalty=%d table=", o.Candidate, o.Score.Weight, o.Score.Scale, o.Score.Penalty)
+		line = line[:0]
+		for _, t := range o.Score.Table {
+			line = append(strconv.AppendInt(line, t, 10), ' ')
+		}
+		b.Write(append(line, '\n'))
 	}
 	return b.String()
 }

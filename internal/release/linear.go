@@ -47,11 +47,7 @@ func (l *Linear) access(ctx context.Context, rows reader) (out Values, err error
 	numbers := make([]*big.Int, 0, l.plan.Numbers())
 	var joint [][]mechanism.Exact
 	if l.plan.Joint != nil {
-		keys := make([][]int, len(l.plan.Parts))
-		for i, part := range l.plan.Parts {
-			keys[i] = part.Joint
-		}
-		if joint, err = rows.engine.Margins(ctx, l.plan.Joint, keys, rows.sealed); err != nil {
+		if joint, err = margins(ctx, l.plan, rows); err != nil {
 			return out, err
 		}
 	}
@@ -77,6 +73,15 @@ func (l *Linear) access(ctx context.Context, rows reader) (out Values, err error
 	return out, nil
 }
 
+// margins returns the cells of each part's histogram, from the joint statement.
+func margins(ctx context.Context, p *plan.Linear, rows reader) ([][]mechanism.Exact, error) {
+	keys := make([][]int, len(p.Parts))
+	for i, part := range p.Parts {
+		keys[i] = part.Joint
+	}
+	return rows.engine.Margins(ctx, p.Joint, keys, rows.sealed)
+}
+
 // encode implements [Primitive].
 func (l *Linear) encode(v Values) (json.RawMessage, error) {
 	if len(v.Numbers) == 1 && len(v.Numbers[0]) >= packedFrom {
@@ -97,14 +102,7 @@ func (l *Linear) decode(text json.RawMessage) (v Values, err error) {
 
 // answered returns the noisy answers of a part's strategy on the cells (groups) of its histogram.
 func answered(part *plan.MeasuredPart, cells []mechanism.Exact) ([]*big.Int, error) {
-	if part.Order != nil && part.Joint == nil { // the cells of a joint statement are in the part's order
-		ordered := make([]mechanism.Exact, len(part.Order))
-		for i, at := range part.Order {
-			ordered[i] = cells[at]
-		}
-		cells = ordered
-	}
-	answers, err := part.Strategy.Apply(cells, part.Reach())
+	answers, err := exactAnswers(part, cells)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +111,18 @@ func answered(part *plan.MeasuredPart, cells []mechanism.Exact) ([]*big.Int, err
 		err = measuredAsPlanned(&part.Answers, noisy)
 	}
 	return noisy.Values, err
+}
+
+// exactAnswers returns the exact answers of a part's strategy. The cells are in the order of the statement that was run.
+func exactAnswers(part *plan.MeasuredPart, cells []mechanism.Exact) ([]mechanism.Exact, error) {
+	if part.Order != nil && part.Joint == nil { // the cells of a joint statement are in the part's order
+		ordered := make([]mechanism.Exact, len(part.Order))
+		for i, at := range part.Order {
+			ordered[i] = cells[at]
+		}
+		cells = ordered
+	}
+	return part.Strategy.Apply(cells, part.Reach())
 }
 
 // partsAddUp is addsUp for strategies.

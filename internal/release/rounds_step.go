@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,6 +20,23 @@ import (
 type recordedRound struct {
 	SHA256  string          `json:"sha256"`
 	Numbers json.RawMessage `json:"numbers"`
+}
+
+// encodeStep writes the output of a step, a long one in the packed form.
+func encodeStep(numbers [][]*big.Int) json.RawMessage {
+	if len(numbers[0]) >= packedFrom {
+		return packed(numbers[0])
+	}
+	return encode(numbers)
+}
+
+// decodeStep reads both forms.
+func decodeStep(text json.RawMessage, shape [2]int) ([][]*big.Int, error) {
+	if !bytes.HasPrefix(text, []byte{'"'}) {
+		return Decode(text, shape)
+	}
+	numbers, err := unpacked(text, shape[1])
+	return [][]*big.Int{numbers}, err
 }
 
 // step returns the output of the next step. A recorded step is returned again, if its parameters are the same. A refusal
@@ -47,7 +65,7 @@ func (r *Rounds) step(
 				Hint:    "continue with the same steps in the same order; or ask with Fresh, and pay again",
 			}
 		}
-		if numbers, err = Decode(of.Numbers, shape); err != nil {
+		if numbers, err = decodeStep(of.Numbers, shape); err != nil {
 			return nil, false, err
 		}
 		r.told, r.spent = r.told+1, total
@@ -64,7 +82,7 @@ func (r *Rounds) step(
 		return nil, false, err
 	}
 	crashPoint("drawn")
-	of := recordedRound{digest, encode(numbers)}
+	of := recordedRound{digest, encodeStep(numbers)}
 	values, err := json.Marshal(of)
 	if err == nil {
 		err = r.kernel.ledger.Step(ledger.Step{
@@ -169,12 +187,20 @@ func (r *Rounds) drawn(
 	return nil, k.lost(ctx, at, r.id, err)
 }
 
-// read returns the exact cells of each candidate. It only reads the plan.
+// read returns the exact cells of each candidate, in the order of its keys. It only reads the plan.
 func (r *Rounds) read(ctx context.Context, rows reader) (out [][]mechanism.Exact, err error) {
 	known := map[*bounded.Statement][]mechanism.Exact{}
-	for _, part := range r.plan.Parts {
-		cells, found := known[part.Look]
-		if !found {
+	var joint [][]mechanism.Exact
+	if r.plan.Joint != nil {
+		if joint, err = margins(ctx, r.plan.Linear, rows); err != nil {
+			return nil, err
+		}
+	}
+	for i, part := range r.plan.Parts {
+		var cells []mechanism.Exact
+		if joint != nil {
+			cells = joint[i]
+		} else if cells = known[part.Look]; cells == nil {
 			all, err := rows.engine.Aggregate(ctx, part.Look, rows.sealed)
 			if err != nil {
 				return nil, err
@@ -182,14 +208,7 @@ func (r *Rounds) read(ctx context.Context, rows reader) (out [][]mechanism.Exact
 			cells = column(all, 0)
 			known[part.Look] = cells
 		}
-		if part.Order != nil {
-			ordered := make([]mechanism.Exact, len(part.Order))
-			for i, at := range part.Order {
-				ordered[i] = cells[at]
-			}
-			cells = ordered
-		}
-		if cells, err = part.Strategy.Apply(cells, part.Reach()); err != nil {
+		if cells, err = exactAnswers(part, cells); err != nil {
 			return nil, err
 		}
 		out = append(out, cells)

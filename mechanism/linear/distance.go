@@ -50,7 +50,10 @@ func (d Distance) Of(x []mechanism.Exact, most *big.Int) (mechanism.Exact, error
 		return mechanism.Exact{}, err
 	}
 	words, wide := opened(x, most)
-	if words != nil && d.fits(most) {
+	if words != nil && !d.fits(most) {
+		words, wide = nil, all(x)
+	}
+	if words != nil {
 		sum := int64(0)
 		for i, v := range words {
 			apart := d.Scale*v - d.Table[i]
@@ -71,9 +74,12 @@ func (d Distance) Of(x []mechanism.Exact, most *big.Int) (mechanism.Exact, error
 
 // fits reports whether the score and all intermediate results are below 2⁶³ in magnitude if the cells are at most most.
 func (d Distance) fits(most *big.Int) bool {
-	bound := new(big.Int).Mul(big.NewInt(d.Scale), most)
-	bound.Add(bound, big.NewInt(MaxTableEntry))
-	bound.Mul(bound, big.NewInt(max(int64(len(d.Table)), 1)))
+	bound, entries := new(big.Int).Mul(big.NewInt(d.Scale), most), big.NewInt(0)
+	bound.Mul(bound, big.NewInt(int64(len(d.Table))))
+	for _, t := range d.Table {
+		entries.Add(entries, big.NewInt(max(t, -t)))
+	}
+	bound.Add(bound, entries)
 	bound.Mul(bound, big.NewInt(d.Weight))
-	return bound.Add(bound, big.NewInt(MaxTableEntry)).BitLen() <= 63
+	return bound.Add(bound, big.NewInt(max(d.Penalty, -d.Penalty))).BitLen() <= 63
 }
