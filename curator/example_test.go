@@ -223,3 +223,40 @@ func ExampleSession_MeasureStrategy() {
 	// about 4000
 	// one visit changes it by at most 1 for ε = 2
 }
+
+// Two steps under one price: the key that is furthest from equal counts, and then its counts.
+func ExampleSession_Rounds() {
+	c, done := clinic()
+	defer done()
+	ctx := context.Background()
+	r, err := c.Rounds(ctx, curator.RoundsRequest{
+		Request:    curator.Request{SQL: "SELECT COUNT(*) FROM visits GROUP BY ward, age >= 40", Epsilon: "8"},
+		Candidates: [][]int{{0}, {1}},
+		Steps:      2,
+	})
+	if err != nil {
+		panic(err)
+	}
+	options := []curator.Option{
+		{Candidate: 0, Score: linear.Distance{Weight: 1, Scale: 1, Table: []int64{1000, 1000, 1000, 1000}}},
+		{Candidate: 1, Score: linear.Distance{Weight: 1, Scale: 1, Table: []int64{2000, 2000}}},
+	}
+	chosen, err := r.Select(ctx, options, curator.StepPrice{Epsilon: "4"})
+	if err != nil {
+		panic(err)
+	}
+	parts, err := r.Measure(ctx, []int{chosen.Candidate}, curator.StepPrice{Epsilon: "4"})
+	if err != nil {
+		panic(err)
+	}
+	for i, n := range parts[0].Values {
+		fmt.Println(r.Values[chosen.Candidate][i], "about", (n.Int64()+50)/100*100)
+	}
+	fmt.Println(r.Spent(), r.Finish())
+	// Output:
+	// east about 300
+	// north about 3000
+	// south about 300
+	// west about 300
+	// ε = 8 <nil>
+}

@@ -99,6 +99,26 @@ func TestCallersCannotAddSteps(t *testing.T) {
 	}
 }
 
+// Rounds charge the price of their plan, whatever is written over the look that they tell.
+func TestCallersCannotSayThePriceOfRounds(t *testing.T) {
+	c := pureTerms.alone(t)
+	q, _ := pureTerms.rounds(2)
+	of, err := c.rounds(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*of.Look() = release.Look{}
+	if err := of.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := spent(t, c); got != "2" {
+		t.Errorf("rounds for ε = 2 were charged %s", got)
+	}
+	if err := of.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Numbers that a primitive tells are copies: what its access adds noise by stays what was charged.
 func TestToldNumbersAreCopies(t *testing.T) {
 	c := openHome(t, fitHome(t, trainBudget, "add-remove", 300))

@@ -237,6 +237,12 @@ var places = []place{
 	{file: inSensitivity + "vectors.go", text: "if !signed && (!s.Symmetric() || !doubled) {", right: "!signed && (!s.Symmetric() || !doubled)", wrong: []string{"false"}},
 	{file: inSensitivity + "vectors.go", text: "if b.Cells() == 1 {", right: "b.Cells() == 1", wrong: []string{"true"}},
 	{file: inPlan + "linear.go", text: "m.moves(sensitivity.OfStrategy(part.Strategy, &m.Measure, c.neighbours(), c.caps.Rows))", right: "c.caps.Rows", wrong: []string{"max(c.caps.Rows-1, 1)"}},
+	{
+		file: inPlan + "rounds.go", text: "out.Sensitivity = sensitivity.OfDistance(distances, moves)",
+		right: "sensitivity.OfDistance(distances, moves)", wrong: []string{"plantedLess(sensitivity.OfDistance(distances, moves))"},
+	},
+	{file: inSensitivity + "distance.go", text: "big.NewInt(d.Weight), big.NewInt(d.Scale)", right: "big.NewInt(d.Scale)", wrong: []string{"big.NewInt(1)"}},
+	{file: inSensitivity + "distance.go", text: "by.Mul(by, moves[i])", right: "moves[i]", wrong: []string{"plantedLess(moves[i])"}},
 	{file: inSensitivity + "linear.go", text: "if n == privacy.ChangeOne {", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
 	{file: inSensitivity + "linear.go", text: "l2squared.Mul(l2squared, square(most))", right: "square(most)", wrong: []string{"most"}},
 	{file: inSensitivity + "linear.go", text: "if signed || !s.Signless() {", right: "signed || !s.Signless()", wrong: []string{"false"}},

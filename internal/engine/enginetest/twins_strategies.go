@@ -94,8 +94,8 @@ func randomMatrix(r *splitmix.Stream, n int) linear.Matrix {
 	return m
 }
 
-// strategyMoves compares the answers of strategies with their sensitivities in L1 and squared L2 norm. The matrices are
-// multiplied out here, by the definition of the Kronecker product.
+// strategyMoves compares the answers of strategies with their sensitivities in L1 and squared L2 norm, and their
+// distances from tables with the sensitivities of rounds. The matrices are multiplied out here, by the definition of the Kronecker product.
 func strategyMoves(m *plan.Linear, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	for i, part := range m.Parts {
@@ -138,6 +138,15 @@ func strategyMoves(m *plan.Linear, sql string, of [2]Database) (moves []Move, er
 		moves = append(moves, Move{Kind: "strategies", Moved: l1.Sign() > 0})
 		if a := &part.Answers; l1.Cmp(a.L1) > 0 || l2squared.Cmp(a.L2Squared) > 0 {
 			return moves, w.breach("part %d moves by %s, squared L2 %s; planned %s, %s", i, l1, l2squared, a.L1, a.L2Squared)
+		}
+		// A table that is below the answers that rise, and above those that fall, moves its distance by all of l1.
+		d := linear.Distance{Weight: 1 + int64(i), Scale: 3, Table: make([]int64, part.Strategy.Rows())}
+		s, err := (&plan.Rounds{Linear: m, Steps: 1}).Selection([]plan.RoundOption{{Candidate: i, Score: d}}, m.Price)
+		if err != nil {
+			return moves, err
+		}
+		if by := l1.Mul(l1, big.NewInt(d.Weight*d.Scale)); by.Cmp(s.Sensitivity) > 0 {
+			return moves, w.breach("a distance from part %d moves by %s; planned %s", i, by, s.Sensitivity)
 		}
 	}
 	return moves, nil
