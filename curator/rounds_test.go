@@ -352,7 +352,11 @@ func TestReplayRounds(t *testing.T) {
 		terms.neighbours = of.neighbours
 		w := newTwins(t, terms, of.people, of.visits)
 		random, attained := rand.New(rand.NewPCG(31, 32)), 0
-		for i := range 6 {
+		sequences := 2
+		if os.Getenv("DITHER_LONG") != "" {
+			sequences = 40
+		}
+		for i := range sequences {
 			q, step := pureTerms.rounds(8)
 			q.Fresh = true
 			seed := random.Uint64()
