@@ -71,6 +71,10 @@ var otherFunctions = map[string]instead{
 	"last_day":  {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
 	"eomonth":   {1, "CAST(date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day' AS date)", ""},
 
+	"len":            {1, "LENGTH($1)", "databases differ: it leaves out spaces at the end in some"},
+	"std":            {1, "STDDEV_SAMP($1)", "databases differ: it is STDDEV_POP in some"},
+	"mid":            {3, "SUBSTRING($1, $2, $3)", "databases differ: a start below 1 counts from the end in some"},
+	"regexp_extract": {2, "REGEXP_SUBSTR($1, $2)", "databases differ: it is the group in parentheses in some, and the whole match in others"},
 	"regexp_matches": {2, "REGEXP_LIKE($1, $2)", "it would list several matches"},
 	"regexp_match":   {2, "REGEXP_SUBSTR($1, $2)", "it would list several matches"},
 	"charindex":      {2, "STRPOS($2, $1)", ""},

@@ -67,11 +67,23 @@ var samples = []struct{ names, sql string }{
 		"SELECT COUNT(*) FROM people WHERE «%(town, 'a')» = 'a'",
 	},
 	{
+		"regexp_extract",
+		"SELECT COUNT(*) FROM people WHERE «%(town, '(a)')» = 'a'",
+	},
+	{
+		"mid",
+		"SELECT COUNT(*) FROM people WHERE «%(town, -2, 2)» = 'a'",
+	},
+	{
+		"len",
+		"SELECT SUM(«%(town)») FROM people",
+	},
+	{
 		"charindex",
 		"SELECT SUM(«%(town, 'a')») FROM people",
 	},
 	{
-		"count_distinct countd var",
+		"count_distinct countd var std",
 		"SELECT «%(age)» FROM people",
 	},
 	{

@@ -4,15 +4,19 @@ import "strings"
 
 // Formats of dates and times of other databases.
 
-// percentFormats maps the directives of strftime and of MySQL's DATE_FORMAT to the patterns of to_char. Where the two differ,
-// mysqlFormats has MySQL's.
+// percentFormats maps the directives of strftime to the patterns of to_char. Those that differ between databases are left
+// out: %e, which some fill with a space, and %f, which has the whole seconds too in some.
 var percentFormats = map[byte]string{
-	'Y': "YYYY", 'y': "YY", 'm': "MM", 'd': "DD", 'e': "FMDD", 'H': "HH24", 'I': "HH12", 'M': "MI", 'S': "SS", 'p': "AM",
-	'j': "DDD", 'b': "Mon", 'B': "FMMonth", 'a': "Dy", 'A': "FMDay", 'G': "IYYY", 'V': "IW", 'u': "ID", 'f': "US",
+	'Y': "YYYY", 'y': "YY", 'm': "MM", 'd': "DD", 'H': "HH24", 'I': "HH12", 'M': "MI", 'S': "SS", 'p': "AM",
+	'j': "DDD", 'b': "Mon", 'B': "FMMonth", 'a': "Dy", 'A': "FMDay", 'G': "IYYY", 'V': "IW", 'u': "ID",
 }
 
+// mysqlFormats maps the directives of MySQL's DATE_FORMAT. It leaves out those of weeks that are not ISO's: %u, whose first
+// days of January may be in week 0, and %U and %V, whose weeks begin on a Sunday.
 var mysqlFormats = map[byte]string{
-	'i': "MI", 's': "SS", 'h': "HH12", 'k': "FMHH24", 'c': "FMMM", 'M': "FMMonth", 'W': "FMDay", 'v': "IW", 'x': "IYYY", 'u': "IW",
+	'Y': "YYYY", 'y': "YY", 'm': "MM", 'c': "FMMM", 'd': "DD", 'e': "FMDD", 'H': "HH24", 'k': "FMHH24", 'I': "HH12", 'h': "HH12",
+	'i': "MI", 'S': "SS", 's': "SS", 'f': "US", 'p': "AM", 'j': "DDD", 'b': "Mon", 'M': "FMMonth", 'a': "Dy", 'W': "FMDay",
+	'x': "IYYY", 'v': "IW",
 }
 
 // letterFormats maps the words of .NET's and Java's formats to the patterns of to_char, the longest first.
@@ -36,20 +40,21 @@ var letterFormats = []struct{ word, pattern string }{
 }
 
 // PatternOf returns the pattern of to_char that shows a time as a format of strftime does, or of MySQL's DATE_FORMAT, or of
-// Java's and .NET's letters. It returns "" if there is none.
+// Java's and .NET's letters. It returns "" if there is none, or if to_char might read two patterns that follow each other as
+// other ones: DD and DDD together are also DDD and DD.
 func PatternOf(format string, mysql bool) string {
-	var out strings.Builder
+	directives := percentFormats
+	if mysql {
+		directives = mysqlFormats
+	}
+	out, last := "", "" // last is the pattern at the end, if no sign follows it
 	for rest := format; rest != ""; {
 		if rest[0] == '%' && len(rest) > 1 {
-			p, ok := percentFormats[rest[1]]
-			if other, is := mysqlFormats[rest[1]]; is && mysql {
-				p, ok = other, true
-			}
-			if !ok {
+			p, ok := directives[rest[1]]
+			if !ok || runsInto(last, p) {
 				return ""
 			}
-			out.WriteString(p)
-			rest = rest[2:]
+			out, last, rest = out+p, p, rest[2:]
 			continue
 		}
 		word, pattern := rest[:1], ""
@@ -65,12 +70,20 @@ func PatternOf(format string, mysql bool) string {
 			if !strings.Contains("-/.,: ", word) {
 				return ""
 			}
-			pattern = word
+			out, last, rest = out+word, "", rest[1:]
+			continue
 		}
-		out.WriteString(pattern)
-		rest = rest[len(word):]
+		if runsInto(last, pattern) {
+			return ""
+		}
+		out, last, rest = out+pattern, pattern, rest[len(word):]
 	}
-	return out.String()
+	return out
+}
+
+// runsInto reports whether a pattern begins with the letter with which the one before it ends.
+func runsInto(before, pattern string) bool {
+	return before != "" && strings.EqualFold(before[len(before)-1:], pattern[:1])
 }
 
 // formatted converts DATE_FORMAT(t, '%Y-%m') and its like to to_char(t, 'YYYY-MM'). It returns nil for any other call, and

@@ -2,9 +2,9 @@ package query
 
 import "strings"
 
-// Functions of other databases that have another name or another order of arguments here. Only functions with one
-// meaning in all databases that have them are listed: DAYOFWEEK, for example, is not, since databases count from
-// different days.
+// Functions of other databases that have another name or another order of arguments here. Functions that differ between
+// databases are left out: DAYOFWEEK, because databases count from different days; LEN, which drops spaces at the end in
+// some; and STD, which is STDDEV_POP in some. The reference states two exceptions: DATEDIFF with a unit, and CONTAINS.
 
 // otherNames maps functions to those that take the same arguments and mean the same. args is the number of arguments. An
 // aggregate may have DISTINCT, FILTER and the like.
@@ -14,12 +14,12 @@ var otherNames = map[string]struct {
 	aggregate bool
 }{
 	"ifnull": {2, "coalesce", false}, "nvl": {2, "coalesce", false}, "isnull": {2, "coalesce", false},
-	"len": {1, "length", false}, "ucase": {1, "upper", false}, "lcase": {1, "lower", false}, "mid": {3, "substring", false},
+	"ucase": {1, "upper", false}, "lcase": {1, "lower", false},
 	"truncate": {2, "trunc", false}, "instr": {2, "strpos", false}, "startswith": {2, "starts_with", false},
-	"regexp_contains": {2, "regexp_like", false}, "regexp_extract": {2, "regexp_substr", false},
+	"regexp_contains":     {2, "regexp_like", false},
 	"time_bucket_gapfill": {2, "time_bucket", false}, // an answer has every bucket that the question's times allow
 
-	"mean": {1, "avg", true}, "average": {1, "avg", true}, "std": {1, "stddev", true},
+	"mean": {1, "avg", true}, "average": {1, "avg", true},
 	"approx_distinct": {1, "approx_count_distinct", true}, "quantile_cont": {2, "percentile_cont", true},
 	"percentile": {2, "percentile_cont", true}, "approx_quantile": {2, "percentile_cont", true},
 	"approx_percentile": {2, "percentile_cont", true}, "quantile_disc": {2, "percentile_disc", true},
@@ -62,6 +62,10 @@ func foreign(x *Call) Expr {
 		return &Call{At: x.At, Name: "nullif", Args: []Expr{x.Args[0], whole(x.At, "0")}}
 	case x.Name == "time_bucket_gapfill" && n == 4: // the last two limit the times, as WHERE does
 		return bucketed(x)
+	case x.Name == "mid" && n == 3 && fromStart(x.Args[1]):
+		return &Call{At: x.At, Name: "substring", Args: x.Args}
+	case x.Name == "regexp_extract" && n == 2 && wholeMatch(x.Args[1]):
+		return &Call{At: x.At, Name: "regexp_substr", Args: x.Args}
 	case x.Name == "contains" && n == 2:
 		return &Binary{At: x.At, Op: Gt, L: &Call{At: x.At, Name: "strpos", Args: x.Args}, R: whole(x.At, "0")}
 	case (x.Name == "date_trunc" || x.Name == "datetrunc") && n == 2:
@@ -97,6 +101,19 @@ func whole(at Pos, n string) Expr { return &Literal{At: at, Kind: IntegerLiteral
 
 func part(at Pos, field string, x Expr) Expr {
 	return &Call{At: at, Name: "extract", Args: []Expr{&Literal{At: at, Kind: StringLiteral, Text: field}, x}}
+}
+
+// fromStart reports whether a constant counts places from the start of a text. Some databases count from the end below 1.
+func fromStart(x Expr) bool {
+	n, ok := x.(*Literal)
+	return ok && n.Kind == IntegerLiteral && strings.Trim(n.Text, "0123456789") == "" && strings.Trim(n.Text, "0") != ""
+}
+
+// wholeMatch reports whether a constant pattern has no group in parentheses. With a group, some databases return the group
+// alone, and others the whole match.
+func wholeMatch(x Expr) bool {
+	p, ok := x.(*Literal)
+	return ok && p.Kind == StringLiteral && !strings.Contains(strings.ReplaceAll(p.Text, "(?:", ""), "(")
 }
 
 // sumsIf converts SUMIF(x, c) to SUM(CASE WHEN c THEN x END), and AVGIF likewise.
@@ -165,7 +182,7 @@ func truncated(x *Call) Expr {
 // returns nil for other units, whose boundaries differ between databases, and for long expressions, which it would repeat.
 func datediff(x *Call) Expr {
 	unit, a, b := unitOf(x.Args[0]), x.Args[1], x.Args[2]
-	if x.Name == "date_diff" && unit == "" { // GoogleSQL's DATE_DIFF(b, a, unit)
+	if _, bare := x.Args[0].(*Column); x.Name == "date_diff" && (bare || unit == "") { // GoogleSQL's DATE_DIFF(b, a, unit)
 		unit, a, b = unitOf(x.Args[2]), x.Args[1], x.Args[0]
 	}
 	if unit == "day" {
