@@ -234,8 +234,10 @@ func TestRefusesInvalidWorkloads(t *testing.T) {
 		"not a number":  second(Explicit([][]float64{{math.NaN()}})),
 		"infinite":      second(Explicit([][]float64{{math.Inf(1)}})),
 		"zero":          second(Explicit([][]float64{{0, 0}})),
+		"nearly zero":   second(Explicit([][]float64{{1e-300, 1e-300}})),
 		"no workload":   second(Union()),
 		"weight":        second(must[Workload](t)(Prefixes(2)).Weighted(0)),
+		"light":         second(must[Workload](t)(Prefixes(2)).Weighted(1e-320)),
 		"other columns": second(Union(must[Workload](t)(Prefixes(2)), must[Workload](t)(Prefixes(3)))),
 	} {
 		if !errors.Is(err, ErrWorkload) {

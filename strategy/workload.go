@@ -76,7 +76,8 @@ func intervals(n int, p part) (Workload, error) {
 }
 
 // Explicit returns the queries that are the rows of a matrix: query q is Σ_j rows[q][j]·x_j. The rows must have the
-// same length, the entries must be finite and at most 2³⁰ in absolute value, and no row may be 0.
+// same length, the entries must be finite and at most 2³⁰ in absolute value, and the largest of each row must be at least
+// 2⁻³⁰.
 func Explicit(rows [][]float64) (Workload, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
 		return Workload{}, fmt.Errorf("%w: a matrix needs at least one row and one column", ErrWorkload)
@@ -91,26 +92,29 @@ func Explicit(rows [][]float64) (Workload, error) {
 			return Workload{}, fmt.Errorf("%w: row %d of the matrix has %d entries, and the first row has %d",
 				ErrWorkload, q+1, len(row), n)
 		}
-		zero := true
+		most := 0.0
 		for _, v := range row {
 			if !(math.Abs(v) <= 1<<30) {
 				return Workload{}, fmt.Errorf("%w: the entries of row %d must be numbers from −2³⁰ to 2³⁰", ErrWorkload, q+1)
 			}
-			zero = zero && v == 0
+			most = max(most, math.Abs(v))
 		}
-		if zero {
+		switch {
+		case most == 0:
 			return Workload{}, fmt.Errorf("%w: row %d of the matrix is 0, so it asks nothing", ErrWorkload, q+1)
+		case most < 1.0/(1<<30):
+			return Workload{}, fmt.Errorf("%w: an entry of row %d must be at least 2⁻³⁰ in absolute value", ErrWorkload, q+1)
 		}
 		copied[q] = append([]float64(nil), row...)
 	}
 	return Workload{cells: n, parts: []part{{family: explicit, rows: copied, weight: 1}}}, nil
 }
 
-// Weighted returns the workload with the weight of each query multiplied by weight, which must be above 0 and at most
-// 10⁶. A weight multiplies the variance of a query in the mean.
+// Weighted returns the workload with the weight of each query multiplied by weight, which must be from 10⁻⁹ to 10⁶. A
+// weight multiplies the variance of a query in the mean.
 func (w Workload) Weighted(weight float64) (Workload, error) {
-	if !(weight > 0) || weight > 1e6 {
-		return Workload{}, fmt.Errorf("%w: a weight must be above 0 and at most 10⁶", ErrWorkload)
+	if !(weight >= 1e-9) || weight > 1e6 {
+		return Workload{}, fmt.Errorf("%w: a weight must be from 10⁻⁹ to 10⁶", ErrWorkload)
 	}
 	out := Workload{cells: w.cells}
 	for _, p := range w.parts {

@@ -36,7 +36,7 @@ type item struct {
 }
 
 // Marginals returns the workload of these marginals. A marginal may be listed once; attributes in another order are
-// the same marginal. A weight must be positive and finite.
+// the same marginal. A weight must be from 10⁻⁹ to 10⁹.
 func (d *Domain) Marginals(list ...Marginal) (*Workload, error) {
 	w := &Workload{domain: d}
 	seen := map[subset]bool{}
@@ -54,9 +54,9 @@ func (d *Domain) Marginals(list ...Marginal) (*Workload, error) {
 		if m.Weight == 0 {
 			m.Weight = 1
 		}
-		if !(m.Weight > 0) || math.IsInf(m.Weight, 1) {
+		if !usable(m.Weight) {
 			return nil, fmt.Errorf(
-				"marginal: the weight %v of the marginal of %q is not positive and finite", m.Weight, m.Attributes,
+				"marginal: the weight %v of the marginal of %q is not from 10⁻⁹ to 10⁹", m.Weight, m.Attributes,
 			)
 		}
 		w.items = append(w.items, item{members: members, weight: m.Weight, count: 1})
@@ -74,6 +74,9 @@ func (d *Domain) Ways(ways ...int) (*Workload, error) {
 	return d.WeightedWays(list...)
 }
 
+// usable reports whether a weight is so near to 1 that sums of products of weights and errors are finite and above 0.
+func usable(weight float64) bool { return weight >= 1e-9 && weight <= 1e9 }
+
 // Way stands for all marginals of some number of attributes.
 type Way struct {
 	Attributes int
@@ -81,7 +84,7 @@ type Way struct {
 }
 
 // WeightedWays returns the workload of all marginals of the given numbers of attributes, as [Domain.Ways] does, with
-// weights. A weight must be positive and finite.
+// weights. A weight must be from 10⁻⁹ to 10⁹.
 func (d *Domain) WeightedWays(ways ...Way) (*Workload, error) {
 	w := &Workload{domain: d, colours: d.colours()}
 	for _, way := range ways {
@@ -90,8 +93,8 @@ func (d *Domain) WeightedWays(ways ...Way) (*Workload, error) {
 			way.Weight = 1
 		}
 		switch {
-		case !(way.Weight > 0) || math.IsInf(way.Weight, 1):
-			return nil, fmt.Errorf("marginal: the weight %v of the %d-way marginals is not positive and finite", way.Weight, k)
+		case !usable(way.Weight):
+			return nil, fmt.Errorf("marginal: the weight %v of the %d-way marginals is not from 10⁻⁹ to 10⁹", way.Weight, k)
 		case k < 0 || k > len(d.attributes):
 			return nil, fmt.Errorf("marginal: there are no %d-way marginals of %d attributes", k, len(d.attributes))
 		case slices.Contains(w.ways, k):

@@ -142,8 +142,8 @@ func NewWorkload(terms ...Term) (*Workload, error) {
 		if t.Weight == 0 {
 			t.Weight = 1
 		}
-		if !(t.Weight > 0) || t.Weight > 1e6 {
-			return nil, fmt.Errorf("%w: a weight must be above 0 and at most 10⁶", ErrWorkload)
+		if !(t.Weight >= 1e-9) || t.Weight > 1e6 {
+			return nil, fmt.Errorf("%w: a weight must be from 10⁻⁹ to 10⁶", ErrWorkload)
 		}
 		own, queries := term{weight: t.Weight, from: []int{i}}, 1.0
 		for k, f := range t.Factors {

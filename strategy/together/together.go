@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/curator"
 	"dither/internal/exact"
@@ -150,6 +151,10 @@ func prepare(ctx context.Context, c *curator.Session, b Batch) (*prepared, error
 	in := make([][]bool, len(p.joint.Counts))
 	for i, n := range p.joint.Counts {
 		in[i] = n.In
+	}
+	if !slices.ContainsFunc(in, func(cells []bool) bool { return slices.Contains(cells, true) }) {
+		return nil, misuse("check their conditions; an answer that is always 0 needs no measurement",
+			"no row can satisfy the conditions of any of the questions")
 	}
 	in, of := unrepeated(in)
 	pure := p.joint.Price.Rho == ""

@@ -139,6 +139,8 @@ func TestBatchesRefuse(t *testing.T) {
 	}{
 		"nothing":    {Batch{}, "no question"},
 		"having":     {Batch{Questions: []string{"SELECT ill, COUNT(*) FROM people GROUP BY ill HAVING COUNT(*) > 3"}}, "besides SELECT, FROM, WHERE and GROUP BY"},
+		"no row":     {Batch{Questions: []string{"SELECT COUNT(*) FILTER (WHERE ill) FROM people WHERE NOT ill"}}, "no row can satisfy"},
+		"no rows":    {Batch{Questions: []string{"SELECT COUNT(*) FROM people WHERE age > 200", "SELECT COUNT(*) FROM people WHERE age < -5"}}, "no row can satisfy"},
 		"unknown":    {Batch{Questions: []string{"SELECT COUNT(*) FROM people GROUP BY street"}}, "street"},
 		"an average": {Batch{Questions: []string{"SELECT AVG(age) FROM people"}}, "something else than COUNT(*)"},
 		"two kinds":  {Batch{Questions: []string{"SELECT COUNT(*) FROM people", "SELECT SUM(age) FROM people"}}, "measures sum(age), and question 1"},
