@@ -3,6 +3,7 @@ package curator
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 )
@@ -77,6 +78,58 @@ func TestMeasuredQuestionsShareTheirReleases(t *testing.T) {
 	if !r.Questions[1].Replayed || r.Questions[0].Replayed || r.Questions[1].ID != one.ID ||
 		r.Rows[1][1].Estimate.Value.Real != one.Rows[0][0].Estimate.Value.Real {
 		t.Errorf("%+v", r.Questions)
+	}
+}
+
+// The length of a limited table is computed from the count of all its rows, and is never above the limit.
+func TestCountsOfLimitedRows(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	count := func(sql string) (float64, string) {
+		t.Helper()
+		r := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql, Epsilon: "1"}))
+		return r.Rows[0][0].Estimate.Value.Real, r.ID
+	}
+	all, id := count("SELECT COUNT(*) FROM (SELECT * FROM trips) q")
+	for sql, want := range map[string]float64{
+		"SELECT COUNT(*) FROM (SELECT * FROM trips ORDER BY fare LIMIT 1000) q":     math.Min(all, 1000),
+		"SELECT COUNT(*) AS n FROM (SELECT * FROM trips LIMIT 0) q":                 math.Min(all, 0),
+		"SELECT COUNT(*) FROM (SELECT * FROM trips LIMIT 1000 OFFSET 1) q":          math.Min(math.Max(all-1, 0), 1000),
+		"SELECT COUNT(*) FROM (SELECT * FROM trips OFFSET 1000000000) q LIMIT 1000": 0,
+	} {
+		if got, same := count(sql); got != want || same != id {
+			t.Errorf("%s: %g of release %s, want %g of %s", sql, got, same, want, id)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM (SELECT * FROM trips LIMIT 5) q WHERE fare > 5", "SELECT SUM(fare) FROM (SELECT * FROM trips LIMIT 5) q",
+		"SELECT COUNT(fare) FROM (SELECT * FROM trips LIMIT 5) q", "SELECT route, COUNT(*) FROM (SELECT * FROM trips LIMIT 5) q GROUP BY route",
+	} {
+		if _, err := c.Explain(t.Context(), Question{SQL: sql}); err == nil || !strings.Contains(err.Error(), "LIMIT inside a subquery") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+// Constants beside a list of declared values, as filters of dashboards have them, are free.
+func TestConstantsBesideAnAnswer(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	r := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT 'All' AS label, '%' AS value UNION SELECT DISTINCT deck, deck FROM trips WHERE deck IS NOT NULL"}))
+	if len(r.Rows) != 4 || !r.Free || r.Rows[0][1].Key != "%" || r.Rows[3][0].Key != "open" {
+		t.Errorf("%+v", r)
+	}
+	r = must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT 'none' AS what, 0 AS n UNION ALL SELECT 'trips', COUNT(*) FROM trips"}))
+	if len(r.Rows) != 2 || r.Free || r.Rows[0][1].Estimate == nil || r.Rows[0][1].Estimate.Value.Real != 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT 1 UNION SELECT 2"}); err == nil {
+		t.Error("constants alone are answered")
+	}
+	// a refusal over an answer names the question's own expressions
+	_, err := c.Explain(t.Context(), Question{SQL: "SELECT route, LOCF(AVG(fare)) FROM trips GROUP BY route"})
+	if _, hint := refusal(err); hint != "write avg(fare)" {
+		t.Errorf("the hint is %q", hint)
 	}
 }
 

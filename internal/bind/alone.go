@@ -27,6 +27,9 @@ func DeclarationsOf(p *policy.Policy, tree *query.Select) (*Declarations, bool) 
 	}, true
 }
 
+// Name returns the name by which the question refers to the table.
+func (d *Declarations) Name() string { return d.alias }
+
 // ValuesOf lists the values that a column of a public table has, if some column takes its values from there. They are
 // the only rows' values that are known without noise.
 func (d *Declarations) ValuesOf(e *bounded.Expr) ([]value.Value, bool) {

@@ -14,6 +14,7 @@ type inner struct {
 	// the conditions that read the outer row too: equalities, the other comparisons, and the rest
 	equal, compared []linked
 	rest            []query.Expr
+	apart           bool // no condition reads the outer row (see query.Nested.Apart)
 	own             bool // public rows beside the outer row's own columns: no other person's row is among them
 }
 
@@ -61,7 +62,7 @@ func (n *nesting) bind(x *query.Nested) (*inner, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &inner{rows: r}
+	out := &inner{rows: r, apart: x.Apart}
 	if where != nil {
 		for _, c := range split(where) {
 			if err := n.link(out, c); err != nil {
@@ -156,6 +157,10 @@ func (n *nesting) link(in *inner, c query.Expr) error {
 			return err
 		}
 		return in.rows.restrict(e, c.Pos())
+	}
+	if in.apart {
+		_, err := in.rows.Condition(c)
+		return err
 	}
 	b, ok := c.(*query.Binary)
 	if ok && own && Comparisons[b.Op] != "" {

@@ -1,5 +1,6 @@
-// Package free answers questions that read no row, such as SELECT 1, which tools send to test a connection, and SELECT
-// DISTINCT of a column with declared values, with which they fill their filters. Such an answer follows from the question
+// Package free answers questions that read no row, such as SELECT 1, which tools send to test a connection, SELECT DISTINCT
+// of a column with declared values, with which they fill their filters, and SELECT * … LIMIT 0, with which they ask for
+// names. Such an answer follows from the question
 // and the policy. So it has no noise, no price and no entry in the ledger.
 package free
 
@@ -33,6 +34,9 @@ func Of(p *policy.Policy, sql string) (*Answer, error) {
 func OfTree(p *policy.Policy, tree *query.Select) (*Answer, error) {
 	if tree.From.None() {
 		return constants(p, tree)
+	}
+	if out := none(p, tree); out != nil {
+		return out, nil
 	}
 	return list(p, tree)
 }

@@ -66,6 +66,14 @@ func TestOf(t *testing.T) {
 		"SELECT DISTINCT ward FROM people WHERE ward <> 'east' ORDER BY 1": "ward;north;south",
 		"SELECT DISTINCT deck FROM people ORDER BY deck":                   "deck;a;b;NULL",
 		"SELECT DISTINCT deck FROM people WHERE deck IS NOT NULL":          "deck;a;b",
+		// no row is in the answer
+		"SELECT * FROM people LIMIT 0":                      "ward,deck,age,note",
+		"SELECT TRUE AS x FROM people WHERE 1 <> 1 LIMIT 0": "x",
+		"SELECT p.age, 1 FROM people p WHERE FALSE":         "age,expr",
+		"SELECT * FROM people WHERE age <> age":             "rows",
+		"SELECT COUNT(*) FROM people LIMIT 0":               "rows",
+		"SELECT nothing FROM people LIMIT 0":                "rows",
+		"SELECT * FROM people LIMIT 1":                      "rows",
 		// which values the rows have is a fact about them
 		"SELECT COUNT(*) FROM people":                               "rows",
 		"SELECT ward FROM people":                                   "rows",

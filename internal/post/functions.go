@@ -63,7 +63,7 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		"sign":     {1, 1, sign},
 		"sqrt":     {1, 1, root(math.Sqrt, 0, true)},
 		"ln":       {1, 1, root(math.Log, 0, false)},
-		"log":      {1, 1, root(math.Log10, 0, false)},
+		"log":      {1, 2, logarithm},
 		"log10":    {1, 1, root(math.Log10, 0, false)},
 		"exp":      {1, 1, root(math.Exp, math.Inf(-1), true)},
 		"mod":      {2, 2, func(a []*node, at query.Pos) (*node, error) { return arithmetic(query.Mod, a[0], a[1], at) }},
@@ -219,6 +219,22 @@ func root(f func(float64) float64, least float64, closed bool) func([]*node, que
 			return ofReal(f(v.Real))
 		}, func(x float64) float64 { return f(math.Max(x, least)) }), nil
 	}
+}
+
+// logarithm builds LOG(x) to base 10, and LOG(b, x).
+func logarithm(a []*node, at query.Pos) (*node, error) {
+	if len(a) == 1 {
+		return root(math.Log10, 0, false)(a, at)
+	}
+	base, err := root(math.Log, 0, false)(a[:1], at)
+	if err != nil {
+		return nil, err
+	}
+	of, err := root(math.Log, 0, false)(a[1:], at)
+	if err != nil {
+		return nil, err
+	}
+	return arithmetic(query.Div, of, base, at)
 }
 
 // divide2 builds DIV, a quotient without its fraction.

@@ -27,7 +27,7 @@ func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
 	b.nested = func(_ *scope, x *query.Nested) (*node, error) { return b.sameAnswer(p, x, columns, chosen) }
 	of, in, err := b.chain(answered(0), p.over, frame{columns: positions(columns, 0), chosen: chosen})
 	if err != nil {
-		return nil, err
+		return nil, p.worded(err)
 	}
 	readable(of.(selected).by)
 	return &Bound{program: p, given: columns, picked: chosen, of: of, frame: in, inners: b.inners}, nil

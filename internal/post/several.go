@@ -88,9 +88,9 @@ type table struct {
 func (s *several) selects(q *query.Select) (*table, error) {
 	var refused error
 	if measured(q) && s.tree.Options == nil {
-		for i, q := range []*query.Select{q, limited(q, s.Has)} {
+		for i, q := range []*query.Select{q, limited(q, s.Has), atMost(q)} {
 			if q == nil {
-				break
+				continue
 			}
 			p := divide(q, func(name string) bool { return s.Has(q, name) })
 			p.Measured.Catalogs = s.tree.Catalogs
@@ -98,7 +98,8 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			if err == nil {
 				s.used = append(s.used, a.Same)
 				in := frame{columns: positions(p.quotients(a.Columns), a.From)}
-				return s.over(p.split, &table{in, answered(a.Index), float64(a.Rows), a.Open})
+				out, err := s.over(p.split, &table{in, answered(a.Index), float64(a.Rows), a.Open})
+				return out, p.worded(err)
 			}
 			if i == 0 {
 				refused = err

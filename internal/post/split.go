@@ -1,8 +1,10 @@
 package post
 
 import (
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"dither/internal/bind"
 	"dither/internal/query"
@@ -76,6 +78,21 @@ func aggregates(c *query.Call) bool {
 // position returns the name by which a SELECT over an answer refers to the answer's column i. No other name begins with
 // a NUL, because no question has one.
 func position(i int) string { return "\x00" + strconv.Itoa(i) }
+
+// worded returns a refusal in which the columns of the measured question have the question's words again.
+func (p *Program) worded(err error) error {
+	refusal := (*bind.Error)(nil)
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	out := *refusal
+	for i, item := range p.Measured.Items {
+		name := query.QuoteName(position(i))
+		out.Hint = strings.ReplaceAll(out.Hint, name, query.Print(item.Expr))
+		out.Message = strings.ReplaceAll(out.Message, name, query.Print(item.Expr))
+	}
+	return &out
+}
 
 // divider collects the columns of the measured question.
 type divider struct {

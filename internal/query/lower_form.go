@@ -197,6 +197,11 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 		}
 		args = args[:2]
 	}
+	if name == "time_bucket" && len(args) == 3 {
+		if out, err := l.shifted(args, at); out != nil || err != nil {
+			return out, err
+		}
+	}
 	filter, err := l.optional(f.GetAggFilter(), at, depth+1)
 	if err != nil {
 		return nil, err

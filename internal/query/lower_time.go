@@ -104,5 +104,23 @@ func (l *lowering) zoned(name string, args []Expr, at Pos) (Expr, error) {
 	}
 }
 
+// shifted converts TIME_BUCKET(stride, t, x) where x is the name of a zone, or the interval by which the buckets start later.
+// It returns nil where x is the start of a bucket.
+func (l *lowering) shifted(args []Expr, at Pos) (Expr, error) {
+	bucket := func(of Expr) Expr { return &Call{At: at, Name: "time_bucket", Args: []Expr{args[0], of}} }
+	x, ok := args[2].(*Literal)
+	switch {
+	case !ok:
+		return nil, nil
+	case x.Kind == IntervalLiteral:
+		of := &Binary{At: at, Op: Sub, L: args[1], R: x}
+		return &Binary{At: at, Op: Add, L: bucket(of), R: x}, nil
+	case x.Kind == StringLiteral && strings.Trim(x.Text, "0123456789") == x.Text: // a time has digits at its ends
+		of, err := l.zoned("timezone", []Expr{x, args[1]}, at)
+		return bucket(of), err
+	}
+	return nil, nil
+}
+
 // utc has further names of the zone UTC.
 var utc = map[string]bool{"etc/utc": true, "gmt": true, "z": true, "zulu": true, "+00": true, "+00:00": true}

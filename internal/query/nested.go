@@ -10,6 +10,8 @@ type Nested struct {
 	Kind NestedKind
 	X    []Expr
 	Sub  *Subquery // its Alias is ""
+	// Apart is whether Sub is a side of INTERSECT or EXCEPT, so that the columns of the other side are no columns of it.
+	Apart bool
 }
 
 // NestedKind distinguishes Nesteds.
@@ -66,6 +68,11 @@ func (l *lowering) nested(x *pg.SubLink, at Pos, depth int) (Expr, error) {
 		}
 		if out.X, err = l.exprs(row, at, depth+1); err != nil {
 			return nil, err
+		}
+	}
+	if out.Kind == InNested && len(out.X) == 1 {
+		if list, err := l.inArray(x.GetSubselect().GetSelectStmt(), at, depth+1); list != nil || err != nil {
+			return &In{At: at, X: out.X[0], List: list, Not: not}, err
 		}
 	}
 	outer := l.sources.value

@@ -1,6 +1,10 @@
 package query
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
 
 // OneRow reports whether a relation is a subquery of constants without FROM, such as (SELECT DATE '2025-06-01' AS cut) c.
 // It has one row, so its columns are constants wherever it is joined to other relations.
@@ -28,6 +32,12 @@ func tableless(r Relation) bool {
 		}
 	}
 	return false
+}
+
+// fromless reports whether no SELECT of a subquery has FROM. Others may unite constants with an answer, as the filters of
+// dashboards do: SELECT 'all' UNION SELECT DISTINCT city FROM visits.
+func fromless(q *Subquery) bool {
+	return !slices.ContainsFunc(q.Branches, func(s *Select) bool { return !s.From.None() })
 }
 
 func noTable(at Pos) *Error {

@@ -45,7 +45,7 @@ func together(s *pg.SelectStmt, left, right []*Select, at Pos) ([]*Select, error
 	if union {
 		rows = slices.Concat(left, right)
 	} else {
-		var in Expr = &Nested{At: at, Kind: InNested, X: []Expr{out.Items[0].Expr}, Sub: &Subquery{At: at, Branches: right}}
+		var in Expr = &Nested{At: at, Kind: InNested, X: []Expr{out.Items[0].Expr}, Sub: &Subquery{At: at, Branches: right}, Apart: true}
 		out.Where, out.OfUnits = negation(in, s.GetOp() == pg.SetOperation_SETOP_EXCEPT), true
 	}
 	out.From = From{At: at, Relation: &Subquery{At: at, Branches: rows, Alias: "q"}}

@@ -15,7 +15,7 @@ func (l *lowering) union(s *pg.SelectStmt) (*Select, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tableless(sub) {
+	if fromless(sub) {
 		return nil, noTable(start)
 	}
 	out := &Select{

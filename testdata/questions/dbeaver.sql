@@ -300,3 +300,10 @@ SELECT DISTINCT route,count(*) FROM public.trips GROUP BY route ORDER BY count(*
 select * from routes
 --= answered
 select count(*) from routes
+--= answered
+SELECT COUNT(*) FROM (select * from trips limit 200
+) dbvrcnt
+--= answered
+SELECT * FROM public.trips LIMIT 0
+--= answered
+SELECT * FROM public.trips WHERE 1=0

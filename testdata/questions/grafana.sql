@@ -300,3 +300,17 @@ SELECT EXTRACT(EPOCH FROM time_bucket('1d', ts)) * 1000 AS time, room AS metric,
 SELECT time_bucket_gapfill('3600s', ts, '2025-06-10T00:00:00Z', '2025-06-11T00:00:00Z') AS "time", room AS metric, avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
 --= refused: there is no function "locf"
 SELECT time_bucket_gapfill('1 day', ts) AS "time", locf(avg(watts)) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-20T00:00:00Z' GROUP BY 1 ORDER BY 1
+--= answered
+SELECT count(*) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-02T00:00:00Z' AND room IN (SELECT unnest(string_to_array('hall,kitchen', ',')))
+--= answered
+SELECT count(*) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-02T00:00:00Z' AND room IN (SELECT unnest(ARRAY['hall','kitchen']))
+--= answered
+SELECT 'All' AS __text, '%' AS __value UNION SELECT DISTINCT room, room FROM readings
+--= answered
+SELECT 'All' UNION ALL SELECT DISTINCT room FROM readings
+--= answered
+SELECT time_bucket('1 day', ts, 'UTC') AS time, sum(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1
+--= answered
+SELECT time_bucket('1 week', ts, INTERVAL '1 day') AS time, sum(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1
+--= answered
+SELECT count(*) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND room IN (VALUES ('hall'), ('attic'))

@@ -343,3 +343,9 @@ SELECT "public"."passengers"."home" AS "home", CAST(SUM(CASE WHEN "public"."pass
 SELECT TO_CHAR("public"."trips"."sailed", 'FMMonth') AS "month", COUNT(*) AS "count" FROM "public"."trips" GROUP BY TO_CHAR("public"."trips"."sailed", 'FMMonth')
 --= answered
 SELECT "public"."trips"."route" AS "route", SUM(COUNT(*)) OVER (ORDER BY "public"."trips"."route" ASC ROWS UNBOUNDED PRECEDING) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
+--= answered
+SELECT COUNT(*) AS "count", SQRT(AVG("public"."trips"."fare")) AS "root", LOG(10, SUM("public"."trips"."fare")) AS "log", POWER(AVG("public"."trips"."fare"), 2.0) AS "square", EXP(AVG("public"."trips"."luggage")) AS "e", ABS(SUM("public"."trips"."fare")) AS "abs", CEIL(AVG("public"."trips"."fare")) AS "c", FLOOR(AVG("public"."trips"."fare")) AS "f" FROM "public"."trips"
+--= answered
+SELECT 1 AS "a" FROM "public"."trips" WHERE 1 <> 1 LIMIT 0
+--= answered
+SELECT TRUE AS "_" FROM "public"."trips" WHERE 1 <> 1 LIMIT 0

@@ -292,3 +292,5 @@ SELECT * FROM public.trips LIMIT 100
 SELECT COUNT(*) AS count FROM public.trips WHERE booked_at >= DATE_TRUNC('day', NOW()) - INTERVAL '7 DAYS' LIMIT 50000
 --= answered
 SELECT EXTRACT(YEAR FROM sailed) || '-Q' || EXTRACT(QUARTER FROM sailed) AS q, COUNT(*) AS count FROM public.trips GROUP BY EXTRACT(YEAR FROM sailed) || '-Q' || EXTRACT(QUARTER FROM sailed) ORDER BY q LIMIT 100
+--= answered
+SELECT COUNT(*) AS rowcount FROM (SELECT * FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') LIMIT 50000) AS rowcount_qry LIMIT 50000
