@@ -20,6 +20,7 @@ var allowed = map[string][]string{
 	"internal/nearest":  {},
 	"internal/parallel": {},
 	"internal/simplex":  {},
+	"internal/rounding": {"internal/simplex"},
 
 	"internal/ledger/index": {}, // bytes alone: it knows nothing of what entries say
 	// floor 1
@@ -118,8 +119,8 @@ var allowed = map[string][]string{
 	"strategy":               {"internal/splitmix", "mechanism/stream", "privacy"}, // whose random beginnings anybody can repeat
 	"strategy/product":       {"mechanism/linear", "strategy"},                     // what to measure for questions about several columns
 	"strategy/answer":        {"curator", "mechanism/linear", "noise", "strategy"},
-	"strategy/marginal":      {"curator", "internal/simplex", "mechanism/linear", "noise", "strategy"}, // what to measure for many marginals
-	"strategy/table":         {"internal/simplex"},                                                     // tables that add up
+	"strategy/marginal":      {"curator", "internal/rounding", "mechanism/linear", "noise", "strategy"}, // what to measure for many marginals
+	"strategy/table":         {"internal/rounding"},                                                     // tables that add up
 	"strategy/tabulate": {
 		"curator", "internal/exact", "internal/policy", "mechanism/linear", "strategy/table",
 	},

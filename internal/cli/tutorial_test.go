@@ -10,20 +10,32 @@ import (
 	"dither/internal/cli/console"
 )
 
-// TestTabulateTutorial follows docs/tutorials/tabulate.md in an empty folder: it saves the files that the tutorial shows,
-// and runs its commands in their order. Each command must succeed. If the tutorial shows what a command prints, the
-// command must print that.
-func TestTabulateTutorial(t *testing.T) {
-	page, err := os.ReadFile("../../docs/tutorials/tabulate.md")
+// TestTutorialsFromNothing follows tutorials in empty folders: it saves the files that a page shows, and runs its commands
+// in their order. Each command must succeed. If the page shows what a command prints, the command must print that.
+func TestTutorialsFromNothing(t *testing.T) {
+	for page, of := range map[string]struct {
+		files    []string // in the order in which the page shows them
+		commands int
+	}{
+		"tabulate": {[]string{"home/policy.yaml", "census.yaml"}, 9},
+		"workload": {[]string{"home/policy.yaml"}, 9},
+		"together": {[]string{"home/policy.yaml", "two.sql", "many.sql"}, 9},
+	} {
+		t.Run(page, func(t *testing.T) { follow(t, "../../docs/tutorials/"+page+".md", of.files, of.commands) })
+	}
+}
+
+func follow(t *testing.T, name string, files []string, commands int) {
+	t.Helper()
+	page, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
-	files := []string{"home/policy.yaml", "census.yaml"} // in the order in which the tutorial shows them
 	shown := 0
-	for _, block := range regexp.MustCompile("(?s)```(yaml|console)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
-		if block[1] == "yaml" {
+	for _, block := range regexp.MustCompile("(?s)```(yaml|sql|console)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		if block[1] != "console" {
 			if err := os.WriteFile(files[0], []byte(block[2]), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -34,24 +46,38 @@ func TestTabulateTutorial(t *testing.T) {
 			command, want, _ := strings.Cut(command, "\n")
 			shown++
 			if got := followed(t, command); want != "" && strings.TrimSpace(got) != strings.TrimSpace(want) {
-				t.Errorf("%s prints %q, but the tutorial shows %q", command, got, want)
+				t.Errorf("%s prints %q, but the page shows %q", command, got, want)
 			}
 		}
 	}
-	if shown != 9 || len(files) != 0 {
-		t.Errorf("the tutorial shows %d commands, and not the files %v", shown, files)
+	if shown != commands || len(files) != 0 {
+		t.Errorf("the page shows %d commands, and not the files %v", shown, files)
 	}
 }
 
-// followed runs a command of a page, and returns what it prints.
+// argument matches an argument of a command, which may be in quotes.
+var argument = regexp.MustCompile(`"[^"]*"|\S+`)
+
+// followed runs a command of a page, and returns what it prints, unless the command writes it to a file.
 func followed(t *testing.T, command string) string {
 	t.Helper()
 	if args, ours := strings.CutPrefix(command, "dither "); ours {
 		var out, complaint strings.Builder
-		if code := Run(strings.Fields(args), strings.NewReader(""), &out, &complaint); code != console.ExitAnswered {
+		args, file, _ := strings.Cut(args, " > ")
+		words := argument.FindAllString(args, -1)
+		for i := range words {
+			words[i] = strings.Trim(words[i], `"`)
+		}
+		if code := Run(words, strings.NewReader(""), &out, &complaint); code != console.ExitAnswered {
 			t.Fatalf("%s: exit %d: %s", command, code, complaint.String())
 		}
-		return out.String()
+		if file == "" {
+			return out.String()
+		}
+		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return ""
 	}
 	out, err := exec.Command("sh", "-c", command).CombinedOutput() //nolint:gosec // the page's own commands
 	if err != nil {

@@ -1,23 +1,21 @@
 package marginal
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
-	"dither/internal/simplex"
+	"dither/internal/rounding"
 )
-
-// maxCount is the largest total of a table of whole numbers: floating-point numbers hold all integers up to it.
-const maxCount = 1 << 53
 
 // Whole returns a marginal as non-negative whole numbers, with the cells of [Estimate.Marginal].
 //
-// It is post-processing and costs nothing. It rounds the total first, and then divides it from the top down, one
-// attribute of the domain after the other: the cells below each parent become the non-negative numbers nearest to the
-// estimates that add up to the parent, rounded by largest remainder. So all marginals have the same total, and marginals
-// with the same first attributes agree on these exactly. Marginals that have other attributes in common may differ.
+// It is post-processing and costs nothing. It rounds the total first. A marginal of one attribute divides the total. A
+// marginal of more attributes is divided by its last two, in each cell of the others: the numbers near the estimates
+// whose sums are those of the marginals without the one or the other ([rounding.Table]). So all marginals have the same
+// total, and each agrees exactly with the marginals without its last attribute, and without its last but one, in the order
+// of the domain. It follows that marginals of up to two attributes agree on all attributes that they share. Larger ones
+// agree on each single attribute, and on their common first attributes with one more. They may differ on others:
+// whole numbers of 0 or more that agree on all pairs of three attributes need not exist.
 //
 // The numbers are biased where estimates are near 0 or negative, and they have no variance. The variances of
 // [Estimate.Marginal] are those of the unbiased estimates. An interval of two standard deviations around a whole number,
@@ -27,50 +25,61 @@ func (e *Estimate) Whole(attributes ...string) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	parents := []int64{0}
-	for level := 0; level <= len(members); level++ {
-		if level > 0 {
-			names = append(names, e.plan.Domain().attributes[members[level-1]].Name)
-		}
-		t, err := e.Marginal(names...)
-		if err != nil {
-			return nil, err
-		}
-		if level == 0 {
-			total := math.Round(max(0, t.Values[0]))
-			if !(total <= maxCount) {
-				return nil, fmt.Errorf("marginal: the total %v is too large for whole numbers: use the estimates", total)
-			}
-			parents[0] = int64(total)
-			continue
-		}
-		cells := make([]int64, 0, len(t.Values))
-		width := len(t.Values) / len(parents)
-		for i, parent := range parents {
-			cells = append(cells, divide(parent, t.Values[i*width:(i+1)*width])...)
-		}
-		parents = cells
-	}
-	return parents, nil
+	return (&rounder{e, map[subset][]int64{}}).cells(members)
 }
 
-// divide returns non-negative whole numbers near the values that add up to the total.
-func divide(total int64, values []float64) []int64 {
-	shares := simplex.Project(values, float64(total))
-	out, rest := make([]int64, len(shares)), total
-	order := make([]int, len(shares))
-	for i, s := range shares {
-		order[i] = i
-		out[i] = min(int64(s), rest)
-		rest -= out[i]
+// rounder rounds the marginals of an estimate.
+type rounder struct {
+	*Estimate
+	known map[subset][]int64
+}
+
+// cells returns the whole numbers of a marginal. Its attributes are in the order of the domain.
+func (r *rounder) cells(members []int) ([]int64, error) {
+	if out, known := r.known[of(members...)]; known {
+		return out, nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(shares[b]-math.Floor(shares[b]), shares[a]-math.Floor(shares[a]))
-	})
-	for i := 0; rest > 0; i = (i + 1) % len(order) {
-		out[order[i]]++
-		rest--
+	out, err := r.round(members)
+	r.known[of(members...)] = out
+	return out, err
+}
+
+func (r *rounder) round(members []int) ([]int64, error) {
+	var names []string
+	for _, m := range members {
+		names = append(names, r.plan.Domain().attributes[m].Name)
 	}
-	return out
+	t, err := r.Marginal(names...)
+	if err != nil {
+		return nil, err
+	}
+	n := len(members)
+	if n == 0 {
+		total := math.Round(max(0, t.Values[0]))
+		if !(total <= rounding.MaxSum) {
+			return nil, fmt.Errorf("marginal: the total %v is too large for whole numbers: use the estimates", total)
+		}
+		return []int64{int64(total)}, nil
+	}
+	rows, err := r.cells(members[:n-1])
+	if err != nil {
+		return nil, err
+	}
+	if n == 1 {
+		return rounding.Divide(rows[0], t.Values, false), nil
+	}
+	columns, err := r.cells(append(append([]int(nil), members[:n-2]...), members[n-1]))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, 0, len(t.Values))
+	height, width := t.Sizes[n-2], t.Sizes[n-1]
+	for i := range len(t.Values) / (height * width) {
+		block := rounding.Table{
+			Rows: rows[i*height : (i+1)*height], Columns: columns[i*width : (i+1)*width],
+			Values: t.Values[i*height*width : (i+1)*height*width],
+		}
+		out = append(out, block.Solve()...)
+	}
+	return out, nil
 }

@@ -126,21 +126,70 @@ func TestWholeNumbersKeepCoverage(t *testing.T) {
 	}
 }
 
-// TestDivideAddsUp divides totals among random estimates.
-func TestDivideAddsUp(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 500 {
-		values := make([]float64, 1+r.IntN(6))
-		for i := range values {
-			values[i] = 5 * r.NormFloat64()
+// TestWholeNumbersAgree rounds all marginals of up to three attributes. Those of two agree on all that they share, and
+// those of three with each single attribute, and with the pairs that have their first attribute.
+func TestWholeNumbersAgree(t *testing.T) {
+	d, _ := NewDomain(Attribute{"a", 3, Values}, Attribute{"b", 4, Values}, Attribute{"c", 1, Values}, Attribute{"d", 5, Values})
+	w, err := d.Ways(1, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.Sum(strategy.Rho)
+	counts := make([]float64, 60)
+	r := rand.New(rand.NewPCG(7, 8))
+	for i := range counts {
+		counts[i] = float64(r.IntN(3) * r.IntN(40))
+	}
+	names := []string{"a", "b", "c", "d"}
+	for range 20 {
+		e := simulated(r, p, counts)
+		whole := func(members []int) []int64 {
+			var of []string
+			for _, m := range members {
+				of = append(of, names[m])
+			}
+			out, err := e.Whole(of...)
+			if err != nil || slices.Min(out) < 0 {
+				t.Fatal(out, err)
+			}
+			return out
 		}
-		total, sum := int64(r.IntN(4)*r.IntN(10)), int64(0)
-		whole := divide(total, values)
-		for _, n := range whole {
-			sum += n
-		}
-		if sum != total || slices.Min(whole) < 0 {
-			t.Fatalf("divide(%d, %v) = %v", total, values, whole)
+		for set := range 1 << 4 {
+			var members []int
+			for m := range 4 {
+				if set>>m&1 == 1 {
+					members = append(members, m)
+				}
+			}
+			for sub := set; len(members) < 4; sub = (sub - 1) & set {
+				var kept []int
+				for _, m := range members {
+					if sub>>m&1 == 1 {
+						kept = append(kept, m)
+					}
+				}
+				if len(members) < 3 || len(kept) < 2 || kept[0] == members[0] {
+					sums := make([]int64, int(d.cells(kept)))
+					for i, n := range whole(members) {
+						at, step := 0, 1
+						for k := len(members) - 1; k >= 0; k-- {
+							size := d.attributes[members[k]].Size
+							if slices.Contains(kept, members[k]) {
+								at += i % size * step
+								step *= size
+							}
+							i /= size
+						}
+						sums[at] += n
+					}
+					if got := whole(kept); !slices.Equal(sums, got) {
+						t.Fatalf("%v has the sums %v over %v, which are %v", members, sums, kept, got)
+					}
+				}
+				if sub == 0 {
+					break
+				}
+			}
 		}
 	}
 }

@@ -3,10 +3,9 @@ package table
 import (
 	"fmt"
 	"math"
-)
 
-// maxWhole is the largest magnitude of a cell that can be rounded, in units of the result.
-const maxWhole = 1 << 40
+	"dither/internal/rounding"
+)
 
 // MaxJoint is the largest number of cells of a level's table over all classifications that tables of this level and of
 // finer ones have.
@@ -25,7 +24,7 @@ type Whole struct {
 //
 // Each step divides the integers of a node among its children. It first divides the total, and then, for each further
 // classification, the tables of children by values, whose sums over the children and over the values are known
-// ([transport]). So each integer is near the fit, given the integers above it. Margins that are not parts of each other
+// ([rounding.Table]). So each integer is near the fit, given the integers above it. Margins that are not parts of each other
 // are rounded one after the other, given the sums that they share ([covers]). This is post-processing. Unless signed is
 // set it is biased: raising negative numbers to 0 lowers others.
 func NewWhole(f *Fit, margins []Margin, fixed map[[2]int]int64, signed bool) (*Whole, error) {
@@ -96,8 +95,8 @@ func (r *rounder) level(l int) error {
 		for j, keys := range c.chain {
 			estimates[j] = r.near(Margin{l, keys})
 			for _, x := range estimates[j] {
-				if !(math.Abs(x) < maxWhole) {
-					return fmt.Errorf("an estimate is %g; only estimates below %d can be rounded", x, int64(maxWhole))
+				if !(math.Abs(x) < rounding.MaxSum) {
+					return fmt.Errorf("an estimate is %g; only estimates below %d can be rounded", x, int64(rounding.MaxSum))
 				}
 			}
 		}
@@ -145,7 +144,7 @@ func (r *rounder) root(l, node, i int, estimates [][]float64) (block []int64) {
 			for j, c := range members {
 				x[j] = of[c]
 			}
-			for j, n := range distribute(block[s], x, r.signed) {
+			for j, n := range rounding.Divide(block[s], x, r.signed) {
 				next[members[j]] = n
 			}
 		}
@@ -183,17 +182,17 @@ func (r *rounder) divide(l, i, parent int, children []int, estimates [][]float64
 			next[j] = make([]int64, width)
 		}
 		for s, members := range r.members(keys, chain[step]) {
-			t := transport{signed: r.signed, values: make([]float64, 0, len(children)*len(members))}
+			t := rounding.Table{Signed: r.signed, Values: make([]float64, 0, len(children)*len(members))}
 			for _, c := range members {
-				t.columns = append(t.columns, above[c])
+				t.Columns = append(t.Columns, above[c])
 			}
 			for j, child := range children {
-				t.rows = append(t.rows, blocks[j][s])
+				t.Rows = append(t.Rows, blocks[j][s])
 				for _, c := range members {
-					t.values = append(t.values, estimates[step+1][child*width+c])
+					t.Values = append(t.Values, estimates[step+1][child*width+c])
 				}
 			}
-			for at, n := range t.solve() {
+			for at, n := range t.Solve() {
 				next[at/len(members)][members[at%len(members)]] = n
 			}
 		}
@@ -218,7 +217,7 @@ func (r *rounder) totals(l int, children []int, total int64, estimates []float64
 		}
 	}
 	if len(free) > 0 {
-		for i, n := range distribute(total, x, r.signed) {
+		for i, n := range rounding.Divide(total, x, r.signed) {
 			out[free[i]] += n
 		}
 	}

@@ -1,12 +1,6 @@
-package table
+package rounding
 
-import (
-	"cmp"
-	"math"
-	"slices"
-
-	"dither/internal/simplex"
-)
+import "slices"
 
 // round rounds fixed-point numbers whose rows and columns have integer sums. Each cell becomes one of the two integers
 // around it, and no sum changes.
@@ -15,8 +9,8 @@ import (
 // changing between rows and columns, comes back to a row or column where it was, and its last part is a cycle. Along
 // the cycle, one number is added to and subtracted from the cells in turn, until one of them is an integer. Each cycle
 // makes a further cell an integer, so the walk ends.
-func (t *transport) round(x []int64) []int64 {
-	n, m := len(t.rows), len(t.columns)
+func (t *Table) round(x []int64) []int64 {
+	n, m := len(t.Rows), len(t.Columns)
 	part := func(cell int) int64 { return x[cell] & (one - 1) }
 	ends := make([][]int, n+m) // the cells of each row, and of each column, that may not be integers
 	for cell := range x {
@@ -93,43 +87,4 @@ func cancel(x []int64, cycle []int) {
 			x[cell] -= step
 		}
 	}
-}
-
-// distribute returns integers near x that add up to the total. If they may not be negative, it first finds the nearest
-// non-negative numbers with that total, in the sum of squares. Then it rounds all down except as many as the total
-// requires: those with the largest remainders.
-func distribute(total int64, x []float64, signed bool) []int64 {
-	shift := 0.0
-	if signed {
-		for _, v := range x {
-			shift += v / float64(len(x))
-		}
-		shift -= float64(total) / float64(len(x))
-	} else {
-		shift = simplex.Level(x, float64(total))
-	}
-	out, order := make([]int64, len(x)), make([]int, len(x))
-	rest := make([]float64, len(x))
-	left := total
-	for i, v := range x {
-		v -= shift
-		if !signed {
-			v = math.Max(0, v)
-		}
-		out[i], order[i] = int64(math.Floor(v)), i
-		rest[i] = v - math.Floor(v)
-		left -= out[i]
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
-	for i := 0; left > 0; i++ {
-		out[order[i%len(order)]]++
-		left--
-	}
-	for i := len(order) - 1; left < 0; i-- { // the rounding of floats can make the sum too large by one
-		if at := order[(i%len(order)+len(order))%len(order)]; signed || out[at] > 0 {
-			out[at]--
-			left++
-		}
-	}
-	return out
 }

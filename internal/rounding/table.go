@@ -1,4 +1,4 @@
-package table
+package rounding
 
 import (
 	"math"
@@ -7,17 +7,21 @@ import (
 	"dither/internal/simplex"
 )
 
-// transport holds a table of numbers that are to become integers with given sums of rows and columns.
-type transport struct {
-	rows, columns []int64 // the required sums; both add up to the same number
-	values        []float64
-	signed        bool // whether cells may be negative
+// MaxSum is the largest magnitude of a sum of a [Table], and of a value.
+const MaxSum = 1 << 40
+
+// Table has numbers that are to become integers with given sums of rows and columns.
+type Table struct {
+	// the required sums; both add up to the same number. They are not negative unless Signed is set
+	Rows, Columns []int64
+	Values        []float64 // by row
+	Signed        bool      // cells may be negative
 }
 
 // rounds is the number of times that the projection adjusts rows and columns.
 const rounds = 60
 
-// solve returns integers with the required sums that are near the values.
+// Solve returns integers with the required sums that are near the values.
 //
 // If cells may not be negative, it first moves the values towards the nearest table with non-negative cells and the
 // required sums, in the sum of squares. The nearest table has the form max(0, x + a_row + b_column), and the numbers a
@@ -27,35 +31,35 @@ const rounds = 60
 // The result is then made of fixed-point numbers with the required sums exactly, and rounded so that each cell is one
 // of the two integers around it. Such a rounding exists for every table with integer sums of rows and columns [Cox
 // 1987; Bacharach 1966].
-func (t *transport) solve() []int64 {
+func (t *Table) Solve() []int64 {
 	switch {
-	case len(t.rows) == 1:
-		return slices.Clone(t.columns)
-	case len(t.columns) == 1:
-		return slices.Clone(t.rows)
-	case t.signed:
+	case len(t.Rows) == 1:
+		return slices.Clone(t.Columns)
+	case len(t.Columns) == 1:
+		return slices.Clone(t.Rows)
+	case t.Signed:
 		return t.round(t.fixedPoint(t.shift()))
 	}
-	return t.round(t.fixedPoint(t.project(t.values)))
+	return t.round(t.fixedPoint(t.project(t.Values)))
 }
 
 // shift returns the nearest table with the required sums, up to the rounding of floats. It adds the same number to all
 // cells of a row, and the same number to all cells of a column.
-func (t *transport) shift() []float64 {
-	n, m := len(t.rows), len(t.columns)
+func (t *Table) shift() []float64 {
+	n, m := len(t.Rows), len(t.Columns)
 	rows, columns, all := make([]float64, n), make([]float64, m), 0.0 // what the sums lack
-	for i, r := range t.rows {
+	for i, r := range t.Rows {
 		rows[i], all = float64(r), all+float64(r)
 	}
-	for j, c := range t.columns {
+	for j, c := range t.Columns {
 		columns[j] = float64(c)
 	}
-	for at, v := range t.values {
+	for at, v := range t.Values {
 		rows[at/m] -= v
 		columns[at%m] -= v
 		all -= v
 	}
-	out := slices.Clone(t.values)
+	out := slices.Clone(t.Values)
 	for at := range out {
 		out[at] += rows[at/m]/float64(m) + columns[at%m]/float64(n) - all/float64(n*m)
 	}
@@ -64,8 +68,8 @@ func (t *transport) shift() []float64 {
 
 // project returns a table with non-negative cells near the values, whose sums of rows and columns are at most the
 // required ones, and nearly equal to them.
-func (t *transport) project(x []float64) []float64 {
-	n, m := len(t.rows), len(t.columns)
+func (t *Table) project(x []float64) []float64 {
+	n, m := len(t.Rows), len(t.Columns)
 	up, across := make([]float64, n), make([]float64, m)
 	line := make([]float64, max(n, m))
 	for range rounds {
@@ -73,14 +77,14 @@ func (t *transport) project(x []float64) []float64 {
 			for j := range m {
 				line[j] = x[i*m+j] + across[j]
 			}
-			up[i] = -simplex.Level(line[:m], float64(t.rows[i]))
+			up[i] = -simplex.Level(line[:m], float64(t.Rows[i]))
 		}
 		moved := 0.0
 		for j := range m {
 			for i := range n {
 				line[i] = x[i*m+j] + up[i]
 			}
-			next := -simplex.Level(line[:n], float64(t.columns[j]))
+			next := -simplex.Level(line[:n], float64(t.Columns[j]))
 			moved, across[j] = math.Max(moved, math.Abs(next-across[j])), next
 		}
 		if moved < 1e-7 {
@@ -94,10 +98,10 @@ func (t *transport) project(x []float64) []float64 {
 		}
 	}
 	// so that no sum exceeds the required one
-	for j, sum := range t.columns {
+	for j, sum := range t.Columns {
 		shrink(out[j:], n, m, float64(sum))
 	}
-	for i, sum := range t.rows {
+	for i, sum := range t.Rows {
 		shrink(out[i*m:], m, 1, float64(sum))
 	}
 	return out
@@ -122,20 +126,20 @@ const one = int64(1) << 20
 // fixedPoint returns the table in fixed-point numbers whose sums of rows and columns are the required ones exactly. It
 // adds what is missing from the sums along a path from the first cell to the last (the north-west corner rule). If
 // cells may not be negative, no sum of x exceeds the required one, so only non-negative numbers are added.
-func (t *transport) fixedPoint(x []float64) []int64 {
-	n, m := len(t.rows), len(t.columns)
+func (t *Table) fixedPoint(x []float64) []int64 {
+	n, m := len(t.Rows), len(t.Columns)
 	out := make([]int64, n*m)
 	rows, columns := make([]int64, n), make([]int64, m)
-	for i, r := range t.rows {
+	for i, r := range t.Rows {
 		rows[i] = r * one
 	}
-	for j, c := range t.columns {
+	for j, c := range t.Columns {
 		columns[j] = c * one
 	}
 	for i := range n {
 		for j := range m {
 			v := int64(math.Floor(x[i*m+j] * float64(one)))
-			if !t.signed { // rounding of floats may exceed a sum by a few units
+			if !t.Signed { // rounding of floats may exceed a sum by a few units
 				v = max(0, min(v, rows[i], columns[j]))
 			}
 			out[i*m+j] = v
@@ -143,7 +147,7 @@ func (t *transport) fixedPoint(x []float64) []int64 {
 			columns[j] -= v
 		}
 	}
-	if t.signed {
+	if t.Signed {
 		// Spread each row's rest over its cells, except the last column's, then correct the sums of columns in the
 		// last row. What remains is 0, because both lists of sums have the same total.
 		for i := range n {
