@@ -100,7 +100,7 @@ func TestForeignFunctions(t *testing.T) {
 // Texts of any kind that contain backquotes keep them.
 func TestBackquotesInTexts(t *testing.T) {
 	for _, sql := range []string{
-		"'it''s `x`'", `E'\'"` + "`x` '", "$a$ ' `x` $$ $a$", "-- '`x`\n", "/* /* `x` */ ` */", `"a""` + "`x`\"",
+		"'it''s `x`'", `E'\'"` + "`x` '", "$a$ ' `x` $$ $a$", "-- '`x`\n", "a LIKE 'b' ESCAPE'\\' OR a = '`x`'", `E'\\' "` + "`x`\"", "/* /* `x` */ ` */", `"a""` + "`x`\"",
 	} {
 		if got := requoted(sql + " `y`"); got != sql+` "y"` {
 			t.Errorf("%s: %s", sql, got)

@@ -38,7 +38,7 @@ func skip(sql string, i int) int {
 	case rest[0] == '"':
 		return until(1, `"`) // a doubled quote begins another name
 	case rest[0] == '\'':
-		return i + constant(rest, i > 0 && (sql[i-1] == 'e' || sql[i-1] == 'E'))
+		return i + constant(rest, i > 0 && (sql[i-1] == 'e' || sql[i-1] == 'E') && !(i > 1 && inName(sql[i-2])))
 	case strings.HasPrefix(rest, "--"):
 		return until(2, "\n")
 	case strings.HasPrefix(rest, "/*"):
@@ -62,6 +62,12 @@ func constant(s string, escaped bool) int {
 		}
 	}
 	return len(s)
+}
+
+// inName reports whether a name may have the byte after its first one. Then an E behind it ends the name, as in ESCAPE'\',
+// and does not begin an escaped constant.
+func inName(b byte) bool {
+	return b >= 0x80 || b == '_' || b == '$' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }
 
 // comment returns the length of the comment at the beginning of s. Comments nest.
