@@ -50,12 +50,16 @@ type Margin struct {
 func (s *Space) width(keys Keys) int {
 	n := 1
 	for _, k := range keys.list() {
-		n *= s.Sizes[k]
+		n = min(n*s.Sizes[k], maxWidth)
 	}
 	return n
 }
 
-// Cells returns the number of cells of a margin.
+// maxWidth is a number of cells that no memory holds. The number of cells of a block is at most this, so that products of it
+// do not overflow.
+const maxWidth = 1 << 40
+
+// Cells returns the number of cells of a margin. Beyond 2⁴⁰ it may be too small.
 func (s *Space) Cells(m Margin) int { return s.Hierarchy.Nodes(m.Level) * s.width(m.Keys) }
 
 // check returns an error unless the margin is one of the space.

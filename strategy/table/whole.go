@@ -29,21 +29,11 @@ type Whole struct {
 // set it is biased: raising negative numbers to 0 lowers others.
 func NewWhole(f *Fit, margins []Margin, fixed map[[2]int]int64, signed bool) (*Whole, error) {
 	h := f.space.Hierarchy
-	w := &Whole{space: f.space, cover: covers(len(h.Levels), margins), blocks: make([][][]int64, len(h.Levels))}
-	finest := len(h.Levels) - 1
-	for _, m := range margins {
-		finest = min(finest, m.Level)
+	cover, finest, err := coverOf(f.space, margins)
+	if err != nil {
+		return nil, err
 	}
-	for l := finest; l < len(h.Levels); l++ {
-		cells := 0
-		for _, c := range w.cover[l] {
-			cells += f.space.Cells(Margin{l, c.keys})
-		}
-		if cells > MaxJoint {
-			return nil, fmt.Errorf("the tables of level %s have %d cells over all their classifications; at most %d can be rounded",
-				h.Levels[l].Name, cells, MaxJoint)
-		}
-	}
+	w := &Whole{space: f.space, cover: cover, blocks: make([][][]int64, len(h.Levels))}
 	r := &rounder{Whole: w, fit: f, signed: signed, margins: margins}
 	r.declare(fixed)
 	for l := len(h.Levels) - 1; l >= finest; l-- {
@@ -52,6 +42,33 @@ func NewWhole(f *Fit, margins []Margin, fixed map[[2]int]int64, signed bool) (*W
 		}
 	}
 	return w, nil
+}
+
+// CheckWhole returns the error of [NewWhole] for margins that have too many cells together, which no fit can change. So it
+// is known before anything is measured.
+func CheckWhole(space *Space, margins []Margin) error {
+	_, _, err := coverOf(space, margins)
+	return err
+}
+
+// coverOf returns the cliques of margins by level, and the finest level that they have.
+func coverOf(space *Space, margins []Margin) (cover [][]clique, finest int, err error) {
+	levels := space.Hierarchy.Levels
+	cover, finest = covers(len(levels), margins), len(levels)-1
+	for _, m := range margins {
+		finest = min(finest, m.Level)
+	}
+	for l := finest; l < len(levels); l++ {
+		cells := 0
+		for _, c := range cover[l] {
+			cells += space.Cells(Margin{l, c.keys})
+		}
+		if cells > MaxJoint {
+			return nil, 0, fmt.Errorf("the tables of level %s have %d cells over all their classifications; at most %d can be rounded",
+				levels[l].Name, cells, MaxJoint)
+		}
+	}
+	return cover, finest, nil
 }
 
 // rounder carries out [NewWhole].

@@ -19,6 +19,9 @@ func (g *group) choose(ctx context.Context, c *curator.Session, s *Spec) error {
 	if err != nil {
 		return err
 	}
+	if err := table.CheckWhole(g.space, marginsOf(goals)); err != nil {
+		return misuse("tabulate fewer classifications together", "%v", err)
+	}
 	if err := g.candidates(ctx, c, goals); err != nil {
 		return err
 	}
@@ -69,12 +72,14 @@ func (g *group) noisy() (out []table.Noisy) {
 }
 
 // gridOf returns the step in which sums are shown: the power of ten that is at most a hundredth of the smallest
-// standard deviation.
+// standard deviation, or of the unit of released numbers if that is larger. A finer step would show nothing, and could make
+// numbers too large to be rounded.
 func gridOf(noisy []table.Noisy, unit *big.Rat) *big.Rat {
 	least := math.Inf(1)
 	for _, n := range noisy {
 		least = math.Min(least, n.Variance)
 	}
+	least = math.Max(least, 1)
 	f, _ := unit.Float64()
 	power := int64(math.Floor(math.Log10(math.Sqrt(least) * f / 100)))
 	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(power, -power)), nil)
@@ -98,6 +103,12 @@ func (g *group) goals(s *Spec) (out []table.Goal, err error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, l := range levels {
+			if cells := g.space.Cells(table.Margin{Level: l, Keys: g.of[n]}); cells > maxOption {
+				return nil, misuse("give it fewer or coarser classifications", "table %s has more than %d cells of level %s",
+					s.Tables[i].Name, maxOption, g.space.Hierarchy.Levels[l].Name)
+			}
+		}
 		w, _ := s.Tables[i].Weight.Float64()
 		v := g.view(s, &s.Tables[i], g.of[n])
 		for _, l := range levels {
@@ -109,6 +120,14 @@ func (g *group) goals(s *Spec) (out []table.Goal, err error) {
 		}
 	}
 	return out, nil
+}
+
+// marginsOf returns the margins of goals.
+func marginsOf(goals []table.Goal) (out []table.Margin) {
+	for _, goal := range goals {
+		out = append(out, goal.Margin)
+	}
+	return out
 }
 
 // candidates sets the options: each level with each table's classifications, and without any. Their costs are the

@@ -103,11 +103,7 @@ func (r *Result) measure(ctx context.Context, c *curator.Session, s *Spec, g *gr
 	if err != nil {
 		return err
 	}
-	var margins []table.Margin
-	for _, goal := range goals {
-		margins = append(margins, goal.Margin)
-	}
-	whole, err := table.NewWhole(fit, margins, g.fixed, g.first.Sum != "")
+	whole, err := table.NewWhole(fit, marginsOf(goals), g.fixed, g.first.Sum != "")
 	if err != nil {
 		return misuse("tabulate fewer classifications together", "%v", err)
 	}

@@ -1,0 +1,53 @@
+package tabulate_test
+
+import (
+	"strings"
+	"testing"
+
+	"dither/internal/testhome"
+	"dither/strategy/tabulate"
+)
+
+// TestLimitsAreCheckedBeforePaying asks for tables that are too large to measure, and for tables whose integers are too many
+// to round together. Both are refused at no cost. Sums that have nearly no noise are shown, and not too finely to be rounded.
+func TestLimitsAreCheckedBeforePaying(t *testing.T) {
+	c, _ := testhome.Sealed(t, `
+version: 1
+population: {name: town}
+budget: {epsilon: 1000}
+price: {default: 1, maximum: 100}
+tables:
+  people:
+    source: {csv: people.csv}
+    unit: row
+    columns:
+      a: {type: integer, bounds: [0, 199]}
+      b: {type: integer, bounds: [0, 199]}
+      c: {type: integer, bounds: [0, 199]}
+      many: {type: integer, bounds: [0, 9999]}
+      more: {type: integer, bounds: [0, 9999]}
+      n: {type: integer, bounds: [0, 1]}
+`, "people", map[string]string{"people.csv": "a,b,c,many,more,n\n" + strings.Repeat("1,2,3,4,5,1\n", 3000)})
+	for tables, says := range map[string]string{
+		"{name: x, from: people, columns: [many, more]}": "table x has more than 1048576 cells",
+		"{name: x, from: people, columns: [a, b]}\n  - {name: y, from: people, columns: [b, c]}\n" +
+			"  - {name: z, from: people, columns: [a, c]}": "8000000 cells over all their classifications",
+	} {
+		s := parse(t, "version: 1\nprice: {epsilon: 10}\ntables:\n  - "+tables+"\n")
+		if _, err := tabulate.Tabulate(t.Context(), c, s, ""); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", tables, err, says)
+		}
+	}
+	b, err := c.Budget()
+	if err != nil || b.Answers != 0 {
+		t.Errorf("%d answers are paid for (%v)", b.Answers, err)
+	}
+	s := parse(t, "version: 1\nprice: {epsilon: 50}\ntables:\n  - {name: x, from: people, measure: {sum: n}}\n")
+	r, err := tabulate.Tabulate(t.Context(), c, s, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Tables[0].Cells[0].Text(); got != "3000" {
+		t.Errorf("the sum is %s", got)
+	}
+}
