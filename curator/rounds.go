@@ -30,12 +30,14 @@ type RoundsRequest struct {
 // again, free, as long as they are asked for with the same parameters in the same order. The owner's change of the policy
 // or of a table ends rounds that are not finished. Their recorded steps stay in the ledger.
 type Rounds struct {
-	ID        string
-	Values    [][]any // for each GROUP BY expression, its known values, as in Domain
-	Limits    *Limits // what bounds the contribution of one unit
-	Price     Loss    // of all steps together
-	Remaining Loss
-	Recorded  int // the number of steps that were recorded before
+	ID     string
+	Values [][]any // for each GROUP BY expression, its known values, as in Domain
+	// for each candidate, the largest change of the vector of exact cells by one unit
+	Sensitivities []Sensitivity
+	Limits        *Limits // what bounds the contribution of one unit
+	Price         Loss    // of all steps together
+	Remaining     Loss
+	Recorded      int // the number of steps that were recorded before
 
 	curator *Session
 	rounds  *release.Rounds
@@ -43,14 +45,16 @@ type Rounds struct {
 
 // RoundsExplanation states the price and the limits of [Session.Rounds]. It spends nothing, and reads no row.
 type RoundsExplanation struct {
-	SQL        string
-	Values     [][]any // as in Domain
-	Cells      []int   // the number of cells of each candidate
-	Limits     *Limits
-	Price      Loss
-	Remaining  Loss
-	Affordable bool   // the price is within what remains
-	Largest    string // the largest ε that one question can be asked at now
+	SQL    string
+	Values [][]any // as in Domain
+	Cells  []int   // the number of cells of each candidate
+	// for each candidate, the largest change of the vector of exact cells by one unit
+	Sensitivities []Sensitivity
+	Limits        *Limits
+	Price         Loss
+	Remaining     Loss
+	Affordable    bool   // the price is within what remains
+	Largest       string // the largest ε that one question can be asked at now
 }
 
 // StepPrice is the share of the whole price that one step takes. Exactly one field is set.
@@ -108,6 +112,9 @@ func (c *Session) Rounds(ctx context.Context, q RoundsRequest) (*Rounds, error) 
 		curator:  c,
 		rounds:   of,
 	}
+	for _, part := range of.Plan().Parts {
+		out.Sensitivities = append(out.Sensitivities, sensitivityOf(&part.Answers))
+	}
 	out.Remaining, err = c.remains(&release.Released{ID: of.ID()})
 	return out, err
 }
@@ -128,6 +135,7 @@ func (c *Session) ExplainRounds(_ context.Context, q RoundsRequest) (*RoundsExpl
 	}
 	for _, part := range p.Parts {
 		out.Cells = append(out.Cells, part.Strategy.Rows())
+		out.Sensitivities = append(out.Sensitivities, sensitivityOf(&part.Answers))
 	}
 	room, err := c.kernel.Room(of.Look())
 	if err != nil {

@@ -36,6 +36,7 @@ func verbs() []console.Verb {
 		statistics.Estimate,
 		statistics.Cluster,
 		strategies.Tabulate,
+		strategies.Synth,
 		owner.Budget,
 		owner.Ledger,
 		owner.Stream,

@@ -1,0 +1,190 @@
+package strategies
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/synth"
+)
+
+// Synth is the command `dither synth`.
+var Synth = console.Verb{
+	Name:  "synth",
+	Args:  "--table T --out FILE.csv",
+	About: "make a synthetic table with the measured statistics of a real one, at one price",
+	Run:   runSynth,
+}
+
+func runSynth(s *console.Console, args []string) error {
+	var r synth.Request
+	var out, method, columns, ways, size, rows, bins string
+	var explain bool
+	s.FormatFlag("text", "json")
+	s.Flag(&r.Table, "table", "T", "the table")
+	s.Flag(&out, "out", "FILE.csv", "write the rows to FILE.csv")
+	s.Flag(&explain, "explain", "", "show the columns, the marginals and the price, free")
+	s.PriceFlags(&r.Epsilon, &r.Rho, "all measurements together")
+	s.Flag(&r.Delta, "delta", "D", "with --epsilon, if the budget is under zCDP: the price is the largest ρ that implies (E, D)")
+	s.Flag(&method, "method", "NAME", "aim (default), mst or independent")
+	s.Flag(&columns, "columns", "C,…", "the columns (default: all with declared values or bounds)")
+	s.Flag(&ways, "ways", "K,…", "aim: the numbers of columns of the marginals that rows should have (default 2,3)")
+	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
+	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
+	s.Flag(&rows, "rows", "N", "the number of synthetic rows (default: the noisy number of real rows)")
+	s.AnalystFlag(&r.Analyst)
+	s.FreshFlag(&r.Fresh)
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	switch {
+	case len(rest) > 0:
+		return console.Usage("synth takes no arguments besides its flags, not %q", rest[0])
+	case explain && out != "":
+		return console.Usage("--explain writes no file: leave --out out")
+	case !explain && out == "":
+		return console.Usage("the rows need a file: --out FILE.csv, or --explain to see the price first")
+	case out != "" && !strings.EqualFold(filepath.Ext(out), ".csv"):
+		return console.Usage("--out %s: rows are written as CSV only: name a file that ends in .csv", out)
+	}
+	r.Method = synth.Method(strings.ToLower(method))
+	r.Columns = listed(columns)
+	for _, k := range listed(ways) {
+		n, err := whole(k)
+		if err != nil {
+			return console.Usage("--ways: %q is not a whole number", k)
+		}
+		r.Ways = append(r.Ways, n)
+	}
+	if bins != "" {
+		if r.Bins, err = whole(bins); err != nil {
+			return console.Usage("--bins: %q is not a whole number", bins)
+		}
+	}
+	if rows != "" {
+		if r.Rows, err = strconv.ParseInt(rows, 10, 64); err != nil || r.Rows < 1 {
+			return console.Usage("--rows: %q is not a whole number above 0", rows)
+		}
+	}
+	if r.ModelBytes, err = bytesOf(size); err != nil {
+		return err
+	}
+	return s.Asking(func(c *curator.Session) error {
+		if explain {
+			p, err := synth.Explain(s.Context(), c, r)
+			if err != nil {
+				return err
+			}
+			return showSynthPlan(s, p)
+		}
+		result, err := synthesized(s, c, r)
+		if err != nil {
+			return err
+		}
+		if err := console.ReplaceFile(out, func(w io.Writer) error { return result.WriteCSV(w) }); err != nil {
+			return fmt.Errorf("the rows could not be written: %w (%s is recorded: repeat the command, free)", err, result.Release)
+		}
+		return showSynth(s, result, out)
+	})
+}
+
+func synthesized(s *console.Console, c *curator.Session, r synth.Request) (*synth.Result, error) {
+	if console.Obeys(s.Stderr) {
+		defer console.Spin(s.Stderr, "synthesizing")()
+	}
+	return synth.Synthesize(s.Context(), c, r)
+}
+
+// listed returns the fields of a list with commas.
+func listed(text string) (out []string) {
+	if text == "" {
+		return nil
+	}
+	for _, field := range strings.Split(text, ",") {
+		out = append(out, strings.TrimSpace(field))
+	}
+	return out
+}
+
+// bytesOf parses a size such as 1MB or 500kB. It returns 0 for "".
+func bytesOf(text string) (float64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}, {"", 1}} {
+		number, found := strings.CutSuffix(strings.ToUpper(text), u.name)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(n > 0) {
+			break
+		}
+		return n * u.size, nil
+	}
+	return 0, console.Usage("--model-size: %q is not a size such as 1MB", text)
+}
+
+// showSynthPlan prints a plan.
+func showSynthPlan(s *console.Console, p *synth.Plan) error {
+	if s.Format == "json" {
+		return s.JSON(p)
+	}
+	g := render.Grid{Right: []bool{false, true, false}}
+	g.Add("column", "cells", "")
+	for _, c := range p.Columns {
+		about := "declared values"
+		if c.Binned {
+			about = "bins"
+		}
+		g.Add(render.Printable(c.Name), strconv.Itoa(c.Cells), about)
+	}
+	s.Print("%s\n", g.Text("  "))
+	for _, o := range p.Omitted {
+		s.Print("left out: %s: %s\n", render.Printable(o.Name), o.Reason)
+	}
+	price := p.Price.String()
+	if !p.Affordable {
+		price += ", more than what remains"
+	}
+	s.Print("method: %s, which may measure %s\n", p.Method, render.Plural(p.Candidates, "marginal"))
+	if p.LeftOut > 0 {
+		s.Print("too large to be measured: %s; a larger --model-size or fewer --bins may include them\n",
+			render.Plural(p.LeftOut, "marginal"))
+	}
+	s.Print("price: %s; %s remain\n", price, p.Remaining)
+	s.Print("if the questions are known beforehand, `dither tabulate` or `dither workload` answers them with less noise\n")
+	return nil
+}
+
+// showSynth prints what was made.
+func showSynth(s *console.Console, r *synth.Result, out string) error {
+	if s.Format == "json" {
+		return s.JSON(r)
+	}
+	g := render.Grid{Right: []bool{false, true, true, true}}
+	g.Add("measured", "cells", "stddev", "expected error")
+	for _, m := range r.Measured {
+		g.Add(render.Printable(strings.Join(m.Columns, ", ")), strconv.Itoa(m.Cells), render.TwoDigits(m.StdDev),
+			render.TwoDigits(m.Expected))
+	}
+	s.Print("%s\n", g.Text("  "))
+	free := ""
+	if r.Replayed {
+		free = ", measured before: free"
+	}
+	s.Print("%s synthetic rows are in %s, from %s%s\n", render.Thousands(r.Rows), render.Printable(out), r.Release, free)
+	s.Print("price: %s; %s remain\n", r.Plan.Price, r.Remaining)
+	s.Print("expected error of the measured marginals: %s, as a total variation distance, from the noise alone. Other "+
+		"statistics may be further off.\n", render.TwoDigits(r.ExpectedError))
+	return nil
+}

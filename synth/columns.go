@@ -1,0 +1,122 @@
+package synth
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/curator"
+)
+
+// Column is a column of a synthetic table.
+type Column struct {
+	Name   string
+	Cells  int    // the number of its values or bins, the one for NULL included
+	SQL    string // the key that the real rows are grouped by
+	Binned bool   // its cells are bins of numbers, and rows draw a number within their bin
+
+	text   bool
+	lower  *big.Rat // of the first bin
+	upper  *big.Rat // the largest number
+	width  *big.Rat // of a bin
+	whole  bool     // its numbers are integers
+	values []any    // by cell
+}
+
+// Omitted is a column of the real table that the synthetic table lacks.
+type Omitted struct{ Name, Reason string }
+
+// columnsOf returns the columns of a table that can be synthesized. wanted names them, or is empty for all. bins is the
+// largest number of cells of a column of numbers.
+func columnsOf(t *curator.Table, wanted []string, bins int) (out []*Column, omitted []Omitted, err error) {
+	for _, name := range wanted {
+		if !slices.ContainsFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name }) {
+			return nil, nil, usage("name columns of "+t.Name, "there is no column %q", name)
+		}
+	}
+	for _, c := range t.Columns {
+		named := slices.Contains(wanted, c.Name)
+		if len(wanted) > 0 && !named {
+			continue
+		}
+		column, reason := columnOf(&c, bins)
+		if c.Name == t.Unit {
+			column, reason = nil, "it identifies persons"
+		}
+		switch {
+		case column != nil:
+			out = append(out, column)
+		case named:
+			return nil, nil, usage("leave it out, or declare values or bounds in the policy",
+				"column %s cannot be synthesized: %s", c.Name, reason)
+		default:
+			omitted = append(omitted, Omitted{c.Name, reason})
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil, usage("declare values or bounds of columns in the policy",
+			"no column of %s can be synthesized", t.Name)
+	}
+	return out, omitted, nil
+}
+
+// columnOf returns a column, or the reason why it cannot be synthesized.
+func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
+	name := curator.SQLName(c.Name)
+	out := &Column{Name: c.Name, SQL: name, text: c.Type == "text"}
+	switch {
+	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
+		return out, ""
+	case c.Type != "integer" && c.Type != "real":
+		return nil, "a " + c.Type + " without declared values is not supported yet"
+	case c.Lower == "":
+		return nil, "the policy declares neither values nor bounds"
+	}
+	lower, okay := new(big.Rat).SetString(c.Lower)
+	upper, okay2 := new(big.Rat).SetString(c.Upper)
+	if !okay || !okay2 || lower.Cmp(upper) > 0 {
+		return nil, "its bounds are not numbers"
+	}
+	span := new(big.Rat).Sub(upper, lower)
+	out.lower, out.upper, out.whole = lower, upper, c.Type == "integer"
+	if out.whole {
+		span.Add(span, big.NewRat(1, 1)) // the number of integers
+		if span.Cmp(big.NewRat(int64(bins), 1)) <= 0 {
+			return out, ""
+		}
+		out.Binned, out.width = true, ceil(new(big.Rat).Quo(span, big.NewRat(int64(bins), 1)))
+		out.SQL = fmt.Sprintf("FLOOR((%s - (%s)) / %s)", name, c.Lower, out.width.RatString())
+		return out, ""
+	}
+	if span.Sign() == 0 {
+		return nil, "its bounds are equal"
+	}
+	out.Binned, out.width = true, new(big.Rat).Quo(span, big.NewRat(int64(bins), 1))
+	// the upper bound itself falls beyond the last bin
+	out.SQL = fmt.Sprintf("LEAST(WIDTH_BUCKET(%s, %s, %s, %d) - 1, %d)", name, c.Lower, c.Upper, bins, bins-1)
+	return out, ""
+}
+
+// ceil returns the least integer that is at least x.
+func ceil(x *big.Rat) *big.Rat {
+	q, r := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
+	if r.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return new(big.Rat).SetInt(q)
+}
+
+// question returns the question whose keys are the columns.
+func question(table string, columns []*Column) string {
+	keys := make([]string, len(columns))
+	for i, c := range columns {
+		keys[i] = c.SQL
+	}
+	return fmt.Sprintf("SELECT COUNT(*) FROM %s GROUP BY %s", curator.SQLName(table), strings.Join(keys, ", "))
+}
+
+// usage returns an error of usage with its hint.
+func usage(hint, format string, args ...any) error {
+	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
+}

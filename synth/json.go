@@ -1,0 +1,86 @@
+package synth
+
+import (
+	"encoding/json"
+
+	"dither/curator"
+)
+
+// columnJSON is a column in JSON.
+type columnJSON struct {
+	Name   string `json:"name"`
+	Cells  int    `json:"cells"`
+	Binned bool   `json:"binned"`
+}
+
+func columnsJSON(all []*Column) (out []columnJSON) {
+	for _, c := range all {
+		out = append(out, columnJSON{c.Name, c.Cells, c.Binned})
+	}
+	return out
+}
+
+type omittedJSON struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+func omittedsJSON(all []Omitted) []omittedJSON {
+	out := []omittedJSON{}
+	for _, o := range all {
+		out = append(out, omittedJSON(o))
+	}
+	return out
+}
+
+// MarshalJSON writes the plan.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Table      string        `json:"table"`
+		Method     Method        `json:"method"`
+		SQL        string        `json:"sql"`
+		Columns    []columnJSON  `json:"columns"`
+		Omitted    []omittedJSON `json:"omitted"`
+		Candidates int           `json:"candidates"`
+		LeftOut    int           `json:"left_out"`
+		Price      curator.Loss  `json:"price"`
+		Remaining  curator.Loss  `json:"remaining"`
+		Affordable bool          `json:"affordable"`
+		Largest    string        `json:"largest_epsilon"`
+	}{
+		p.Table, p.Method, p.SQL, columnsJSON(p.Columns), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, p.Price, p.Remaining,
+		p.Affordable, p.Largest,
+	})
+}
+
+// MarshalJSON writes what was measured.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	type measured struct {
+		Columns       []string     `json:"columns"`
+		Cells         int          `json:"cells"`
+		StdDev        float64      `json:"stddev"`
+		ExpectedError float64      `json:"expected_error"`
+		Price         curator.Loss `json:"price"`
+	}
+	var all []measured
+	for _, m := range r.Measured {
+		all = append(all, measured{m.Columns, m.Cells, m.StdDev, m.Expected, m.Loss})
+	}
+	return json.Marshal(struct {
+		Release       string        `json:"release"`
+		Method        Method        `json:"method"`
+		Price         curator.Loss  `json:"price"`
+		Seconds       float64       `json:"seconds"`
+		Rounds        int           `json:"rounds"`
+		Measured      []measured    `json:"measured"`
+		ExpectedError float64       `json:"expected_error"`
+		Rows          int64         `json:"rows"`
+		Replayed      bool          `json:"replayed"`
+		Remaining     curator.Loss  `json:"remaining"`
+		Columns       []columnJSON  `json:"columns"`
+		Omitted       []omittedJSON `json:"omitted"`
+	}{
+		r.Release, r.Plan.Method, r.Plan.Price, r.Seconds, r.Rounds, all, r.ExpectedError, r.Rows, r.Replayed, r.Remaining,
+		columnsJSON(r.Plan.Columns), omittedsJSON(r.Plan.Omitted),
+	})
+}

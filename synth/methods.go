@@ -1,0 +1,190 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dither/curator"
+	"dither/mechanism/linear"
+	"dither/synth/aim"
+)
+
+const (
+	roundIterations = 40   // of the fit in each of AIM's rounds
+	lastIterations  = 1000 // of the last fit
+)
+
+// name identifies a set of attributes.
+func name(attributes []int) string { return fmt.Sprint(attributes) }
+
+// ones returns the marginals of single columns.
+func (s *synthesis) ones() (out [][]int) {
+	for i := range s.Columns {
+		out = append(out, []int{i})
+	}
+	return out
+}
+
+// independent measures each column at an equal share of the price.
+func (s *synthesis) independent(ctx context.Context) error {
+	if err := s.measure(ctx, s.ones(), s.total); err != nil {
+		return err
+	}
+	return s.fit(lastIterations)
+}
+
+// aim runs the rounds of AIM.
+func (s *synthesis) aim(ctx context.Context) error {
+	schedule, err := aim.NewSchedule(s.total, len(s.Columns))
+	if err != nil {
+		return err
+	}
+	first := schedule.First()
+	if err := s.measure(ctx, s.ones(), times(first.Measure, first.Times)); err != nil {
+		return err
+	}
+	if err := s.fit(roundIterations); err != nil {
+		return err
+	}
+	for {
+		round, more := schedule.Next()
+		if !more {
+			return s.fit(lastIterations)
+		}
+		if err := s.round(ctx, schedule, round); err != nil {
+			return err
+		}
+	}
+}
+
+// times returns n·x.
+func times(x *big.Rat, n int) *big.Rat { return new(big.Rat).Mul(x, big.NewRat(int64(n), 1)) }
+
+// round selects the marginal in which the model is most wrong, measures it, and fits the model again.
+func (s *synthesis) round(ctx context.Context, schedule *aim.Schedule, round aim.Round) error {
+	spent, _ := round.Spent.Float64()
+	allowed, err := s.workload.Within(s.sets, s.request.ModelBytes*spent)
+	if err != nil {
+		return err
+	}
+	sets := make([][]int, len(allowed))
+	for i, m := range allowed {
+		sets[i] = m.Attributes
+	}
+	before, err := s.model.Marginals(sets)
+	if err != nil {
+		return err
+	}
+	options := make([]curator.Option, len(allowed))
+	for i, m := range allowed {
+		candidate := s.places[name(m.Attributes)]
+		score, err := aim.NewScore(m, before[i], s.deviation(candidate, round.Measure))
+		if err != nil {
+			return err
+		}
+		options[i] = option(candidate, score)
+	}
+	at, err := s.chosen(ctx, options, round.Select)
+	if err != nil {
+		return err
+	}
+	set := sets[at]
+	if err := s.measure(ctx, [][]int{set}, round.Measure); err != nil {
+		return err
+	}
+	if err := s.fit(roundIterations); err != nil {
+		return err
+	}
+	after, err := s.model.Marginal(set...)
+	if err != nil {
+		return err
+	}
+	schedule.Annealed(before[at], after, s.deviation(s.places[name(set)], round.Measure))
+	s.result.Rounds++
+	return nil
+}
+
+// option returns a score as the kernel takes it: weight·‖x − model‖₁ − weight·penalty.
+func option(candidate int, s *aim.Score) curator.Option {
+	weight := min(s.Weight, linear.MaxWeight)
+	d := linear.Distance{Weight: weight, Scale: 1, Table: s.Model}
+	if s.Penalty > linear.MaxTableEntry/weight {
+		d.Penalty = linear.MaxTableEntry
+	} else {
+		d.Penalty = weight * s.Penalty
+	}
+	return curator.Option{Candidate: candidate, Score: d}
+}
+
+// chosen selects an option, and returns its index.
+func (s *synthesis) chosen(ctx context.Context, options []curator.Option, price *big.Rat) (int, error) {
+	m, err := s.rounds.Select(ctx, options, s.step(price))
+	if err != nil {
+		return 0, err
+	}
+	s.result.Replayed = s.result.Replayed && m.Replayed
+	return m.Option, nil
+}
+
+// mst measures each column with a third of the price, selects a tree of pairs with a third, and measures the pairs with the
+// rest. A pair's score is its distance from the model in which all columns are independent.
+func (s *synthesis) mst(ctx context.Context) error {
+	third := new(big.Rat).Quo(s.total, big.NewRat(3, 1))
+	if err := s.measure(ctx, s.ones(), third); err != nil {
+		return err
+	}
+	if err := s.fit(lastIterations); err != nil {
+		return err
+	}
+	pairs := slices.Clone(s.candidates[len(s.Columns):])
+	tables, err := s.model.Marginals(pairs)
+	if err != nil {
+		return err
+	}
+	scores := make([]curator.Option, len(pairs))
+	for i, pair := range pairs {
+		score, err := aim.NewScore(aim.Marginal{Attributes: pair, Weight: 1}, tables[i], 0)
+		if err != nil {
+			return err
+		}
+		scores[i] = option(s.places[name(pair)], score)
+	}
+	component := make([]int, len(s.Columns)) // of the tree so far, by column
+	for i := range component {
+		component[i] = i
+	}
+	each := new(big.Rat).Quo(third, big.NewRat(int64(max(len(s.Columns)-1, 1)), 1))
+	var tree [][]int
+	for {
+		var options []curator.Option
+		var of [][]int
+		for i, pair := range pairs {
+			if component[pair[0]] != component[pair[1]] {
+				options, of = append(options, scores[i]), append(of, pair)
+			}
+		}
+		if len(of) == 0 {
+			break
+		}
+		at, err := s.chosen(ctx, options, each)
+		if err != nil {
+			return err
+		}
+		s.result.Rounds++
+		tree = append(tree, of[at])
+		from, to := component[of[at][0]], component[of[at][1]]
+		for i, c := range component {
+			if c == from {
+				component[i] = to
+			}
+		}
+	}
+	if len(tree) > 0 {
+		if err := s.measure(ctx, tree, third); err != nil {
+			return err
+		}
+	}
+	return s.fit(lastIterations)
+}

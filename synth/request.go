@@ -1,0 +1,287 @@
+package synth
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"dither/curator"
+	"dither/privacy"
+	"dither/synth/aim"
+	"dither/synth/model"
+)
+
+// Method is a method of synthesis.
+type Method string
+
+// The methods.
+const (
+	AIM         Method = "aim"         // marginals that are selected in rounds
+	MST         Method = "mst"         // a tree of pairs that are selected at once
+	Independent Method = "independent" // each column by itself
+)
+
+// The limits and defaults of a request.
+const (
+	MaxBins      = 1000
+	DefaultBins  = 32
+	DefaultBytes = 1 << 20
+	MaxBytes     = 1 << 30
+	MaxRows      = 1 << 32
+	// mostCells is the largest number of cells of all candidates together, as curator.RoundsRequest has it.
+	mostCells      = 1 << 20
+	mostCandidates = 10_000
+)
+
+// Request asks for a synthetic table.
+type Request struct {
+	Table   string
+	Columns []string // the columns; none: all that have declared values or bounds
+	// Epsilon, Delta and Rho are the price, in decimals. Delta, under a zCDP budget, means the largest ρ that implies
+	// (Epsilon, Delta). At most one of Delta and Rho is set.
+	Epsilon, Delta, Rho string
+	Analyst             string
+	Fresh               bool
+	Method              Method  // "": AIM
+	Ways                []int   // AIM: the numbers of columns of the marginals that rows should have. None: 2 and 3
+	ModelBytes          float64 // AIM: the largest size of the model. 0: DefaultBytes
+	Bins                int     // the largest number of cells of a column of numbers. 0: DefaultBins
+	Rows                int64   // 0: the noisy number of real rows
+}
+
+// Plan is what a request would do. It depends on no row.
+type Plan struct {
+	Table      string
+	Method     Method
+	SQL        string
+	Columns    []*Column
+	Omitted    []Omitted
+	Candidates int // the marginals that may be measured
+	LeftOut    int // the marginals of Ways that are too large for the model, or for all candidates together
+	Price      curator.Loss
+	Remaining  curator.Loss
+	Affordable bool
+	Largest    string // the largest ε that one question can be asked at now
+
+	request       Request
+	rounds        curator.RoundsRequest
+	domain        *model.Domain
+	workload      *aim.Workload // of AIM
+	candidates    [][]int
+	sensitivities []curator.Sensitivity
+}
+
+// Explain returns the plan of a request, at no cost. It reads no row.
+func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	tables, err := c.Tables()
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(tables, func(t curator.Table) bool { return t.Name == r.Table })
+	if at < 0 {
+		return nil, usage("`dither tables` lists the tables", "there is no table %q", r.Table)
+	}
+	if tables[at].Public {
+		return nil, usage("copy its rows: `dither query 'SELECT * FROM …'` is free", "table %s is public", r.Table)
+	}
+	p := &Plan{Table: r.Table, Method: r.Method, request: r}
+	if p.Columns, p.Omitted, err = columnsOf(&tables[at], r.Columns, r.Bins); err != nil {
+		return nil, err
+	}
+	p.SQL = question(r.Table, p.Columns)
+	p.rounds.Request = curator.Request{
+		SQL: p.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh,
+	}
+	if r.Delta != "" {
+		if err := p.converted(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.known(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := p.candidatesOf(); err != nil {
+		return nil, err
+	}
+	p.rounds.Candidates, p.rounds.Steps = p.candidates, p.steps()
+	e, err := c.ExplainRounds(ctx, p.rounds)
+	if err != nil {
+		return nil, err
+	}
+	p.sensitivities = e.Sensitivities
+	p.Price, p.Remaining, p.Affordable, p.Largest = e.Price, e.Remaining, e.Affordable, e.Largest
+	return p, nil
+}
+
+// check refuses values out of range, and sets the defaults.
+func (r *Request) check() error {
+	r.Method = cmp.Or(r.Method, AIM)
+	r.Bins = cmp.Or(r.Bins, DefaultBins)
+	r.ModelBytes = cmp.Or(r.ModelBytes, DefaultBytes)
+	if len(r.Ways) == 0 {
+		r.Ways = []int{2, 3}
+	}
+	switch {
+	case r.Table == "":
+		return usage("name one: --table T", "a table is needed")
+	case r.Method != AIM && r.Method != MST && r.Method != Independent:
+		return usage("use aim, mst or independent", "there is no method %q", r.Method)
+	case r.Bins < 2 || r.Bins > MaxBins:
+		return usage("", "a column of numbers has between 2 and %d bins, not %d", MaxBins, r.Bins)
+	case !(r.ModelBytes >= 1 && r.ModelBytes <= MaxBytes):
+		return usage("use a size such as 1MB", "a model has at most %d bytes, not %v", MaxBytes, r.ModelBytes)
+	case r.Rows < 0 || r.Rows > MaxRows:
+		return usage("", "there are between 1 and %d rows, not %d", int64(MaxRows), r.Rows)
+	case r.Delta != "" && (r.Rho != "" || r.Epsilon == ""):
+		return usage("give --epsilon and --delta, or --rho alone", "a δ needs an ε, and no ρ")
+	}
+	for _, k := range r.Ways {
+		if k < 1 || k > aim.MaxWays {
+			return usage("", "a marginal has between 1 and %d columns, not %d", aim.MaxWays, k)
+		}
+	}
+	return nil
+}
+
+// converted sets the price to the largest ρ that implies the request's ε at its δ.
+func (p *Plan) converted() error {
+	e, err := privacy.ParseEpsilon(p.request.Epsilon)
+	if err != nil {
+		return usage("write a price as a decimal, such as 1", "%v", err)
+	}
+	d, err := privacy.ParseDelta(p.request.Delta)
+	if err != nil {
+		return usage("write a δ as a decimal, such as 1e-9", "%v", err)
+	}
+	rho, err := privacy.RhoFor(e, d)
+	if err != nil {
+		return usage("use a larger δ", "%v", err)
+	}
+	p.rounds.Epsilon, p.rounds.Rho = "", rho.String()
+	return nil
+}
+
+// known sets the values of the columns and the domain.
+func (p *Plan) known(ctx context.Context, c *curator.Session) error {
+	d, err := c.Domain(ctx, p.rounds.Request)
+	if err != nil {
+		return err
+	}
+	sizes := make([]int, len(p.Columns))
+	for i, column := range p.Columns {
+		column.values = d.Values[i]
+		column.Cells = len(column.values)
+		sizes[i] = column.Cells
+	}
+	if p.domain, err = model.NewDomain(sizes...); err != nil {
+		return usage("name fewer columns", "%v", err)
+	}
+	return nil
+}
+
+// steps returns the largest number of steps: a first measurement, and rounds of a selection and a measurement.
+func (p *Plan) steps() int {
+	switch p.Method {
+	case AIM:
+		return 1 + 2*16*len(p.Columns)
+	case MST:
+		return 2 + len(p.Columns)
+	}
+	return 1
+}
+
+// candidatesOf lists the marginals that may be measured, those of single columns first. Of the marginals of Ways, it
+// leaves out those that no model has room for, and then the largest until all have at most mostCells cells.
+func (p *Plan) candidatesOf() error {
+	d := len(p.Columns)
+	var ones [][]int
+	total := 0.0
+	for i, c := range p.Columns {
+		ones, total = append(ones, []int{i}), total+float64(c.Cells)
+	}
+	ways, room := []int{2}, float64(mostCells)*8
+	switch p.Method {
+	case Independent:
+		ways = nil
+	case AIM:
+		ways, room = p.request.Ways, p.request.ModelBytes
+		size, err := model.Size(p.domain, ones)
+		if err != nil {
+			return err
+		}
+		if size > room {
+			return usage("give a larger --model-size, or fewer --bins",
+				"the single columns alone need a model of %.0f bytes", size)
+		}
+	}
+	var wanted [][]int
+	for _, k := range ways {
+		if k > 1 {
+			wanted = append(wanted, subsets(d, k, mostCandidates)...)
+		}
+	}
+	slices.SortStableFunc(wanted, func(a, b []int) int { return cmp.Compare(p.domain.Cells(a...), p.domain.Cells(b...)) })
+	var kept []aim.Marginal
+	for _, s := range wanted {
+		cells := p.domain.Cells(s...)
+		if 8*cells > room || total+cells > mostCells || len(kept) >= mostCandidates-d {
+			p.LeftOut++
+			continue
+		}
+		total += cells
+		kept = append(kept, aim.Marginal{Attributes: s, Weight: 1})
+	}
+	p.candidates = ones
+	if p.Method == AIM {
+		// the workload of the marginals has their subsets as candidates too, of which those of several columns have fewer
+		// cells than the marginals
+		for _, s := range ones {
+			kept = append(kept, aim.Marginal{Attributes: s, Weight: 1})
+		}
+		w, err := aim.NewWorkload(p.domain, kept)
+		if err != nil {
+			return usage("name fewer columns", "%v", err)
+		}
+		p.workload, p.candidates = w, nil
+		for _, m := range w.Candidates() {
+			p.candidates = append(p.candidates, m.Attributes)
+		}
+	} else {
+		for _, m := range kept {
+			p.candidates = append(p.candidates, m.Attributes)
+		}
+	}
+	p.Candidates = len(p.candidates)
+	return nil
+}
+
+// subsets returns the subsets of k of n numbers, at most most of them.
+func subsets(n, k, most int) (out [][]int) {
+	var extend func(from int, so []int)
+	extend = func(from int, so []int) {
+		if len(so) == k {
+			out = append(out, slices.Clone(so))
+			return
+		}
+		for i := from; i < n && len(out) < most; i++ {
+			extend(i+1, append(so, i))
+		}
+	}
+	extend(0, nil)
+	return out
+}
+
+// names returns the names of columns.
+func (p *Plan) names(of []int) (out []string) {
+	for _, i := range of {
+		out = append(out, p.Columns[i].Name)
+	}
+	return out
+}
+
+// String describes a column.
+func (c *Column) String() string { return fmt.Sprintf("%s (%d cells)", c.Name, c.Cells) }

@@ -1,0 +1,120 @@
+package synth
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+
+	"dither/internal/splitmix"
+	"dither/synth/model"
+)
+
+// WriteCSV writes the rows as CSV, with a line of names. The same result writes the same rows. NULL is an empty field. A
+// column that is binned has random numbers within their bins, evenly distributed.
+func (r *Result) WriteCSV(to io.Writer) error {
+	buffer := bufio.NewWriterSize(to, 1<<16)
+	w := csv.NewWriter(buffer)
+	record := make([]string, len(r.Plan.Columns))
+	writers := make([]*cells, len(record))
+	for i, c := range r.Plan.Columns {
+		record[i], writers[i] = c.Name, newCells(c)
+	}
+	if err := w.Write(record); err != nil {
+		return err
+	}
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write
+	words := splitmix.At(splitmix.Mix(h.Sum64()))
+	err := r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
+		for row := range columns[0] {
+			for i, c := range columns {
+				record[i] = writers[i].text(int(c[row]), &words)
+			}
+			if err := w.Write(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if w.Flush(); w.Error() != nil {
+		return w.Error()
+	}
+	return buffer.Flush()
+}
+
+// cells writes the values of a column.
+type cells struct {
+	of    *Column
+	texts []string     // by cell, unless its numbers are drawn
+	ends  [][2]float64 // by cell: the bin, whose upper end is included for integers
+	null  []bool
+}
+
+func newCells(c *Column) *cells {
+	out := &cells{of: c, ends: make([][2]float64, len(c.values)), null: make([]bool, len(c.values))}
+	for i, v := range c.values {
+		text := fmt.Sprint(v)
+		if v == nil {
+			text, out.null[i] = "", true
+		}
+		out.texts = append(out.texts, text)
+		if c.Binned && v != nil {
+			out.ends[i] = c.bin(text)
+		}
+	}
+	return out
+}
+
+// bin returns the ends of the bin with an index, within the bounds of the column.
+func (c *Column) bin(index string) [2]float64 {
+	n, ok := new(big.Rat).SetString(index)
+	if !ok {
+		n = new(big.Rat)
+	}
+	low := new(big.Rat).Add(c.lower, new(big.Rat).Mul(n, c.width))
+	high := new(big.Rat).Add(low, c.width)
+	if c.whole {
+		high.Sub(high, big.NewRat(1, 1))
+	}
+	if high.Cmp(c.upper) > 0 {
+		high = c.upper
+	}
+	a, _ := low.Float64()
+	b, _ := high.Float64()
+	return [2]float64{a, max(a, b)}
+}
+
+// text returns a value of a cell.
+func (c *cells) text(cell int, words *splitmix.Stream) string {
+	if !c.of.Binned || c.null[cell] {
+		return c.texts[cell]
+	}
+	u := float64(words.Word()>>11) / (1 << 53)
+	low, high := c.ends[cell][0], c.ends[cell][1]
+	if c.of.whole {
+		return strconv.FormatInt(int64(low)+int64(math.Floor(u*(high-low+1))), 10)
+	}
+	return strconv.FormatFloat(min(max(low, round(low+u*(high-low), high-low)), high), 'g', -1, 64)
+}
+
+// round rounds x to a power of ten that is at most a hundredth of the width of its bin.
+func round(x, width float64) float64 {
+	if !(width > 0) {
+		return x
+	}
+	unit := math.Floor(math.Log10(width)) - 2
+	if unit < 0 {
+		scale := math.Pow(10, -unit)
+		return math.Round(x*scale) / scale
+	}
+	scale := math.Pow(10, unit)
+	return math.Round(x/scale) * scale
+}

@@ -1,0 +1,176 @@
+package synth
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"time"
+
+	"dither/curator"
+	"dither/synth/model"
+)
+
+// Measured is a measured marginal.
+type Measured struct {
+	Columns []string
+	Cells   int
+	StdDev  float64 // of the noise of each cell
+	// Expected is the expected total variation distance between the noisy cells and the real ones, from the noise alone. It
+	// is between 0 and 1.
+	Expected float64
+	Loss     curator.Loss
+}
+
+// Result is a fitted model of a table. Write draws its rows.
+type Result struct {
+	Plan      *Plan
+	Release   string
+	Replayed  bool // all steps were recorded before, so nothing was paid
+	Remaining curator.Loss
+	Rounds    int // the rounds that selected marginals
+	Measured  []Measured
+	// ExpectedError is the mean of Measured's Expected. It states the noise of measured marginals, and not how far the model
+	// is from the real table: marginals that were not measured may be further off.
+	ExpectedError float64
+	Seconds       float64
+	Rows          int64 // that Write draws
+
+	model *model.Model
+}
+
+// synthesis is a request in progress.
+type synthesis struct {
+	*Plan
+	rounds   *curator.Rounds
+	inRho    bool
+	total    *big.Rat       // the whole price: ρ or ε
+	places   map[string]int // of candidates, by their attributes
+	measured []model.Measurement
+	sets     [][]int
+	model    *model.Model
+	result   *Result
+}
+
+// Synthesize measures a table and fits a model. The whole price is reserved first. If the same request was interrupted, it
+// continues: recorded steps are free.
+func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, error) {
+	start := time.Now()
+	p, err := Explain(ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	s := &synthesis{Plan: p, places: map[string]int{}, result: &Result{Plan: p, Replayed: true}}
+	for i, attributes := range p.candidates {
+		s.places[name(attributes)] = i
+	}
+	if s.rounds, err = c.Rounds(ctx, p.rounds); err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.rounds.Close() }() // releases a lock
+	price := s.rounds.Price.Epsilon
+	if s.inRho = s.rounds.Price.Rho != ""; s.inRho {
+		price = s.rounds.Price.Rho
+	}
+	total, ok := new(big.Rat).SetString(price)
+	if !ok {
+		return nil, usage("", "the price %q is not a number", price)
+	}
+	s.total = total
+	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, Independent: s.independent}
+	if err := methods[p.Method](ctx); err != nil {
+		return nil, s.interrupted(err)
+	}
+	if err := s.rounds.Finish(); err != nil {
+		return nil, err
+	}
+	return s.finished(start), nil
+}
+
+// interrupted adds to an error that the steps so far stay paid.
+func (s *synthesis) interrupted(err error) error {
+	e, ok := err.(*curator.Error)
+	if !ok {
+		return err
+	}
+	told := *e
+	if told.Hint != "" {
+		told.Hint += "; "
+	}
+	told.Hint += s.rounds.ID + " stays paid, and the same command continues it at no further cost"
+	return &told
+}
+
+// finished fills in the result.
+func (s *synthesis) finished(start time.Time) *Result {
+	r := s.result
+	r.model, r.Release, r.Remaining = s.model, s.rounds.ID, s.rounds.Remaining
+	if r.Rows = s.request.Rows; r.Rows == 0 {
+		r.Rows = max(1, min(int64(math.Round(s.model.Total())), MaxRows))
+	}
+	rows := max(s.model.Total(), 1)
+	for i := range r.Measured {
+		m := &r.Measured[i]
+		m.Expected = min(1, math.Sqrt(2/math.Pi)*m.StdDev*float64(m.Cells)/2/rows)
+		r.ExpectedError += m.Expected / float64(len(r.Measured))
+	}
+	r.Seconds = time.Since(start).Seconds()
+	return r
+}
+
+// measure measures marginals at a price.
+func (s *synthesis) measure(ctx context.Context, sets [][]int, price *big.Rat) error {
+	var candidates []int
+	for _, attributes := range sets {
+		candidates = append(candidates, s.places[name(attributes)])
+	}
+	parts, err := s.rounds.Measure(ctx, candidates, s.step(price))
+	if err != nil {
+		return err
+	}
+	for i, part := range parts {
+		deviation := math.Sqrt(part.Noise.Variance())
+		values := make([]float64, len(part.Values))
+		for k, v := range part.Values {
+			values[k], _ = new(big.Float).SetInt(v).Float64()
+		}
+		s.measured = append(s.measured, model.Measurement{
+			Attributes: sets[i], Values: values, Variance: deviation * deviation,
+		})
+		s.sets = append(s.sets, sets[i])
+		s.result.Measured = append(s.result.Measured, Measured{
+			Columns: s.names(sets[i]), Cells: len(values), StdDev: deviation, Loss: part.Loss,
+		})
+		s.result.Replayed = s.result.Replayed && part.Replayed
+	}
+	return nil
+}
+
+// fit fits the model to all measurements, from the model before.
+func (s *synthesis) fit(iterations int) (err error) {
+	s.model, err = model.Fit(s.domain, s.measured, model.Options{Iterations: iterations, From: s.model})
+	return err
+}
+
+// digits is the number of decimals of a step's price.
+const digits = 24
+
+// step returns the price of a step as a decimal, rounded down.
+func (s *synthesis) step(price *big.Rat) curator.StepPrice {
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil)
+	n := new(big.Int).Mul(price.Num(), scale)
+	text := new(big.Rat).SetFrac(n.Quo(n, price.Denom()), scale).FloatString(digits)
+	if s.inRho {
+		return curator.StepPrice{Rho: text}
+	}
+	return curator.StepPrice{Epsilon: text}
+}
+
+// deviation returns the standard deviation of the noise on a cell of a marginal that is measured alone at a price.
+func (s *synthesis) deviation(candidate int, price *big.Rat) float64 {
+	p, _ := price.Float64()
+	by := s.sensitivities[candidate]
+	if s.inRho {
+		return by.L2 / math.Sqrt(2*p)
+	}
+	return math.Sqrt2 * by.L1 / p
+}

@@ -1,0 +1,176 @@
+package synth
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dither/curator"
+	"dither/internal/splitmix"
+)
+
+// the last column has no declared values, so it is left out
+const people = `
+version: 1
+population: {name: town, neighbours: NEIGHBOURS}
+budget: BUDGET
+tables:
+  people:
+    source: {csv: people.csv}
+    unit: id
+    rows_per_unit: 1
+    columns:
+      id: {type: integer}
+      job: {type: text, values: [baker, nurse, tailor], nullable: true}
+      married: {type: boolean}
+      age: {type: integer, bounds: [0, 99]}
+      size: {type: real, bounds: [0.5, 2.5]}
+      note: {type: text}
+`
+
+// Budgets that pay for a request twice.
+const (
+	inRho     = "{rho: 100, delta: 1e-6}\nprice: {default: 1, maximum: 14}"
+	inEpsilon = "{epsilon: 100}\nprice: {default: 1, maximum: 100}"
+)
+
+// town returns an owner of a home with made-up people, and their rows. Jobs, marriages and sizes depend on the age.
+func town(t testing.TB, budget, neighbours string, rows int) (*curator.Owner, [][]string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "home")
+	if err := curator.Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	policy := strings.NewReplacer("BUDGET", budget, "NEIGHBOURS", neighbours).Replace(people)
+	words := splitmix.At(7)
+	var all [][]string
+	text := "id,job,married,age,size,note\n"
+	for i := range rows {
+		age := words.Below(100)
+		job := []string{"", "baker", "nurse", "tailor"}[(age/25+words.Below(10)/8)%4]
+		married := strconv.FormatBool(age > 30 != (words.Below(10) == 0))
+		size := strconv.FormatFloat(0.5+min(2, float64(age)/50*(0.9+float64(words.Below(100))/500)), 'f', 3, 64)
+		all = append(all, []string{job, married, strconv.Itoa(age), size})
+		text += fmt.Sprintf("%d,%s,%s,%d,%s,note\n", i, job, married, age, size)
+	}
+	for name, content := range map[string]string{"policy.yaml": policy, "people.csv": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := curator.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := c.Seal(t.Context(), "people", curator.SealOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return c, all
+}
+
+// drawn returns the rows of a result, without the line of names.
+func drawn(t testing.TB, r *Result) [][]string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(len(rows)-1) != r.Rows {
+		t.Fatalf("%d rows instead of %d", len(rows)-1, r.Rows)
+	}
+	return rows[1:]
+}
+
+// apart returns the mean total variation distance of all pairs of columns of two tables, with numbers cut to ten bins.
+func apart(a, b [][]string) (mean float64) {
+	cut := func(column int, v string) string {
+		x, err := strconv.ParseFloat(v, 64)
+		switch {
+		case err != nil:
+			return v
+		case column == 2:
+			return fmt.Sprint(int(x) / 10)
+		}
+		return fmt.Sprint(int((x - 0.5) * 4.99))
+	}
+	pairs := 0
+	for i := range 4 {
+		for j := range i {
+			share := map[string]float64{}
+			for n, rows := range [][][]string{a, b} {
+				for _, row := range rows {
+					share[cut(i, row[i])+","+cut(j, row[j])] += float64(1-2*n) / float64(len(rows))
+				}
+			}
+			for _, d := range share {
+				mean += math.Abs(d) / 2
+			}
+			pairs++
+		}
+	}
+	return mean / float64(pairs)
+}
+
+// At a high price, the marginals of synthetic rows are those of the real ones: all pairs for AIM, a tree of pairs for MST,
+// and no pairs for independent columns. The noise alone exceeds the limits with probability below 1e-9. Every value is
+// within the declared values and bounds.
+func TestSyntheticRowsHaveTheMarginals(t *testing.T) {
+	for _, of := range []struct {
+		method      Method
+		budget, rho string
+		neighbours  string
+		least, most float64
+	}{
+		{AIM, inRho, "50", "add-remove", 0, 0.08},
+		{MST, inRho, "50", "change-one", 0, 0.12},
+		{Independent, inEpsilon, "", "add-remove", 0.2, 0.6},
+		{AIM, inEpsilon, "", "change-one", 0, 0.25},
+	} {
+		c, real := town(t, of.budget, of.neighbours, 4000)
+		r := Request{Table: "people", Method: of.method, Rho: of.rho, Bins: 10}
+		if of.rho == "" {
+			r.Epsilon = "50"
+		}
+		p, err := Explain(t.Context(), c.Session(), r)
+		if err != nil || !p.Affordable || len(p.Columns) != 4 || len(p.Omitted) != 2 {
+			t.Fatalf("%s: %+v, %v", of.method, p, err)
+		}
+		result, err := Synthesize(t.Context(), c.Session(), r)
+		if err != nil {
+			t.Fatal(of.method, err)
+		}
+		rows := drawn(t, result)
+		got := apart(real, rows)
+		t.Logf("%s under %s: %.4f apart after %d rounds in %.1f s, expected error %.4f",
+			of.method, of.budget, got, result.Rounds, result.Seconds, result.ExpectedError)
+		if got < of.least || got > of.most || math.Abs(float64(len(rows)-4000)) > 200 {
+			t.Errorf("%s: %d rows, pairs are %v apart", of.method, len(rows), got)
+		}
+		for _, row := range rows {
+			age, err := strconv.Atoi(row[2])
+			size, err2 := strconv.ParseFloat(row[3], 64)
+			if err != nil || err2 != nil || age < 0 || age > 99 || size < 0.5 || size > 2.5 ||
+				!strings.Contains(",,baker,nurse,tailor,", ","+row[0]+",") || row[1] != "true" && row[1] != "false" {
+				t.Fatalf("%s: the row %q", of.method, row)
+			}
+		}
+		again, err := Synthesize(t.Context(), c.Session(), r)
+		if err != nil || !again.Replayed || again.Release != result.Release {
+			t.Fatalf("%s: again: %+v, %v", of.method, again, err)
+		}
+		if fmt.Sprint(drawn(t, again)) != fmt.Sprint(rows) {
+			t.Errorf("%s: the same release has other rows", of.method)
+		}
+	}
+}
