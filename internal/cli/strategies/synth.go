@@ -182,7 +182,7 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 	if r.Replayed {
 		free = ", measured before: free"
 	}
-	s.Print("%s synthetic rows are in %s, from %s%s\n", render.Thousands(r.Rows), render.Printable(out), r.Release, free)
+	s.Print("%s synthetic rows are in %s, from %s%s\n", render.Thousands(int(r.Rows)), render.Printable(out), r.Release, free)
 	s.Print("price: %s; %s remain\n", r.Plan.Price, r.Remaining)
 	s.Print("expected error of the measured marginals: %s, as a total variation distance, from the noise alone. Other "+
 		"statistics may be further off.\n", render.TwoDigits(r.ExpectedError))
