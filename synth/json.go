@@ -35,6 +35,10 @@ func omittedsJSON(all []Omitted) []omittedJSON {
 
 // MarshalJSON writes the plan.
 func (p *Plan) MarshalJSON() ([]byte, error) {
+	var largest *json.Number
+	if n := json.Number(p.Largest); n != "" {
+		largest = &n
+	}
 	return json.Marshal(struct {
 		Table      string        `json:"table"`
 		Method     Method        `json:"method"`
@@ -46,10 +50,10 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Price      curator.Loss  `json:"price"`
 		Remaining  curator.Loss  `json:"remaining"`
 		Affordable bool          `json:"affordable"`
-		Largest    string        `json:"largest_epsilon"`
+		Largest    *json.Number  `json:"largest_epsilon"`
 	}{
 		p.Table, p.Method, p.SQL, columnsJSON(p.Columns), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, p.Price, p.Remaining,
-		p.Affordable, p.Largest,
+		p.Affordable, largest,
 	})
 }
 

@@ -5,8 +5,8 @@
 // AIM measures each attribute. Then it repeats rounds: it selects the marginal in which a model of all measurements is
 // most wrong, measures it, and fits the model again.
 //
-// The package computes with declarations, prices and models, and sees no rows. No command uses it yet: the synthesizer
-// that uses it comes above, and reads rows through the kernel alone.
+// The package computes with declarations, prices and models, and sees no rows. Package synth uses it, and reads rows
+// through the kernel alone.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: an adaptive and iterative mechanism for differentially private
 // synthetic data", VLDB 2022, Algorithms 2 to 4.

@@ -5,8 +5,8 @@
 // the sets of attributes that were measured together ([Size]), not on the number of cells of the domain. A model
 // states any marginal and draws rows.
 //
-// The package computes with released numbers and sees no rows, so nothing in it can break privacy. No command uses
-// it yet: the synthesizer that uses it comes above.
+// The package computes with released numbers and sees no rows, so nothing in it can break privacy. Package synth
+// uses it.
 //
 // Source: McKenna, Sheldon and Miklau, "Graphical-model based estimation and inference for differential privacy",
 // ICML 2019.

@@ -3,8 +3,7 @@
 // result is the estimate of maximum likelihood under Gaussian noise. It is unbiased, may be negative, and takes far
 // less time than a fit of package model.
 //
-// The package computes with released numbers and sees no rows. No command uses it yet: the synthesizer that uses it
-// comes above.
+// The package computes with released numbers and sees no rows. No command uses it yet.
 //
 // Source: Mullins, Fuentes, Xiao, Kifer, Musco and Sheldon, "Efficient and private marginal reconstruction with local
 // non-negativity", NeurIPS 2024 ("GReM-MLE").

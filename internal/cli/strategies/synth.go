@@ -25,7 +25,7 @@ func runSynth(s *console.Console, args []string) error {
 	var r synth.Request
 	var out, method, columns, ways, size, rows, bins string
 	var explain bool
-	s.FormatFlag("text", "json")
+	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the table")
 	s.Flag(&out, "out", "FILE.csv", "write the rows to FILE.csv")
 	s.Flag(&explain, "explain", "", "show the columns, the marginals and the price, free")
@@ -142,7 +142,7 @@ func showSynthPlan(s *console.Console, p *synth.Plan) error {
 	g := render.Grid{Right: []bool{false, true, false}}
 	g.Add("column", "cells", "")
 	for _, c := range p.Columns {
-		about := "declared values"
+		about := "values"
 		if c.Binned {
 			about = "bins"
 		}
