@@ -2,6 +2,7 @@ package synth
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"time"
@@ -88,8 +89,8 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 
 // interrupted adds to an error that the steps so far stay paid.
 func (s *synthesis) interrupted(err error) error {
-	e, ok := err.(*curator.Error)
-	if !ok {
+	var e *curator.Error
+	if !errors.As(err, &e) {
 		return err
 	}
 	told := *e
@@ -127,18 +128,19 @@ func (s *synthesis) measure(ctx context.Context, sets [][]int, price *big.Rat) e
 	if err != nil {
 		return err
 	}
-	for i, part := range parts {
+	for i, set := range sets {
+		part := parts[i]
 		deviation := math.Sqrt(part.Noise.Variance())
 		values := make([]float64, len(part.Values))
 		for k, v := range part.Values {
 			values[k], _ = new(big.Float).SetInt(v).Float64()
 		}
 		s.measured = append(s.measured, model.Measurement{
-			Attributes: sets[i], Values: values, Variance: deviation * deviation,
+			Attributes: set, Values: values, Variance: deviation * deviation,
 		})
-		s.sets = append(s.sets, sets[i])
+		s.sets = append(s.sets, set)
 		s.result.Measured = append(s.result.Measured, Measured{
-			Columns: s.names(sets[i]), Cells: len(values), StdDev: deviation, Loss: part.Loss,
+			Columns: s.names(set), Cells: len(values), StdDev: deviation, Loss: part.Loss,
 		})
 		s.result.Replayed = s.result.Replayed && part.Replayed
 	}
