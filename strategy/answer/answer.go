@@ -22,12 +22,13 @@ var ErrColumn = errors.New("answer: invalid column")
 
 // Column is the known values of one ordered key of a question.
 type Column struct {
-	Values []any         // the values in increasing order, without NULL: the cells
+	Values []any         // the values in increasing order unless arranged, without NULL: the cells
 	Unit   strategy.Unit // the unit of the question's price
 
 	session     *curator.Session
 	request     curator.Request
-	null        int // the place of NULL among the histogram's cells; −1 if the key has none
+	null        int   // the place of NULL among the histogram's cells; −1 if the key has none
+	places      []int // the place of each value among the histogram's cells
 	nonNegative bool
 }
 
@@ -48,13 +49,31 @@ func Open(ctx context.Context, session *curator.Session, request curator.Request
 	}
 	for i, v := range d.Values[0] {
 		if i != c.null {
-			c.Values = append(c.Values, v)
+			c.Values, c.places = append(c.Values, v), append(c.places, i)
 		}
 	}
 	if d.Price.Rho != "" {
 		c.Unit = strategy.Rho
 	}
 	return c, nil
+}
+
+// Arrange returns the column with its values in another order, such as counties by state: value j of the result is value
+// order[j] of the column. It returns ErrColumn unless order has each index once.
+func (c *Column) Arrange(order []int) (*Column, error) {
+	each := make([]int, len(c.Values))
+	for i := range each {
+		each[i] = i
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(order)), each) {
+		return nil, fmt.Errorf("%w: an order has each of the %d values once", ErrColumn, len(c.Values))
+	}
+	out := *c
+	out.Values, out.places = nil, nil
+	for _, i := range order {
+		out.Values, out.places = append(out.Values, c.Values[i]), append(out.places, c.places[i])
+	}
+	return &out, nil
 }
 
 // ask returns the curator's request for a strategy. A cell for NULL is not measured.
@@ -67,16 +86,10 @@ func (c *Column) ask(s *strategy.Strategy) (curator.Strategy, error) {
 		return curator.Strategy{}, fmt.Errorf("%w: the strategy is for a price in another unit", ErrColumn)
 	}
 	columns := len(c.Values)
-	place := func(j int) int { return j }
 	if c.null >= 0 {
 		columns++
-		place = func(j int) int {
-			if j >= c.null {
-				return j + 1
-			}
-			return j
-		}
 	}
+	place := func(j int) int { return c.places[j] }
 	rows := make([][]linear.Run, len(s.Matrix.Rows))
 	for i, r := range s.Matrix.Rows {
 		for k := 0; k < len(r.Entries); {

@@ -208,3 +208,26 @@ func TestRecordedChoicesReplay(t *testing.T) {
 		t.Error("another rounding without a record replays, so this test shows nothing")
 	}
 }
+
+// An arranged column has the answers of the rows in its order. An order that is none is refused.
+func TestArrangedColumns(t *testing.T) {
+	s := home(t, "rho: 1e6, delta: 1e-6")
+	column := must[*answer.Column](t)(answer.Open(t.Context(), s, curator.Request{
+		SQL: "SELECT COUNT(*) FROM visits GROUP BY day", Rho: "1e5",
+	}))
+	order := []int{2, 0, 3, 1}
+	arranged := must[*answer.Column](t)(column.Arrange(order))
+	w := must[strategy.Workload](t)(strategy.Prefixes(4))
+	e := must[*answer.Estimate](t)(arranged.Measure(t.Context(), chosen(t, w, strategy.Rho)))
+	sum := 0.0
+	for j, a := range must[[]answer.Answer](t)(e.Answers(0.9)) {
+		if sum += days()[order[j]]; math.Abs(a.Value-sum) > 1 || arranged.Values[j] != column.Values[order[j]] {
+			t.Errorf("the running total up to %v is %v, not %v", arranged.Values[j], a.Value, sum)
+		}
+	}
+	for _, wrong := range [][]int{nil, {0, 1, 2}, {0, 1, 2, 2}, {0, 1, 2, 4}, {-1, 0, 1, 2}, {0, 1, 2, 3, 0}} {
+		if _, err := column.Arrange(wrong); !errors.Is(err, answer.ErrColumn) {
+			t.Errorf("the order %v: %v", wrong, err)
+		}
+	}
+}

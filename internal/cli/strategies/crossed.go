@@ -1,12 +1,9 @@
 package strategies
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,7 +137,7 @@ func factor(text string) (product.Factor, error) {
 	case "windows":
 		w, err = windows(rest)
 	case "levels":
-		w, err = levels(rest)
+		w, err = levels(rest, false)
 	case "matrix":
 		w, err = matrix(rest)
 	default:
@@ -150,50 +147,6 @@ func factor(text string) (product.Factor, error) {
 		return product.Factor{}, err
 	}
 	return product.Of(w), nil
-}
-
-// levels reads the levels of a hierarchy from a file of CSV: a header with the names of the levels, the finest first, and
-// a row for each cell.
-func levels(name string) (strategy.Workload, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return strategy.Workload{}, err
-	}
-	defer f.Close() //nolint:errcheck // the file is only read
-	return levelsOf(f)
-}
-
-func levelsOf(in io.Reader) (strategy.Workload, error) {
-	r := csv.NewReader(in)
-	if _, err := r.Read(); err != nil {
-		return strategy.Workload{}, fmt.Errorf("the first line must name the levels, the finest first: %w", err)
-	}
-	var paths [][]string
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return strategy.Levels(sorted(paths))
-		}
-		if err != nil {
-			return strategy.Workload{}, err
-		}
-		if paths = append(paths, record); len(paths) > strategy.MaxCells {
-			return strategy.Workload{}, fmt.Errorf("levels may have %d cells", strategy.MaxCells)
-		}
-	}
-}
-
-// sorted orders cells by the coarsest level first, so that the cells of each place are next to each other if levels nest.
-func sorted(paths [][]string) [][]string {
-	slices.SortStableFunc(paths, func(a, b []string) int {
-		for l := len(a) - 1; l >= 0; l-- {
-			if c := strings.Compare(a[l], b[l]); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	return paths
 }
 
 func (c crossed) show(s *console.Console) error {

@@ -176,6 +176,11 @@ func (a asked) workload() (strategy.Workload, error) {
 	return w, nil
 }
 
+// levelsAlone reports whether one --levels is all that is asked.
+func (a asked) levelsAlone() bool {
+	return len(a.levels) == 1 && len(a.prefixes)+len(a.ranges)+len(a.windows)+len(a.matrices)+len(a.crosses) == 0
+}
+
 // singles returns the workloads of the flags about one column each.
 func (a asked) singles() ([]strategy.Workload, error) {
 	var all []strategy.Workload
@@ -187,7 +192,7 @@ func (a asked) singles() ([]strategy.Workload, error) {
 		{"prefixes", a.prefixes, func(text string) (strategy.Workload, error) { return counted(text, strategy.Prefixes) }},
 		{"ranges", a.ranges, func(text string) (strategy.Workload, error) { return counted(text, strategy.Ranges) }},
 		{"windows", a.windows, windows},
-		{"levels", a.levels, levels},
+		{"levels", a.levels, func(text string) (strategy.Workload, error) { return levels(text, a.levelsAlone()) }},
 		{"matrix", a.matrices, matrix},
 	} {
 		for _, text := range f.texts {

@@ -21,8 +21,14 @@ func FuzzWorkload(f *testing.F) {
 			"prefixes": func(text string) (strategy.Workload, error) { return counted(text, strategy.Prefixes) },
 			"ranges":   func(text string) (strategy.Workload, error) { return counted(text, strategy.Ranges) },
 			"windows":  windows,
-			"levels":   func(text string) (strategy.Workload, error) { return levelsOf(strings.NewReader(text)) },
-			"matrix":   func(text string) (strategy.Workload, error) { return matrixOf(strings.NewReader(text)) },
+			"levels": func(text string) (strategy.Workload, error) {
+				p, err := placesOf(strings.NewReader(text))
+				if err != nil {
+					return strategy.Workload{}, err
+				}
+				return strategy.Levels(p.paths)
+			},
+			"matrix": func(text string) (strategy.Workload, error) { return matrixOf(strings.NewReader(text)) },
 		} {
 			w, err := parse(text)
 			if err == nil && (w.Cells() < 1 || w.Cells() > strategy.MaxCells || w.Queries() < 1) {

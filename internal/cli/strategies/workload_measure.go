@@ -45,7 +45,7 @@ func measure(s *console.Console, a asked, sql string) error {
 		if err != nil {
 			return refused(err)
 		}
-		w, err := a.workload()
+		w, of, err := a.placed(&column)
 		if err != nil {
 			return err
 		}
@@ -68,12 +68,35 @@ func measure(s *console.Console, a asked, sql string) error {
 		if err != nil {
 			return refused(err)
 		}
-		out := fromRelease{Choice: choice, Estimate: e, confidence: confidence, whole: a.measuring.whole}
+		out := fromRelease{Choice: choice, Estimate: e, places: of, confidence: confidence, whole: a.measuring.whole}
 		if out.answers, err = out.all(); err != nil {
 			return refused(err)
 		}
 		return showAnswers(s, out)
 	})
+}
+
+// placed returns the workload. If it is about levels, it arranges the column by them, and returns the places.
+func (a asked) placed(column **answer.Column) (w strategy.Workload, of *places, err error) {
+	if len(a.levels) == 0 {
+		w, err = a.workload()
+		return w, nil, err
+	}
+	if !a.levelsAlone() {
+		return w, nil, console.Usage("with a question, --levels orders the values by their places: leave out the other flags " +
+			"that describe questions")
+	}
+	if of, err = readPlaces(a.levels[0]); err != nil {
+		return w, nil, console.Usage("--levels %s: %v", a.levels[0], err)
+	}
+	of.sort()
+	if *column, err = of.arrange(*column); err != nil {
+		return w, nil, err
+	}
+	if w, err = strategy.Levels(of.paths); err != nil {
+		return w, nil, console.Usage("--levels %s: %s", a.levels[0], words(err))
+	}
+	return w, of, nil
 }
 
 // refused returns an error of package answer as one of usage.
@@ -109,6 +132,7 @@ func explain(s *console.Console, a asked, column *answer.Column, choice *strateg
 type fromRelease struct {
 	*strategy.Choice
 	*answer.Estimate
+	places     *places // nil unless the questions are about levels
 	answers    []answer.Answer
 	confidence float64
 	whole      bool // the answers are sums of whole numbers
@@ -155,10 +179,13 @@ func showAnswers(s *console.Console, a fromRelease) error {
 	return nil
 }
 
-// name returns a query by the values of its first and its last cell.
+// name returns a query by its place, or by the values of its first and its last cell.
 func (a fromRelease) name(q strategy.Query, i int) string {
-	if q.Row != nil {
+	switch {
+	case q.Row != nil:
 		return "row " + strconv.Itoa(i+1)
+	case a.places != nil:
+		return a.places.name(q.Low, q.High)
 	}
 	from, to := render.KeyText(a.Column.Values[q.Low]), render.KeyText(a.Column.Values[q.High-1])
 	if from == to {
@@ -170,6 +197,7 @@ func (a fromRelease) name(q strategy.Query, i int) string {
 // MarshalJSON writes the release, the strategy with its expected errors, and the answers.
 func (a fromRelease) MarshalJSON() ([]byte, error) {
 	type line struct {
+		Place     string  `json:"place,omitempty"`
 		From      any     `json:"from"`
 		To        any     `json:"to"`
 		Value     float64 `json:"value"`
@@ -183,6 +211,9 @@ func (a fromRelease) MarshalJSON() ([]byte, error) {
 		l := line{Value: of.Value, Deviation: of.Deviation, Low: of.Low, High: of.High}
 		if q.Row == nil {
 			l.From, l.To = a.Column.Values[q.Low], a.Column.Values[q.High-1]
+			if a.places != nil {
+				l.Place = a.places.name(q.Low, q.High)
+			}
 		}
 		lines = append(lines, l)
 	}
