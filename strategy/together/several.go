@@ -285,6 +285,10 @@ func (g *gridded) answer(parts []curator.MeasuredPart) (*Answer, error) {
 			released[i] = append(released[i], f)
 		}
 	}
+	out.errors = joint{unit: unit, of: g.combined}
+	for _, p := range parts {
+		out.errors.noise = append(out.errors.noise, p.Noise)
+	}
 	sum := 0.0
 	for _, a := range g.answers {
 		of := g.grid.Answers[a.of]
@@ -316,6 +320,15 @@ func (g *gridded) answer(parts []curator.MeasuredPart) (*Answer, error) {
 	}
 	g.candidates(out, math.Sqrt(sum/float64(len(out.Counts))))
 	return out, nil
+}
+
+// combined returns answer i as combinations of the numbers of parts.
+func (g *gridded) combined(i int) (out []combined, err error) {
+	shares, err := g.choice.Measurable.Estimate(g.answers[i].of, g.answers[i].query)
+	for _, s := range shares {
+		out = append(out, combined{part: s.Part, rows: s.Rows, weights: s.Weights})
+	}
+	return out, err
 }
 
 // candidates states the expected errors, the measured plan's first. Those of the others are proportional to it.

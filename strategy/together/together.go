@@ -40,6 +40,7 @@ type Answer struct {
 	Remaining  curator.Loss
 	Replayed   bool
 	Affordable bool // in an explanation: the price is within what remains
+	errors     joint
 }
 
 // Count is one count or sum of a question. Its noise has no bias.
@@ -206,6 +207,13 @@ func (p *prepared) answer(part curator.MeasuredPart) *Answer {
 			Question: n.Question, Name: n.Name, StdDev: error.StdDev(), HalfWidth: error.Quantile(p.alpha),
 		})
 	}
+	out.errors = joint{noise: []noise.Distribution{part.Noise}, unit: 1, of: func(i int) ([]combined, error) {
+		c := combined{weights: recovers.RawRowView(i)}
+		for j := range c.weights {
+			c.rows = append(c.rows, j)
+		}
+		return []combined{c}, nil
+	}}
 	// expected errors are proportional to the roots of the candidates' totals
 	chosen, sum := p.candidates[0].total, 0.0
 	for _, n := range out.Counts {

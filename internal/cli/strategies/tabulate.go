@@ -11,6 +11,7 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/internal/plot"
 	"dither/strategy/tabulate"
 )
 
@@ -25,9 +26,11 @@ var Tabulate = console.Verb{
 func runTabulate(s *console.Console, args []string) error {
 	var out, analyst, epsilon, rho string
 	var explain, fresh bool
+	var picture console.Picture
 	s.FormatFlag(console.AnyFormat...)
 	s.Flag(&out, "out", "FOLDER", "write each table as CSV, Parquet and Markdown into FOLDER, with tabulation.json and report.html")
 	s.Flag(&explain, "explain", "", "show the price, the division of the price and the expected errors, free")
+	s.Flag(&picture.File, "plot", "FILE", "with --explain: draw the expected margins as FILE.svg or FILE.png")
 	s.Flag(&epsilon, "epsilon", "E", "the price of all tables, in place of the specification's")
 	s.Flag(&rho, "rho", "R", "the price in ρ, in place of the specification's")
 	s.AnalystFlag(&analyst)
@@ -36,11 +39,16 @@ func runTabulate(s *console.Console, args []string) error {
 	if err != nil || helped {
 		return err
 	}
+	if err := picture.Check(s); err != nil {
+		return err
+	}
 	switch {
 	case len(rest) != 1:
 		return console.Usage("one specification is needed: SPEC.yaml")
 	case epsilon != "" && rho != "":
 		return console.Usage("tabulate takes --epsilon or --rho, not both")
+	case picture.File != "" && !explain:
+		return console.Usage("--plot draws expected margins; give it with --explain")
 	case explain && out != "":
 		return console.Usage("--explain writes no files: leave --out out")
 	}
@@ -63,7 +71,7 @@ func runTabulate(s *console.Console, args []string) error {
 			if err != nil {
 				return err
 			}
-			return showPlan(s, p)
+			return errors.Join(showPlan(s, p), picture.Draw(planChart(p)))
 		}
 		r, err := answered(s, c, spec, analyst)
 		if err != nil {
@@ -122,6 +130,24 @@ func showPlan(s *console.Console, p *tabulate.Plan) error {
 	}
 	s.Print("%s\n%s", g.Text("  "), planText(p))
 	return nil
+}
+
+// planChart returns a picture of the expected margin of each level, by table.
+func planChart(p *tabulate.Plan) plot.Chart {
+	c := plot.Chart{
+		Title: "Expected margins of error", Key: "table and level",
+		Caption: "At " + render.Percent(p.Confidence) + " confidence, for " + p.Price.String() + ", around the least-squares estimates.",
+		Panels:  []plot.Panel{{Name: "root of the mean square", Marks: [][]plot.Mark{nil}}, {Name: "largest", Marks: [][]plot.Mark{nil}}},
+	}
+	for _, t := range p.Tables {
+		for _, l := range t.Levels {
+			c.Groups = append(c.Groups, t.Name+" "+l.Level)
+			for i, margin := range []float64{l.Margin, l.Worst} {
+				c.Panels[i].Marks[0] = append(c.Panels[i].Marks[0], plot.Mark{Value: margin, Low: math.NaN(), High: math.NaN()})
+			}
+		}
+	}
+	return c
 }
 
 var planRight = []bool{false, false, true, true, true, true, true}
