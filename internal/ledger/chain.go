@@ -91,6 +91,13 @@ type frame struct {
 
 // encodeLine returns an entry as a line, without its newline.
 func encodeLine(index uint64, prev Hash, at time.Time, body Body) ([]byte, error) {
+	if line, ok := encodePlain(index, prev, at, body); ok {
+		return line, nil
+	}
+	return encodeWhole(index, prev, at, body)
+}
+
+func encodeWhole(index uint64, prev Hash, at time.Time, body Body) ([]byte, error) {
 	raw, err := marshal(body)
 	if err != nil {
 		return nil, err
@@ -115,6 +122,19 @@ var errFragment = errors.New("not a whole entry")
 
 // decodeLine decodes one line strictly. Its error is errFragment, ErrNewer, or a description of what is wrong.
 func decodeLine(line []byte) (Entry, error) {
+	e, ok := decodePlain(line)
+	if !ok {
+		var err error
+		if e, err = decodeWhole(line); err != nil {
+			return Entry{}, err
+		}
+	}
+	e.Hash = sha256.Sum256(line)
+	return e, nil
+}
+
+// decodeWhole is decodeLine without the hash.
+func decodeWhole(line []byte) (Entry, error) {
 	if !json.Valid(line) {
 		return Entry{}, errFragment
 	}
@@ -139,7 +159,7 @@ func decodeLine(line []byte) (Entry, error) {
 	if f.V != version(body) {
 		return Entry{}, errors.New("its version is not the least that can express it")
 	}
-	return Entry{Index: f.N, Kind: f.Kind, Time: f.At, Prev: f.Prev, Hash: sha256.Sum256(line), Body: body}, nil
+	return Entry{Index: f.N, Kind: f.Kind, Time: f.At, Prev: f.Prev, Body: body}, nil
 }
 
 // version returns the least version of the format that can express a body.

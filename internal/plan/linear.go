@@ -21,21 +21,18 @@ import (
 )
 
 // The limits of a measurement of a strategy. The cells of each part, and the released numbers, must fit into memory. The
-// numbers must fit into one entry of the ledger.
+// numbers must fit into one entry of the ledger: see fitsEntry.
 const (
 	MaxPartCells     = 1 << 20
 	MaxPartsCells    = 1 << 23 // of all parts together
-	MaxLinearNumbers = 1 << 20
+	MaxLinearNumbers = 1 << 22
 	MaxLinearParts   = 10_000
 	maxPartWeight    = 1 << 40
 )
 
-// The measurements whose histograms are added up from one result over all of their keys: those of at least jointLooks
-// histograms with at most jointCells cells together. Both numbers are public, and change no answer.
-const (
-	jointLooks = 8
-	jointCells = 1 << 21
-)
+// jointLooks is the least number of histograms that are added up from one result over all of their keys. It is public,
+// and changes no answer.
+const jointLooks = 8
 
 // LinearPart requests the answers of a strategy on one histogram.
 type LinearPart struct {
@@ -71,9 +68,6 @@ type MeasuredPart struct {
 	Look *bounded.Statement
 	// Answers describes the vector of the strategy's answers. Its Kind, X and grid are those of the histogram.
 	Answers Measure
-	// Order has, for each cell of the part in the order of Keys, the index of this cell in Look. It is nil if both
-	// orders are the same.
-	Order []int
 	// Joint has the index in Linear.Joint.Keys of each key of the part, in the order of Keys.
 	Joint []int
 	keys  []int // the index in Base.Keys of each key of the part, in the order of Keys
@@ -208,7 +202,7 @@ func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 		}
 		out.Parts = append(out.Parts, of)
 	}
-	if len(looks) >= jointLooks && cells <= jointCells && !out.ordersByContents() {
+	if len(looks) >= jointLooks && !out.ordersByContents() {
 		out.join()
 	}
 	var known chosen
@@ -226,7 +220,7 @@ func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 			}
 		}
 	}
-	return nil
+	return out.fitsEntry()
 }
 
 // part returns the i-th part with its statement, without its price. looks has the statements of earlier parts.
@@ -266,7 +260,7 @@ func (p *Linear) part(i int, of LinearPart, looks map[string]*bounded.Statement)
 			return refuse("use a table; or fewer keys in GROUP BY", "asks about a relation, so it reads the cells of all keys: %v", err)
 		}
 	}
-	out := &MeasuredPart{LinearPart: of, Order: p.order(keys), keys: keys}
+	out := &MeasuredPart{LinearPart: of, keys: keys}
 	out.Answers.Measure = *p.Base.Measures[0]
 	sorted := slices.Sorted(slices.Values(keys))
 	name := fmt.Sprint(sorted)
@@ -333,21 +327,24 @@ func (p *Linear) overAllKeys(s linear.Strategy, keys []int, cells int) (linear.S
 	return s, keys, err
 }
 
-// order returns MeasuredPart.Order for keys of Base in the order of the part.
-func (p *Linear) order(keys []int) []int {
-	if slices.IsSorted(keys) {
+// Order returns, for each cell of the part in the order of Keys, the index of this cell in Look. It is nil if both orders
+// are the same.
+func (p *MeasuredPart) Order() []int {
+	if slices.IsSorted(p.keys) {
 		return nil
 	}
-	strides, stride := make([]int, len(p.Base.Keys)), 1
-	for _, k := range slices.Backward(slices.Sorted(slices.Values(keys))) {
+	// Look has the keys in increasing order
+	strides, stride, sorted := map[int]int{}, 1, slices.Sorted(slices.Values(p.keys))
+	for i, k := range slices.Backward(sorted) {
 		strides[k] = stride
-		stride *= len(p.Base.Keys[k].Values)
+		stride *= len(p.Look.Keys[i].Values)
 	}
 	out := []int{0}
-	for _, k := range keys {
-		next := make([]int, 0, len(out)*len(p.Base.Keys[k].Values))
+	for _, k := range p.keys {
+		values := len(p.Look.Keys[slices.Index(sorted, k)].Values)
+		next := make([]int, 0, len(out)*values)
 		for _, at := range out {
-			for v := range p.Base.Keys[k].Values {
+			for v := range values {
 				next = append(next, at+v*strides[k])
 			}
 		}

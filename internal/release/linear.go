@@ -35,7 +35,9 @@ func (k *Kernel) Linear(p *plan.Linear, by Asker) (*Linear, error) {
 	}
 	l.statements, l.price, l.key = p.Looks(), p.Price, p.Key(versions...)
 	l.passes = int64(len(l.statements))
-	l.releases(1, p.Numbers())
+	if l.releases(1, p.Numbers()); p.Numbers() >= packedFrom {
+		l.bytes = packedBytes(p.Numbers(), p.NumberBytes())
+	}
 	for _, part := range p.Parts {
 		l.mechanisms = append(l.mechanisms, measureMechanism(&part.Answers, part.Strategy.Rows()))
 	}
@@ -115,12 +117,14 @@ func answered(part *plan.MeasuredPart, cells []mechanism.Exact) ([]*big.Int, err
 
 // exactAnswers returns the exact answers of a part's strategy. The cells are in the order of the statement that was run.
 func exactAnswers(part *plan.MeasuredPart, cells []mechanism.Exact) ([]mechanism.Exact, error) {
-	if part.Order != nil && part.Joint == nil { // the cells of a joint statement are in the part's order
-		ordered := make([]mechanism.Exact, len(part.Order))
-		for i, at := range part.Order {
-			ordered[i] = cells[at]
+	if part.Joint == nil { // the cells of a joint statement are in the part's order
+		if order := part.Order(); order != nil {
+			ordered := make([]mechanism.Exact, len(order))
+			for i, at := range order {
+				ordered[i] = cells[at]
+			}
+			cells = ordered
 		}
-		cells = ordered
 	}
 	return part.Strategy.Apply(cells, part.Reach())
 }

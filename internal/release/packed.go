@@ -14,6 +14,11 @@ import (
 // in decimal, as in every release of an older version.
 const packedFrom = 1 << 12
 
+// packedBytes returns the size of numbers in the packed form, each of the given width in bytes.
+func packedBytes(numbers, width int) int64 {
+	return int64(base64.RawStdEncoding.EncodedLen(numbers*width)) + 16 // with the quotes and the width
+}
+
 // packed writes numbers for the ledger as one JSON text "W:D": D is the base64 of the numbers, each in W bytes, as two's
 // complement, the most significant byte first. W is the least that suffices for all of them. It is about half as long as
 // decimal text, and quicker to write, to check and to read.

@@ -14,7 +14,10 @@ import (
 
 // releaseLimits are the limits of one release of a plan. They are at most the kernel's. Other limits would divide a plan
 // otherwise, so that an old measurement of it would not be replayed.
-var releaseLimits = room{numbers: 1 << 20, cells: 1 << 23, parts: 10_000, work: 1 << 32}
+var releaseLimits = room{numbers: 1 << 22, cells: 1 << 23, parts: 10_000, work: 1 << 32}
+
+// smallNumbers is the limit on numbers for the releases of a plan whose numbers are too long for releaseLimits.
+const smallNumbers = 1 << 20
 
 // room is what the parts of one release take together.
 type room struct{ numbers, cells, parts, work int64 }
@@ -28,6 +31,32 @@ func (r room) plus(p curator.StrategyPart) room {
 // within reports whether r is within limits.
 func (r room) within(limits room) bool {
 	return r.numbers <= limits.numbers && r.cells <= limits.cells && r.parts <= limits.parts && r.work <= limits.work
+}
+
+// releasesOf divides parts among releases that the kernel accepts. Releases of so many numbers that the kernel refuses them
+// are divided further. The kernel decides this from the question, the policy and the price, so a plan is always divided
+// the same way.
+func releasesOf(
+	ctx context.Context, s *curator.Session, r curator.Request, price curator.Loss, parts []curator.StrategyPart, limits room,
+) ([]curator.Strategy, error) {
+	all, err := divided(r, price, parts, limits)
+	if err != nil || limits.numbers <= smallNumbers {
+		return all, err
+	}
+	for _, q := range all {
+		numbers := 0
+		for _, p := range q.Parts {
+			numbers += p.Queries.Rows()
+		}
+		if numbers <= smallNumbers {
+			continue
+		}
+		if _, err := s.ExplainStrategy(ctx, q); err != nil {
+			limits.numbers = smallNumbers
+			return divided(r, price, parts, limits)
+		}
+	}
+	return all, nil
 }
 
 // divided divides parts among releases: each part, the largest first, goes into the first release that has room. A

@@ -34,8 +34,9 @@ func DomainOf(ctx context.Context, s *curator.Session, r curator.Request, names 
 // of the question is the i-th attribute of the domain. The shares of the price are integers of the plan's shares, rounded
 // to a relative precision of at least 2⁻⁴⁰ of the largest.
 //
-// A plan of more than 2²⁰ numbers, or 2²³ cells, has several releases. Their prices are the shares of the request's
-// price, rounded down to 18 digits. So they add up to at most the price.
+// A plan of more than 2²² numbers, or 2²³ cells, has several releases. If the numbers are so long that fewer fit into a
+// release, a plan of more than 2²⁰ numbers has several. Their prices are the shares of the request's price, rounded down
+// to 18 digits. So they add up to at most the price.
 //
 // It returns an error if the sizes of the domain are not those of the question, so nothing is spent on a plan for other
 // data.
@@ -61,7 +62,7 @@ func (p *Plan) Strategies(ctx context.Context, s *curator.Session, r curator.Req
 	if err != nil {
 		return nil, err
 	}
-	return divided(r, asked.Price, parts, p.limits)
+	return releasesOf(ctx, s, r, asked.Price, parts, p.limits)
 }
 
 // measured returns the parts that the plan measures.

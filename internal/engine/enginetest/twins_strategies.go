@@ -117,9 +117,9 @@ func strategyMoves(m *plan.Linear, sql string, of [2]Database) (moves []Move, er
 				x[cell].Add(x[cell], all.sums[j][0])
 			}
 		}
-		if part.Order != nil {
+		if order := part.Order(); order != nil {
 			ordered := make([]*big.Int, len(x))
-			for cell, at := range part.Order {
+			for cell, at := range order {
 				ordered[cell] = x[at]
 			}
 			x = ordered
