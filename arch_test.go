@@ -94,7 +94,7 @@ var allowed = map[string][]string{
 	// floor 6: the kernel, and what seals
 	"internal/release": {
 		"internal/bounded", "internal/cost", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/ledger",
-		"internal/plan", "internal/policy", "internal/query", "internal/seal", "internal/trainprice", "internal/value", "mechanism", "mechanism/learning",
+		"internal/parallel", "internal/plan", "internal/policy", "internal/query", "internal/seal", "internal/trainprice", "internal/value", "mechanism", "mechanism/learning",
 		"mechanism/partition", "mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
 	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres", "internal/policy", "internal/seal", "internal/xlsxtable"},

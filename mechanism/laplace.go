@@ -75,11 +75,15 @@ func measure(x []Exact, noisy sample.Sampler, dist noise.Distribution, loss priv
 	out := Measurement{Values: make([]*big.Int, len(x)), Noise: dist, Loss: loss}
 	room, digits := make([]big.Int, len(x)), make([]big.Word, len(x)*valueWords)
 	parallel.Each((len(x)+drawnTogether-1)/drawnTogether, func(part int) {
-		source := entropy.System()
+		source, small := entropy.System(), new(big.Int)
 		defer source.Wipe()
 		for i := part * drawnTogether; i < min((part+1)*drawnTogether, len(x)); i++ {
 			z := noisy.Draw(source, room[i].SetBits(digits[i*valueWords:i*valueWords:(i+1)*valueWords]))
-			out.Values[i] = z.Add(z, opaque.Open(x[i]))
+			if word, ok := opaque.OpenWord(x[i]); ok {
+				out.Values[i] = z.Add(z, small.SetInt64(word))
+			} else {
+				out.Values[i] = z.Add(z, opaque.Open(x[i]))
+			}
 		}
 	})
 	return out

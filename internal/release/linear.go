@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/internal/bounded"
+	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/mechanism"
 	"dither/privacy"
@@ -46,32 +49,28 @@ func (k *Kernel) Linear(p *plan.Linear, by Asker) (*Linear, error) {
 
 // access implements [Primitive].
 func (l *Linear) access(ctx context.Context, rows reader) (out Values, err error) {
-	numbers := make([]*big.Int, 0, l.plan.Numbers())
-	var joint [][]mechanism.Exact
+	parts := make([][]*big.Int, len(l.plan.Parts))
 	if l.plan.Joint != nil {
-		if joint, err = margins(ctx, l.plan, rows); err != nil {
+		if err = l.joint(ctx, rows, parts); err != nil {
 			return out, err
 		}
-	}
-	var read *bounded.Statement
-	var cells []mechanism.Exact
-	for i, part := range l.plan.Parts {
-		if joint != nil {
-			cells = joint[i]
-		} else if part.Look != read { // parts that follow each other often have the same histogram
-			all, err := rows.engine.Aggregate(ctx, part.Look, rows.sealed)
-			if err != nil {
-				return out, err
+	} else {
+		var read *bounded.Statement
+		var cells []mechanism.Exact
+		for i, part := range l.plan.Parts {
+			if part.Look != read { // parts that follow each other often have the same histogram
+				all, err := rows.engine.Aggregate(ctx, part.Look, rows.sealed)
+				if err != nil {
+					return out, err
+				}
+				read, cells = part.Look, column(all, 0)
 			}
-			read, cells = part.Look, column(all, 0)
+			if parts[i], err = answered(part, cells); err != nil {
+				return out, fmt.Errorf("part %d: %w", i+1, err)
+			}
 		}
-		noisy, err := answered(part, cells)
-		if err != nil {
-			return out, fmt.Errorf("part %d: %w", i+1, err)
-		}
-		numbers = append(numbers, noisy...)
 	}
-	out.Numbers = [][]*big.Int{numbers}
+	out.Numbers = [][]*big.Int{slices.Concat(parts...)}
 	return out, nil
 }
 
@@ -82,6 +81,30 @@ func margins(ctx context.Context, p *plan.Linear, rows reader) ([][]mechanism.Ex
 		keys[i] = part.Joint
 	}
 	return rows.engine.Margins(ctx, p.Joint, keys, rows.sealed)
+}
+
+// joint sets the noisy answers of each part, from the histograms that the joint statement adds up to. Large measurements
+// use all processors: each part draws its noise from sources of its own.
+func (l *Linear) joint(ctx context.Context, rows reader, parts [][]*big.Int) error {
+	cells, err := margins(ctx, l.plan, rows)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(parts))
+	answer := func(i int) {
+		if parts[i], errs[i] = answered(l.plan.Parts[i], cells[i]); errs[i] != nil {
+			errs[i] = fmt.Errorf("part %d: %w", i+1, errs[i])
+		}
+		cells[i] = nil
+	}
+	if l.plan.Numbers() >= packedFrom {
+		parallel.Each(len(parts), answer)
+	} else {
+		for i := range parts {
+			answer(i)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // encode implements [Primitive].

@@ -176,12 +176,13 @@ func opened(x []mechanism.Exact, most *big.Int) (words []int64, wide []*big.Int)
 		return nil, all(x)
 	}
 	words = make([]int64, len(x))
+	bound := most.Int64()
 	for i, e := range x {
-		v := opaque.Open(e)
-		if v.CmpAbs(most) > 0 {
+		word, ok := opaque.OpenWord(e)
+		if !ok || word > bound || word < -bound {
 			return nil, all(x)
 		}
-		words[i] = v.Int64()
+		words[i] = word
 	}
 	return words, nil
 }

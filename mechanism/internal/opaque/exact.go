@@ -10,15 +10,16 @@
 // (reflect, unsafe, a debugger) can still open a value.
 package opaque
 
-import (
-	"math/big"
-	"math/bits"
-)
+import "math/big"
 
 // Exact is an exact integer that an engine passes to a mechanism. The zero value is 0.
+//
+// The integer is behind a pointer, because fmt prints the contents of a value without its methods for the verbs %p and
+// %w.
 type Exact struct {
 	redacted
 	v *big.Int
+	w *int64 // the integer, if v is nil
 }
 
 // NewExact returns an Exact that hides a copy of v, or 0 if v is nil.
@@ -29,29 +30,39 @@ func NewExact(v *big.Int) Exact {
 	return Exact{v: new(big.Int).Set(v)}
 }
 
-// NewExacts returns values that hide these integers, in their order. Together they have few blocks of memory.
+// NewExacts returns values that hide copies of these integers, in their order. Together they have two blocks of memory.
 func NewExacts(words []int64) []Exact {
-	out, room, digits := make([]Exact, len(words)), make([]big.Int, len(words)), make([]big.Word, len(words)*wordsOf64)
-	for i, w := range words {
-		room[i].SetBits(digits[i*wordsOf64 : i*wordsOf64 : (i+1)*wordsOf64])
-		out[i].v = room[i].SetInt64(w)
+	out, room := make([]Exact, len(words)), append([]int64(nil), words...)
+	for i := range room {
+		out[i].w = &room[i]
 	}
 	return out
 }
-
-// wordsOf64 is the number of words of a big integer that hold 64 bits.
-const wordsOf64 = 64 / bits.UintSize
 
 // Plus returns the sum of two exact values, which is as opaque as they are.
 func (e Exact) Plus(o Exact) Exact {
 	return Exact{v: new(big.Int).Add(Open(e), Open(o))}
 }
 
-// Open returns the integer itself, not a copy. The caller must not change it, and must not release it without
-// noise.
+// Open returns the integer, perhaps itself and not a copy. The caller must not change it, and must not release it
+// without noise.
 func Open(e Exact) *big.Int {
-	if e.v == nil {
-		return new(big.Int)
+	switch {
+	case e.v != nil:
+		return e.v
+	case e.w != nil:
+		return big.NewInt(*e.w)
 	}
-	return e.v
+	return new(big.Int)
+}
+
+// OpenWord returns the integer if it fits into 64 bits. The caller must not release it without noise.
+func OpenWord(e Exact) (word int64, ok bool) {
+	switch {
+	case e.v != nil:
+		return e.v.Int64(), e.v.IsInt64()
+	case e.w != nil:
+		return *e.w, true
+	}
+	return 0, true
 }
