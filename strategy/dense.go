@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// dense has any Gram matrix. Each step takes an eigendecomposition. A matrix that is symmetric under reversal of the
+// dense has any Gram matrix. Each step takes the root of a matrix. A matrix that is symmetric under reversal of the
 // cells, as all windows are, is first split into two of half the size: one for vectors that are equal to their reverse,
 // and one for those that are its negative.
 type dense struct {
@@ -26,7 +26,7 @@ func newDense(gram *mat.SymDense) *dense {
 }
 
 func (d *dense) diagonal(y []float64) (m []float64, trace float64) {
-	full, trace := d.root(y)
+	full, trace := d.root(y, diagonalOfRoot)
 	m = make([]float64, len(y))
 	for i := range m {
 		m[i] = full.At(i, i)
@@ -35,12 +35,12 @@ func (d *dense) diagonal(y []float64) (m []float64, trace float64) {
 }
 
 func (d *dense) full(y []float64) *mat.SymDense {
-	full, _ := d.root(y)
+	full, _ := d.root(y, fullRoot)
 	return full
 }
 
-// root returns M, and a lower bound on its trace.
-func (d *dense) root(y []float64) (m *mat.SymDense, trace float64) {
+// root returns M and a lower bound on its trace, from the roots that of returns.
+func (d *dense) root(y []float64, of func(*mat.SymDense) (*mat.SymDense, float64)) (m *mat.SymDense, trace float64) {
 	n := len(y)
 	scaled := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -49,7 +49,7 @@ func (d *dense) root(y []float64) (m *mat.SymDense, trace float64) {
 		}
 	}
 	if !d.symmetric || n < 2 {
-		return squareRoot(scaled)
+		return of(scaled)
 	}
 	h, odd := n/2, n%2
 	even, uneven := mat.NewSymDense(h+odd, nil), mat.NewSymDense(h, nil)
@@ -66,8 +66,8 @@ func (d *dense) root(y []float64) (m *mat.SymDense, trace float64) {
 	if odd == 1 {
 		even.SetSym(h, h, scaled.At(h, h))
 	}
-	even, trace = squareRoot(even)
-	uneven, rest := squareRoot(uneven)
+	even, trace = of(even)
+	uneven, rest := of(uneven)
 	out := mat.NewSymDense(n, nil)
 	for i := range h {
 		for j := i; j < h; j++ {
@@ -89,9 +89,14 @@ func (d *dense) root(y []float64) (m *mat.SymDense, trace float64) {
 	return out, trace + rest
 }
 
-// squareRoot returns the root of a positive semidefinite matrix, and a lower bound on the root's trace. A computed
-// eigenvalue differs from the exact one by at most a few n units of rounding of the largest eigenvalue, which the bound
-// subtracts from each eigenvalue: 4n of them.
+// doubtOf bounds the error of computed eigenvalues, which are ascending. It is at most a few n units of rounding of the
+// largest one; 4n of them leave a margin.
+func doubtOf(values []float64) float64 {
+	return 4 * float64(len(values)) * 0x1p-53 * values[len(values)-1]
+}
+
+// squareRoot returns the root of a positive semidefinite matrix, from its eigenvectors, and a lower bound on the root's
+// trace. The bound subtracts the doubt from each eigenvalue.
 func squareRoot(a *mat.SymDense) (root *mat.SymDense, trace float64) {
 	n := a.SymmetricDim()
 	root = mat.NewSymDense(max(n, 1), nil)
@@ -102,7 +107,7 @@ func squareRoot(a *mat.SymDense) (root *mat.SymDense, trace float64) {
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	values := eigen.Values(nil)
-	doubt := 4 * float64(n) * 0x1p-53 * values[n-1]
+	doubt := doubtOf(values)
 	for k, v := range values {
 		trace += math.Sqrt(max(v-doubt, 0))
 		f := math.Sqrt(math.Sqrt(max(v, 0)))

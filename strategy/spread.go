@@ -98,7 +98,7 @@ func RootOf(w Workload, y []float64) Root {
 		m = r.full(y)
 		doubt = mat.Trace(m) - trace // the relative error of the trace is that of each eigenvalue
 	} else {
-		m, trace = newDense(w.Gram()).root(y)
+		m, trace = newDense(w.Gram()).root(y, squareRoot)
 		doubt = math.Sqrt(4*float64(n)*0x1p-53) * mat.Trace(m) // the largest eigenvalue is at most the trace
 	}
 	along := mat.Inner(mat.NewVecDense(n, v), m, mat.NewVecDense(n, v))

@@ -66,9 +66,9 @@ func TestMarginsAddUpToTheParts(t *testing.T) {
 					want[cell] += sums[0].Int64()
 				}
 			})
-			if part.Order != nil {
+			if order := part.Order(); order != nil {
 				ordered := make([]int64, len(want))
-				for j, at := range part.Order {
+				for j, at := range order {
 					ordered[j] = want[at]
 				}
 				want = ordered
