@@ -32,25 +32,38 @@ func plain(text []byte) bool {
 	return true
 }
 
-// encodePlain is encodeLine for the entry of a release whose values are a long text of plain characters. For another
-// body, ok is false.
+// encodePlain is encodeLine for the entry of a release or a step whose values are a long text of plain characters. For
+// another body, ok is false.
 func encodePlain(index uint64, prev Hash, at time.Time, body Body) (line []byte, ok bool) {
-	r, ok := body.(Release)
-	n := len(r.Values) - 1
-	if !ok || n <= plainFrom || r.Values[0] != '"' || r.Values[n] != '"' || !plain(r.Values[1:n]) {
+	values, empty := withValues(body, noValues)
+	n := len(values) - 1
+	if n <= plainFrom || values[0] != '"' || values[n] != '"' || !plain(values[1:n]) {
 		return nil, false
 	}
-	short, err := encodeWhole(index, prev, at, Release{r.Reservation, noValues})
+	short, err := encodeWhole(index, prev, at, empty)
 	if err != nil || !bytes.HasSuffix(short, []byte(valuesKey+lineEnd)) {
 		return nil, false
 	}
 	line = make([]byte, 0, len(short)+n)
 	line = append(line, short[:len(short)-len(lineEnd)]...)
-	return append(append(line, r.Values[1:n]...), lineEnd...), true
+	return append(append(line, values[1:n]...), lineEnd...), true
 }
 
-// decodePlain is decodeLine for a line that ends with a long text of plain characters as the values of a release. For
-// another line, and for a line that decodeLine may refuse, ok is false.
+// withValues returns the values of a release or a step, and the body with other values. It returns nil for another body.
+func withValues(body Body, other json.RawMessage) (values json.RawMessage, with Body) {
+	switch b := body.(type) {
+	case Release:
+		values, b.Values = b.Values, other
+		return values, b
+	case Step:
+		values, b.Values = b.Values, other
+		return values, b
+	}
+	return nil, nil
+}
+
+// decodePlain is decodeLine for a line that ends with a long text of plain characters as the values of a release or a step.
+// For another line, and for a line that decodeLine may refuse, ok is false.
 //
 // Claim: if ok is true, decodeLine returns the same entry. Proof. Let short be the line without the content c of its last
 // text, which begins after the key. In short, the content is empty, decodeWhole accepts it, and its values are the empty
@@ -58,7 +71,7 @@ func encodePlain(index uint64, prev Hash, at time.Time, body Body) (line []byte,
 // as letters outside a text are no JSON. Plain characters end no text, so the line has the tokens of short, but for this
 // one. It is JSON, and every check of decodeWhole but those of the text's content has the same outcome. The text is the
 // last token before two closing braces, so it is a value of the innermost object, which is the body: no other value of
-// a line's frame may be an object. Its key ends with "values", and the only such key of a release is its values. ∎
+// a line's frame may be an object. Its key ends with "values", and the only such key of a release or a step is its values. ∎
 func decodePlain(line []byte) (e Entry, ok bool) {
 	rest, ok := bytes.CutSuffix(line, []byte(lineEnd))
 	if !ok || len(rest) < plainFrom {
@@ -71,12 +84,15 @@ func decodePlain(line []byte) (e Entry, ok bool) {
 	}
 	short := append(bytes.Clone(rest[:at]), lineEnd...)
 	e, err := decodeWhole(short)
-	r, ok := e.Body.(Release)
-	if err != nil || !ok || !bytes.Equal(r.Values, noValues) {
+	if err != nil {
 		return e, false
 	}
-	r.Values = make(json.RawMessage, 0, len(text)+2)
-	r.Values = append(append(append(r.Values, '"'), text...), '"')
-	e.Body = r
+	whole := make(json.RawMessage, 0, len(text)+2)
+	whole = append(append(append(whole, '"'), text...), '"')
+	values, body := withValues(e.Body, whole)
+	if !bytes.Equal(values, noValues) {
+		return e, false
+	}
+	e.Body = body
 	return e, true
 }

@@ -69,9 +69,9 @@ func BuildRounds(p *policy.Policy, r Request, candidates [][]int, steps int) (*R
 			}
 			product = append(product, identity(len(values[k])))
 		}
-		if numbers += cells; numbers > MaxLinearNumbers {
+		if numbers += cells; numbers > freeNumbers {
 			return nil, &Error{
-				Message: fmt.Sprintf("the candidates have more than %d cells together", MaxLinearNumbers),
+				Message: fmt.Sprintf("the candidates have more than %d cells together", freeNumbers),
 				Hint:    "leave candidates out, or give them fewer keys",
 			}
 		}
