@@ -12,14 +12,14 @@ import (
 // several times as long as all of its steps.
 const reducedFrom = 128
 
-// diagonalOfRoot returns the diagonal of the root of a positive semidefinite matrix, in a matrix that is 0 elsewhere, and
-// the lower bound on the root's trace of [squareRoot].
+// diagonalOfRoot returns the diagonal of the root of a positive semidefinite matrix, in a matrix that is 0 elsewhere,
+// and the lower bound on the root's trace of [squareRoot].
 func diagonalOfRoot(a *mat.SymDense) (diagonal *mat.SymDense, trace float64) {
 	return reducedOr(a, true)
 }
 
-// fullRoot returns what [squareRoot] returns, up to rounding. It is as slow for a matrix that is nearly singular, because
-// rounding decides the root there.
+// fullRoot returns what [squareRoot] returns, up to rounding. It is as slow for a matrix that is nearly singular,
+// because rounding decides the root there.
 func fullRoot(a *mat.SymDense) (root *mat.SymDense, trace float64) { return reducedOr(a, false) }
 
 func reducedOr(a *mat.SymDense, diagonal bool) (root *mat.SymDense, trace float64) {
@@ -34,14 +34,14 @@ func reducedOr(a *mat.SymDense, diagonal bool) (root *mat.SymDense, trace float6
 // wellAbove is how many times its doubt the least eigenvalue is at least, for a full root by reduction.
 const wellAbove = 1e4
 
-// reducedRoot computes diagonalOfRoot or fullRoot without eigenvectors. It returns false if it cannot: for a full root of a
-// matrix that is nearly singular, and if an elimination meets a pivot that is not positive.
+// reducedRoot computes diagonalOfRoot or fullRoot without eigenvectors. It returns false if it cannot: for a full root
+// of a matrix that is nearly singular, and if an elimination meets a pivot that is not positive.
 //
 // With A = QTQᵀ and a tridiagonal T, the root of A is Q√T·Qᵀ. The eigenvalues of T give the trace. A rational function
-// gives √T: √x ≈ Σ_k w_k·x/(x + s_k) for x between low and high. With R_k = (I + T/s_k)⁻¹, whose entries follow from two
-// sweeps, a term is w_k·(I − R_k), or w_k/s_k·T·R_k: the first loses no digits for a shift below high, and the second for
-// one above. low is the doubt about an eigenvalue, which is added to T. So it changes the root of an eigenvalue of 0 by
-// the root of the doubt, as rounding does.
+// gives √T: √x ≈ Σ_k w_k·x/(x + s_k) for x between low and high. With R_k = (I + T/s_k)⁻¹, whose entries follow from
+// two sweeps, a term is w_k·(I − R_k), or w_k/s_k·T·R_k: the first loses no digits for a shift below high, and the
+// second for one above. low is the doubt about an eigenvalue, which is added to T. So it changes the root of an
+// eigenvalue of 0 by the root of the doubt, as rounding does.
 func reducedRoot(a *mat.SymDense, diagonal bool) (root *mat.SymDense, trace float64, ok bool) {
 	n := a.SymmetricDim()
 	q, t, beside := reduce(a)

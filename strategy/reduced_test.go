@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Roots by reduction are those by eigenvectors, for matrices of full rank and for others, with a weight on each cell, and
-// for blocks that do not touch. The bounds on the trace are the same but for rounding.
+// Roots by reduction are those by eigenvectors, for matrices of full rank and for others, with a weight on each cell,
+// and for blocks that do not touch. The bounds on the trace are the same but for rounding.
 func TestReducedRoots(t *testing.T) {
 	var of []*mat.SymDense
 	for _, w := range []func() (Workload, error){
@@ -43,7 +43,8 @@ func TestReducedRoots(t *testing.T) {
 		if !ok {
 			t.Fatalf("%d cells have no diagonal", n)
 		}
-		// Each eigenvalue has a doubt of at most this. Its root differs by at most the root of the doubt, once in each result.
+		// Each eigenvalue has a doubt of at most this. Its root differs by at most the root of the doubt, once in each
+		// result.
 		near := 2 * math.Sqrt(4*float64(n)*0x1p-53*mat.Trace(gram))
 		for i := range n {
 			if math.Abs(got.At(i, i)-want.At(i, i)) > near {

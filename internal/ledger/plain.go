@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The values of a large release are one long JSON text of plain characters. These functions encode and decode the rest of
-// its line with the general JSON code, and copy the text. They give what the general code gives, and are many times as
-// fast.
+// The values of a large release are one long JSON text of plain characters. These functions encode and decode the rest
+// of its line with the general JSON code, and copy the text. They give what the general code gives, and are many times
+// as fast.
 
 const (
 	// plainFrom is the least length of values that are encoded and decoded apart from their line.
@@ -49,7 +49,8 @@ func encodePlain(index uint64, prev Hash, at time.Time, body Body) (line []byte,
 	return append(append(line, values[1:n]...), lineEnd...), true
 }
 
-// withValues returns the values of a release or a step, and the body with other values. It returns nil for another body.
+// withValues returns the values of a release or a step, and the body with other values. It returns nil for another
+// body.
 func withValues(body Body, other json.RawMessage) (values json.RawMessage, with Body) {
 	switch b := body.(type) {
 	case Release:
@@ -62,16 +63,17 @@ func withValues(body Body, other json.RawMessage) (values json.RawMessage, with 
 	return nil, nil
 }
 
-// decodePlain is decodeLine for a line that ends with a long text of plain characters as the values of a release or a step.
-// For another line, and for a line that decodeLine may refuse, ok is false.
+// decodePlain is decodeLine for a line that ends with a long text of plain characters as the values of a release or a
+// step. For another line, and for a line that decodeLine may refuse, ok is false.
 //
-// Claim: if ok is true, decodeLine returns the same entry. Proof. Let short be the line without the content c of its last
-// text, which begins after the key. In short, the content is empty, decodeWhole accepts it, and its values are the empty
-// text. Short is JSON, so the last quote of valuesKey opens a text: the quote after the letters of valuesKey ends a text,
-// as letters outside a text are no JSON. Plain characters end no text, so the line has the tokens of short, but for this
-// one. It is JSON, and every check of decodeWhole but those of the text's content has the same outcome. The text is the
-// last token before two closing braces, so it is a value of the innermost object, which is the body: no other value of
-// a line's frame may be an object. Its key ends with "values", and the only such key of a release or a step is its values. ∎
+// Claim: if ok is true, decodeLine returns the same entry. Proof. Let short be the line without the content c of its
+// last text, which begins after the key. In short, the content is empty, decodeWhole accepts it, and its values are the
+// empty text. Short is JSON, so the last quote of valuesKey opens a text: the quote after the letters of valuesKey ends
+// a text, as letters outside a text are no JSON. Plain characters end no text, so the line has the tokens of short, but
+// for this one. It is JSON, and every check of decodeWhole but those of the text's content has the same outcome. The
+// text is the last token before two closing braces, so it is a value of the innermost object, which is the body: no
+// other value of a line's frame may be an object. Its key ends with "values", and the only such key of a release or a
+// step is its values. ∎
 func decodePlain(line []byte) (e Entry, ok bool) {
 	rest, ok := bytes.CutSuffix(line, []byte(lineEnd))
 	if !ok || len(rest) < plainFrom {

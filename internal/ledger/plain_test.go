@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Lines with long plain values are what the general code makes of them, in both directions. The lines that look alike and
-// are not such lines are left to the general code, or give what it gives.
+// Lines with long plain values are what the general code makes of them, in both directions. The lines that look alike
+// and are not such lines are left to the general code, or give what it gives.
 func TestPlainValues(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 	long := strings.Repeat("5:AAAB+/", plainFrom)

@@ -8,8 +8,8 @@ import (
 	"dither/mechanism/linear"
 )
 
-// The bytes of a number hold the sum of the largest answer and of 2¹⁰ scales of noise, with a sign, and are at most one more
-// than these need.
+// The bytes of a number hold the sum of the largest answer and of 2¹⁰ scales of noise, with a sign, and are at most one
+// more than these need.
 func TestNumberBytes(t *testing.T) {
 	for _, c := range []struct {
 		hi      int64

@@ -12,8 +12,8 @@ import (
 	"dither/strategy/marginal"
 )
 
-// TestLongNumbersTakeMoreReleases divides a plan of 4.1 million numbers: one release holds them at an ordinary price. At a
-// minute price their noise is so large that the kernel refuses one release of them, and the plan has four.
+// TestLongNumbersTakeMoreReleases divides a plan of 4.1 million numbers: one release holds them at an ordinary price.
+// At a minute price their noise is so large that the kernel refuses one release of them, and the plan has four.
 func TestLongNumbersTakeMoreReleases(t *testing.T) {
 	const size = 100
 	var columns, rows []string
