@@ -50,7 +50,7 @@ var elsewhere = []string{
 	// how many rows there are at most: for how many pages, for a rounding, or for what is told of how exact an answer is
 	"duckdb/rows_source.go: times = ", "plan/measure.go: m := &bounded.Measure{Kind: Sum", "plan/mode.go: if n == privacy.ChangeOne",
 	"plan/linear.go: if steps += of.Strategy.Steps", // for how long the sensitivities take
-	"plan/linear_size.go: most = max(", // how much room the ledger needs for an answer
+	"plan/linear_size.go: most = max(",              // how much room the ledger needs for an answer
 	// where a row is a unit, it is the one row that its unit has
 	"duckdb/seal_inspect.go: facts.Units, facts.MaxRowsPerUnit = facts.Rows", "postgres/seal.go: f.Units, f.MaxRowsPerUnit = f.Rows",
 	// a statement applies it as it is planned, whatever it is, and the plan's sensitivities are of what is applied
