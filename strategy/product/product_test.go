@@ -393,6 +393,12 @@ func FuzzRestore(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte(`{"name":"x","pieces":[{"kind":"matrix","cells":3,"first":[0],"rows":[[1,1,1]]},{"kind":"mean","cells":2}],` +
 		`"parts":[{"weight":1,"pieces":[0,1]}],"serves":[[0],[]]}`))
+	for _, matrix := range []string{ // a place and an entry that are too large
+		`"first":[0,1,9223372036854775807],"rows":[[1],[1],[1]]`, `"first":[0,1,2],"rows":[[9223372036854775807],[1],[1]]`,
+	} {
+		f.Add([]byte(`{"name":"x","pieces":[{"kind":"matrix","cells":3,` + matrix + `},{"kind":"mean","cells":2}],` +
+			`"parts":[{"weight":1,"pieces":[0,1]}],"serves":[[0],[0]]}`))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := Restore(w, strategy.Rho, data)
 		if err != nil {

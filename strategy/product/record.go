@@ -132,7 +132,7 @@ func (r recordedPiece) restore(unit strategy.Unit) (piece, error) {
 	}
 	m := strategy.Matrix{Columns: r.Cells}
 	for i, row := range r.Rows {
-		if r.First[i] < 0 || r.First[i]+len(row) > r.Cells {
+		if r.First[i] < 0 || r.First[i] > r.Cells || len(row) > r.Cells-r.First[i] {
 			return nil, errRecord
 		}
 		m.Rows = append(m.Rows, strategy.Row{First: r.First[i], Entries: row})
