@@ -50,4 +50,8 @@ tables:
 	if got := r.Tables[0].Cells[0].Text(); got != "3000" {
 		t.Errorf("the sum is %s", got)
 	}
+	s.Confidence = "0.99999999999999999999"
+	if _, err = tabulate.Explain(t.Context(), c, s, ""); err == nil || !strings.Contains(err.Error(), "at most 1 − 10⁻¹²") {
+		t.Errorf("at a confidence near 1, where margins would be infinite: %v", err)
+	}
 }

@@ -198,8 +198,15 @@ func confidence(text *string) (float64, error) {
 		return 0, misuse("such as 0.95", "the confidence is a decimal between 0 and 1, not %q", *text)
 	}
 	alpha, _ := r.Sub(big.NewRat(1, 1), r).Float64()
+	if alpha < leastAlpha {
+		return 0, misuse("such as 0.999", "the confidence is at most 1 − 10⁻¹², not %s", *text)
+	}
 	return alpha, nil
 }
+
+// leastAlpha is the smallest probability of an error beyond its margin. Quantiles of the normal distribution are computed
+// from 1 − alpha, which has few digits of a smaller number.
+const leastAlpha = 1e-12
 
 // margin returns the margin of error of an estimate with the given standard deviation: a multiple of the deviation,
 // by the quantile of the normal distribution. Under Laplace noise it is the larger one of this and the quantile of the
