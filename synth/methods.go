@@ -19,14 +19,6 @@ const (
 // name identifies a set of attributes.
 func name(attributes []int) string { return fmt.Sprint(attributes) }
 
-// ones returns the marginals of single columns.
-func (s *synthesis) ones() (out [][]int) {
-	for i := range s.Columns {
-		out = append(out, []int{i})
-	}
-	return out
-}
-
 // independent measures each column at an equal share of the price.
 func (s *synthesis) independent(ctx context.Context) error {
 	if err := s.measure(ctx, s.ones(), s.total); err != nil {
@@ -129,7 +121,9 @@ func (s *synthesis) chosen(ctx context.Context, options []curator.Option, price 
 }
 
 // mst measures each column with a third of the price, selects a tree of pairs with a third, and measures the pairs with the
-// rest. A pair's score is its distance from the model in which all columns are independent.
+// rest. A pair's score is its distance from the model in which all columns are independent, less the expected error of its
+// measurement. The published score lacks the second term, and the published method merges rare values in its place. On
+// the census table, the term alone takes pairs of many cells from the tree, whose measurements are mostly noise.
 func (s *synthesis) mst(ctx context.Context) error {
 	third := new(big.Rat).Quo(s.total, big.NewRat(3, 1))
 	if err := s.measure(ctx, s.ones(), third); err != nil {
@@ -139,23 +133,24 @@ func (s *synthesis) mst(ctx context.Context) error {
 		return err
 	}
 	pairs := slices.Clone(s.candidates[len(s.Columns):])
+	each := new(big.Rat).Quo(third, big.NewRat(int64(max(len(s.Columns)-1, 1)), 1))
 	tables, err := s.model.Marginals(pairs)
 	if err != nil {
 		return err
 	}
 	scores := make([]curator.Option, len(pairs))
 	for i, pair := range pairs {
-		score, err := aim.NewScore(aim.Marginal{Attributes: pair, Weight: 1}, tables[i], 0)
+		candidate := s.places[name(pair)]
+		score, err := aim.NewScore(aim.Marginal{Attributes: pair, Weight: 1}, tables[i], s.deviation(candidate, each))
 		if err != nil {
 			return err
 		}
-		scores[i] = option(s.places[name(pair)], score)
+		scores[i] = option(candidate, score)
 	}
 	component := make([]int, len(s.Columns)) // of the tree so far, by column
 	for i := range component {
 		component[i] = i
 	}
-	each := new(big.Rat).Quo(third, big.NewRat(int64(max(len(s.Columns)-1, 1)), 1))
 	var tree [][]int
 	for {
 		var options []curator.Option

@@ -194,22 +194,20 @@ func (p *Plan) steps() int {
 	return 1
 }
 
-// candidatesOf lists the marginals that may be measured, those of single columns first. Of the marginals of Ways, it
-// leaves out those that no model has room for, and then the largest until all have at most mostCells cells.
+// mostSubsets bounds the marginals that are considered.
+const mostSubsets = 1 << 18
+
+// candidatesOf lists the marginals that may be measured, those of single columns first. Of the marginals that rows should
+// have, it leaves out those that no model has room for, and then the largest until all fit together.
 func (p *Plan) candidatesOf() error {
 	d := len(p.Columns)
-	var ones [][]int
-	total := 0.0
-	for i, c := range p.Columns {
-		ones, total = append(ones, []int{i}), total+float64(c.Cells)
-	}
-	ways, room := []int{2}, float64(mostCells)*8
+	ways, room := []int{2}, float64(MaxBytes)
 	switch p.Method {
 	case Independent:
 		ways = nil
 	case AIM:
 		ways, room = p.request.Ways, p.request.ModelBytes
-		size, err := model.Size(p.domain, ones)
+		size, err := model.Size(p.domain, p.ones())
 		if err != nil {
 			return err
 		}
@@ -220,43 +218,68 @@ func (p *Plan) candidatesOf() error {
 	}
 	var wanted [][]int
 	for _, k := range ways {
-		if k > 1 {
-			wanted = append(wanted, subsets(d, k, mostCandidates)...)
-		}
+		wanted = append(wanted, subsets(d, k, mostSubsets)...)
 	}
 	slices.SortStableFunc(wanted, func(a, b []int) int { return cmp.Compare(p.domain.Cells(a...), p.domain.Cells(b...)) })
+	known, total := map[string]bool{}, 0.0
+	// taken adds a marginal and its subsets, which are candidates too, unless they are too large
+	taken := func(s []int) bool {
+		var fresh [][]int
+		cells := 0.0
+		for k := range s {
+			for _, at := range subsets(len(s), k+1, mostSubsets) {
+				part := make([]int, len(at))
+				for i, a := range at {
+					part[i] = s[a]
+				}
+				if !known[name(part)] {
+					fresh, cells = append(fresh, part), cells+p.domain.Cells(part...)
+				}
+			}
+		}
+		if total+cells > mostCells || len(known)+len(fresh) > mostCandidates {
+			return false
+		}
+		for _, part := range fresh {
+			known[name(part)] = true
+		}
+		p.candidates, total = append(p.candidates, fresh...), total+cells
+		return true
+	}
 	var kept []aim.Marginal
+	for _, s := range p.ones() {
+		if !taken(s) {
+			return usage("name fewer columns, or give fewer --bins", "the columns have more than %d cells", mostCells)
+		}
+		kept = append(kept, aim.Marginal{Attributes: s, Weight: 1})
+	}
 	for _, s := range wanted {
-		cells := p.domain.Cells(s...)
-		if 8*cells > room || total+cells > mostCells || len(kept) >= mostCandidates-d {
+		if len(s) == 1 {
+			continue
+		}
+		if 8*p.domain.Cells(s...) > room || !taken(s) {
 			p.LeftOut++
 			continue
 		}
-		total += cells
 		kept = append(kept, aim.Marginal{Attributes: s, Weight: 1})
 	}
-	p.candidates = ones
-	if p.Method == AIM {
-		// the workload of the marginals has their subsets as candidates too, of which those of several columns have fewer
-		// cells than the marginals
-		for _, s := range ones {
-			kept = append(kept, aim.Marginal{Attributes: s, Weight: 1})
-		}
-		w, err := aim.NewWorkload(p.domain, kept)
-		if err != nil {
-			return usage("name fewer columns", "%v", err)
-		}
-		p.workload, p.candidates = w, nil
-		for _, m := range w.Candidates() {
-			p.candidates = append(p.candidates, m.Attributes)
-		}
-	} else {
-		for _, m := range kept {
-			p.candidates = append(p.candidates, m.Attributes)
-		}
-	}
 	p.Candidates = len(p.candidates)
+	if p.Method != AIM {
+		return nil
+	}
+	var err error
+	if p.workload, err = aim.NewWorkload(p.domain, kept); err != nil {
+		return usage("name fewer columns", "%v", err)
+	}
 	return nil
+}
+
+// ones returns the marginals of single columns.
+func (p *Plan) ones() (out [][]int) {
+	for i := range p.Columns {
+		out = append(out, []int{i})
+	}
+	return out
 }
 
 // subsets returns the subsets of k of n numbers, at most most of them.

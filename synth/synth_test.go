@@ -41,8 +41,9 @@ const (
 )
 
 // town returns an owner of a home with made-up people, and their rows. Jobs, marriages and sizes depend on the age.
-func town(t testing.TB, budget, neighbours string, seed uint64, rows int) (*curator.Owner, [][]string) {
+func town(t *testing.T, budget, neighbours string, seed uint64, rows int) (*curator.Owner, [][]string) {
 	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	dir := filepath.Join(t.TempDir(), "home")
 	if err := curator.Init(dir); err != nil {
 		t.Fatal(err)
