@@ -56,6 +56,23 @@ type synthesis struct {
 // continues: recorded steps are free.
 func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, error) {
 	start := time.Now()
+	s, err := begin(ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.rounds.Close() }() // releases a lock
+	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, Independent: s.independent}
+	if err := methods[s.Method](ctx); err != nil {
+		return nil, s.interrupted(err)
+	}
+	if err := s.rounds.Finish(); err != nil {
+		return nil, s.interrupted(err)
+	}
+	return s.finished(start), nil
+}
+
+// begin pays for a request, or continues one that was paid before. The caller closes its rounds.
+func begin(ctx context.Context, c *curator.Session, r Request) (*synthesis, error) {
 	p, err := Explain(ctx, c, r)
 	if err != nil {
 		return nil, err
@@ -67,24 +84,16 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 	if s.rounds, err = c.Rounds(ctx, p.rounds); err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.rounds.Close() }() // releases a lock
 	price := s.rounds.Price.Epsilon
 	if s.inRho = s.rounds.Price.Rho != ""; s.inRho {
 		price = s.rounds.Price.Rho
 	}
-	total, ok := new(big.Rat).SetString(price)
-	if !ok {
+	var ok bool
+	if s.total, ok = new(big.Rat).SetString(price); !ok {
+		_ = s.rounds.Close() // releases a lock
 		return nil, usage("", "the price %q is not a number", price)
 	}
-	s.total = total
-	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, Independent: s.independent}
-	if err := methods[p.Method](ctx); err != nil {
-		return nil, s.interrupted(err)
-	}
-	if err := s.rounds.Finish(); err != nil {
-		return nil, err
-	}
-	return s.finished(start), nil
+	return s, nil
 }
 
 // interrupted adds to an error that the steps so far stay paid.

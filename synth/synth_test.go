@@ -2,6 +2,7 @@ package synth
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/splitmix"
+	"dither/synth/aim"
 )
 
 // the last column has no declared values, so it is left out
@@ -172,6 +174,78 @@ func TestSyntheticRowsHaveTheMarginals(t *testing.T) {
 		}
 		if fmt.Sprint(drawn(t, again)) != fmt.Sprint(rows) {
 			t.Errorf("%s: the same release has other rows", of.method)
+		}
+	}
+}
+
+// A synthesis that stops after its first measurement continues under the same reservation, with the same noise. A cancelled
+// one is not charged before it begins.
+func TestInterruptedSynthesisContinues(t *testing.T) {
+	c, _ := town(t, inRho, "add-remove", 99, 500)
+	spent := func() string {
+		b, err := c.Budget()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Spent.Rho
+	}
+	r := Request{Table: "people", Rho: "20", Bins: 5}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Synthesize(stopped, c.Session(), r); err == nil || spent() != "0" {
+		t.Fatalf("cancelled: %v, and %s is spent", err, spent())
+	}
+	s, err := begin(t.Context(), c.Session(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := aim.NewSchedule(s.total, len(s.Columns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := schedule.First()
+	if err := s.measure(t.Context(), s.ones(), times(first.Measure, first.Times)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Synthesize(t.Context(), c.Session(), r); err == nil {
+		t.Error("two run at once")
+	}
+	if err := s.rounds.Close(); err != nil {
+		t.Fatal(err)
+	}
+	result, err := Synthesize(t.Context(), c.Session(), r)
+	if err != nil || result.Replayed || result.Release != s.rounds.ID || spent() != "20" {
+		t.Fatalf("%+v, %v, and %s is spent", result, err, spent())
+	}
+	again, err := begin(t.Context(), c.Session(), r)
+	if err != nil || again.rounds.Recorded != 1+2*result.Rounds {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	defer func() { _ = again.rounds.Close() }()
+	if err := again.measure(t.Context(), s.ones(), times(first.Measure, first.Times)); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(again.measured) != fmt.Sprint(s.measured) {
+		t.Errorf("the first step was %v, and then %v", s.measured, again.measured)
+	}
+}
+
+// Small and odd tables have a synthetic table, or a refusal that costs nothing.
+func TestOddTables(t *testing.T) {
+	for rows := range 3 {
+		c, _ := town(t, inRho, "change-one", uint64(200+rows), rows)
+		for _, columns := range [][]string{nil, {"married"}, {"size", "job"}} {
+			for _, method := range []Method{AIM, MST, Independent} {
+				r := Request{Table: "people", Rho: "2", Columns: columns, Method: method, Rows: 5}
+				result, err := Synthesize(t.Context(), c.Session(), r)
+				if err != nil {
+					t.Fatalf("%d rows, %v by %s: %v", rows, columns, method, err)
+				}
+				var b bytes.Buffer
+				if err := result.WriteCSV(&b); err != nil || strings.Count(b.String(), "\n") != 6 {
+					t.Errorf("%d rows, %v by %s: %v\n%s", rows, columns, method, err, &b)
+				}
+			}
 		}
 	}
 }
