@@ -140,7 +140,7 @@ func several(ctx context.Context, c *curator.Session, b Batch) (*gridded, error)
 		g.unit = strategy.Rho
 	}
 	g.of = fmt.Sprintf("several columns 1\nunit %d\n%s", g.unit, g.workload.Digest())
-	if err := g.choose(c.Choice(g.of)); err != nil {
+	if err := g.choose(ctx, c.Choice(g.of)); err != nil {
 		return nil, err
 	}
 	if err := g.request(b.Request); err != nil {
@@ -149,15 +149,38 @@ func several(ctx context.Context, c *curator.Session, b Batch) (*gridded, error)
 	return g, g.list()
 }
 
+// compared compares plans, which may take minutes. If the context ends before, it returns the context's error, and the
+// comparison goes on in the background.
+func compared(ctx context.Context, w *product.Workload, unit strategy.Unit) (*product.Choice, error) {
+	type result struct {
+		choice *product.Choice
+		err    error
+	}
+	compare, done := optimise, make(chan result, 1)
+	go func() {
+		choice, err := compare(w, unit)
+		done <- result{choice, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, misuse("ask fewer questions together", "%v", r.err)
+		}
+		return r.choice, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // choose restores a recorded choice, or compares plans.
-func (g *gridded) choose(data []byte) (err error) {
+func (g *gridded) choose(ctx context.Context, data []byte) (err error) {
 	if data != nil {
 		if g.choice, err = product.RestoreChoice(g.workload, g.unit, data); err == nil {
 			return nil
 		}
 	}
-	if g.choice, err = optimise(g.workload, g.unit); err != nil {
-		return misuse("ask fewer questions together", "%v", err)
+	if g.choice, err = compared(ctx, g.workload, g.unit); err != nil {
+		return err
 	}
 	if g.choice.Measurable == nil {
 		return misuse(fmt.Sprintf("a histogram may have %d cells: ask questions about other columns in another batch", product.MaxPartCells),
@@ -363,8 +386,8 @@ func Compare(ctx context.Context, c *curator.Session, b Batch) (*Comparison, err
 	if g.Price.Rho != "" {
 		out.Unit = strategy.Rho
 	}
-	if out.Choice, err = product.Choose(w, out.Unit); err != nil {
-		return nil, misuse("ask fewer questions together", "%v", err)
+	if out.Choice, err = compared(ctx, w, out.Unit); err != nil {
+		return nil, err
 	}
 	total, err := linear.NewStrategy(linear.Product{linear.Identity(1)})
 	if err != nil {

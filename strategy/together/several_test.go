@@ -1,6 +1,8 @@
 package together
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -130,6 +132,31 @@ func TestRecordedPlansReplay(t *testing.T) {
 	fresh.Questions = b.Questions[:2]
 	if _, err := Ask(t.Context(), c, fresh); err != nil || called != 1 {
 		t.Errorf("a new batch compares plans %d times, %v", called, err)
+	}
+}
+
+// A context that ends while plans are compared ends the call.
+func TestComparisonsAreCancelled(t *testing.T) {
+	c := town(t, ofRho)
+	b := Batch{Questions: []string{"SELECT city, COUNT(*) FROM people GROUP BY city"}, Request: curator.Request{Rho: "1"}}
+	before, held := optimise, make(chan struct{})
+	defer func() { optimise = before; close(held) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	optimise = func(*product.Workload, strategy.Unit) (*product.Choice, error) {
+		cancel()
+		<-held
+		return nil, errors.New("too late")
+	}
+	for name, do := range map[string]func() error{
+		"ask":     func() error { _, err := Ask(ctx, c, b); return err },
+		"compare": func() error { _, err := Compare(ctx, c, b); return err },
+	} {
+		if err := do(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if budget, err := c.Budget(); err != nil || budget.Answers != 0 {
+		t.Errorf("%+v are paid for (%v)", budget, err)
 	}
 }
 
