@@ -59,6 +59,9 @@ type GroupPlan struct {
 	SVDBound   float64 // a lower bound on the error of every linear measurement; NaN if it was not computed
 	Parts      []Part
 	Limits     *curator.Limits
+	// Declared reports that some totals are declared. Candidates and both bounds leave them out; they make the errors of
+	// Plan.Tables smaller, also below the bounds.
+	Declared bool
 }
 
 // Candidate is a way to divide the price, with its expected error: the root of the tables' mean variances, weighted by
@@ -136,7 +139,7 @@ func inTables(err error, s *Spec, g *group) error {
 
 // described returns the public description of the group's measurement.
 func (g *group) described(s *Spec) GroupPlan {
-	out := GroupPlan{SQL: g.request.SQL, Price: g.plan.Price, Limits: g.plan.Limits}
+	out := GroupPlan{SQL: g.request.SQL, Price: g.plan.Price, Limits: g.plan.Limits, Declared: len(g.fixed) > 0}
 	for _, t := range g.tables {
 		out.Tables = append(out.Tables, s.Tables[t].Name)
 	}

@@ -205,6 +205,9 @@ func planText(p *tabulate.Plan) string {
 		if !math.IsNaN(g.SVDBound) {
 			line("  lower bound over all linear measurements: %s", render.Number6(g.SVDBound))
 		}
+		if g.Declared {
+			line("  %s", declaredWords)
+		}
 		for _, part := range g.Parts {
 			line("  measures %s: %s of the price, noise of standard deviation %s", partName(part),
 				render.Percent(fmt.Sprint(part.Share)), render.TwoDigits(part.StdDev))
@@ -212,6 +215,9 @@ func planText(p *tabulate.Plan) string {
 	}
 	return b.String()
 }
+
+// declaredWords qualifies the comparison of a group whose tables have declared totals.
+const declaredWords = "these errors and bounds leave out the declared totals, which make the errors of the tables smaller"
 
 func partName(p tabulate.Part) string {
 	return strings.Join(append([]string{p.Level}, p.Columns...), " × ")

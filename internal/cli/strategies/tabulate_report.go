@@ -28,6 +28,9 @@ func report(w io.Writer, r *tabulate.Result) error {
 			Measured: reportGrid{Labels: 1, Header: []string{"table", "share of the price", "noise", "residuals"}},
 			Compared: reportGrid{Labels: 1, Header: []string{"division", "expected error"}},
 		}
+		if g.Declared {
+			of.Compared.Header[1] += " without declared totals"
+		}
 		for j, p := range g.Parts {
 			of.Measured.add(partName(p), render.TwoDigits(100*p.Share)+" %", render.TwoDigits(p.StdDev),
 				render.TwoDigits(r.Residuals[i][j]))
