@@ -115,9 +115,9 @@ var allowed = map[string][]string{
 	"stats/estimate":         {"curator", "internal/exact", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/student"}, // whose simulations anybody can repeat
 	"stats/regression":       {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale", "stats/internal/student"},
 	"stats/bounds":           {"curator", "internal/exact", "stats/internal/request"},
-	"stats":                  {},                                                   // the families' overview
-	"strategy":               {"internal/splitmix", "mechanism/stream", "privacy"}, // whose random beginnings anybody can repeat
-	"strategy/product":       {"mechanism/linear", "strategy"},                     // what to measure for questions about several columns
+	"stats":                  {},                                                    // the families' overview
+	"strategy":               {"internal/splitmix", "mechanism/stream", "privacy"},  // whose random beginnings anybody can repeat
+	"strategy/product":       {"internal/splitmix", "mechanism/linear", "strategy"}, // what to measure for questions about several columns
 	"strategy/answer":        {"curator", "mechanism/linear", "noise", "strategy"},
 	"strategy/marginal":      {"curator", "internal/rounding", "mechanism/linear", "noise", "strategy"}, // what to measure for many marginals
 	"strategy/table":         {"internal/rounding"},                                                     // tables that add up

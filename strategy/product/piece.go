@@ -20,6 +20,7 @@ type piece interface {
 	// the total.
 	weights(query []float64) ([]float64, error)
 	matrix() (linear.Matrix, error)
+	times(x []float64) []float64 // the matrix times a vector
 }
 
 // errorsOf returns the errors of a factor's questions.

@@ -108,6 +108,7 @@ type gridded struct {
 // answered is an answer for one combination of its groups.
 type answered struct {
 	of    int // index of Grid.Answers
+	term  int // index of the term of the plan's workload that answers it
 	group []any
 	query [][]float64 // by key; nil for all values
 }
@@ -146,7 +147,7 @@ func several(ctx context.Context, c *curator.Session, b Batch) (*gridded, error)
 	if err := g.request(b.Request); err != nil {
 		return nil, err
 	}
-	return g, g.list()
+	return g, g.list(func(i int, _ [][]float64) (int, error) { return i, nil })
 }
 
 // compared compares plans, which may take minutes. If the context ends before, it returns the context's error, and the
@@ -210,8 +211,9 @@ func (g *gridded) request(r curator.Request) error {
 	return nil
 }
 
-// list sets the answers, one for each combination of groups. It refuses answers that take too many steps.
-func (g *gridded) list() error {
+// list sets the answers, one for each combination of groups. term returns the term of the plan's workload for a query of
+// answer i of the grid. It refuses answers that take too many steps.
+func (g *gridded) list(term func(i int, query [][]float64) (int, error)) (err error) {
 	work := 0
 	for i, a := range g.grid.Answers {
 		query := make([][]float64, max(1, len(g.grid.Values)))
@@ -227,7 +229,10 @@ func (g *gridded) list() error {
 				one.query[k][at[j]] = 1
 				one.group = append(one.group, g.grid.Values[k][at[j]])
 			}
-			shares, err := g.choice.Measurable.Estimate(i, one.query)
+			if one.term, err = term(i, one.query); err != nil {
+				return err
+			}
+			shares, err := g.choice.Measurable.Estimate(one.term, one.query)
 			if err != nil {
 				return misuse("", "%v", err)
 			}
@@ -316,7 +321,7 @@ func (g *gridded) answer(parts []curator.MeasuredPart) (*Answer, error) {
 	for _, a := range g.answers {
 		of := g.grid.Answers[a.of]
 		n := Count{Question: of.Question, Name: of.Name, Group: a.group}
-		shares, err := g.choice.Measurable.Estimate(a.of, a.query)
+		shares, err := g.choice.Measurable.Estimate(a.term, a.query)
 		if err != nil {
 			return nil, err
 		}
@@ -347,7 +352,7 @@ func (g *gridded) answer(parts []curator.MeasuredPart) (*Answer, error) {
 
 // combined returns answer i as combinations of the numbers of parts.
 func (g *gridded) combined(i int) (out []combined, err error) {
-	shares, err := g.choice.Measurable.Estimate(g.answers[i].of, g.answers[i].query)
+	shares, err := g.choice.Measurable.Estimate(g.answers[i].term, g.answers[i].query)
 	for _, s := range shares {
 		out = append(out, combined{part: s.Part, rows: s.Rows, weights: s.Weights})
 	}

@@ -102,12 +102,16 @@ var Query = console.Verb{
 func runQuery(s *console.Console, args []string) error {
 	p, explain := pictureFlags(s), false
 	s.Flag(&explain, "explain", "", "show the price and the expected error, as `dither explain` does, free")
-	joint := false
+	joint, from := false, ""
+	s.Flag(&from, "from", "FILE", "with --together: answer from the measurement of the questions in FILE, made before at this price, free")
 	s.Flag(&joint, "together", "",
 		"answer several counting questions, separated by semicolons, with one measurement that needs less noise")
 	return ask(s, args, func(c *curator.Session, q curator.Question) error {
-		if joint {
-			return jointly(s, c, q, explain)
+		switch {
+		case joint:
+			return jointly(s, c, q, explain, from)
+		case from != "":
+			return console.Usage("--from answers questions asked together: give it with --together")
 		}
 		if explain {
 			return explained(s, c, q)

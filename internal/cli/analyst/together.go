@@ -2,8 +2,10 @@ package analyst
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +16,9 @@ import (
 	"dither/strategy/together"
 )
 
-// jointly answers the questions in q.SQL with one measurement, or explains what the answer would cost.
-func jointly(s *console.Console, c *curator.Session, q curator.Question, explain bool) error {
+// jointly answers the questions in q.SQL with one measurement, or explains what the answer would cost. With a file of
+// earlier questions, it answers from their measurement.
+func jointly(s *console.Console, c *curator.Session, q curator.Question, explain bool, from string) error {
 	questions, err := curator.Statements(q.SQL)
 	if err != nil {
 		return err
@@ -32,6 +35,22 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 	do := together.Ask
 	if explain {
 		do = together.Explain
+	}
+	if from != "" {
+		if explain || b.Fresh {
+			return console.Usage("--from answers at no cost from an earlier measurement: leave --explain and --fresh out")
+		}
+		earlier, err := os.ReadFile(from)
+		if err != nil {
+			return console.Usage("--from: %v", err)
+		}
+		measured := b
+		if measured.Questions, err = curator.Statements(string(earlier)); err != nil {
+			return err
+		}
+		do = func(ctx context.Context, c *curator.Session, b together.Batch) (*together.Answer, error) {
+			return together.Later(ctx, c, measured, b.Questions)
+		}
 	}
 	a, err := do(s.Context(), c, b)
 	if err != nil {
