@@ -79,7 +79,7 @@ func followed(t *testing.T, command string) string {
 		}
 		return ""
 	}
-	out, err := exec.Command("sh", "-c", command).CombinedOutput() //nolint:gosec // the page's own commands
+	out, err := exec.Command("sh", "-c", command).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v: %s", command, err, out)
 	}
