@@ -118,6 +118,9 @@ func TestAdultThreeWay(t *testing.T) {
 	r := curator.Request{SQL: adultQuestion(), Rho: "0.5"}
 	e := must(p.Measure(t.Context(), s, r))(t)
 	step(fmt.Sprintf("measured in %d releases", len(e.Releases)))
+	if len(e.Releases) != 6 {
+		t.Errorf("%d releases, want 6", len(e.Releases))
+	}
 	cells := 0
 	for i := range adultColumns {
 		for j := range i {
