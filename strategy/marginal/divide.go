@@ -3,6 +3,7 @@ package marginal
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -51,9 +52,12 @@ func releasesOf(
 		if numbers <= smallNumbers {
 			continue
 		}
-		if _, err := s.ExplainStrategy(ctx, q); err != nil {
+		var refused *curator.Error
+		if _, err := s.ExplainStrategy(ctx, q); errors.As(err, &refused) && refused.Code == curator.CodePolicy {
 			limits.numbers = smallNumbers
 			return divided(r, price, parts, limits)
+		} else if err != nil { // another error may pass, and must not divide the plan otherwise than before
+			return nil, err
 		}
 	}
 	return all, nil
