@@ -133,6 +133,7 @@ var allowed = map[string][]string{
 	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
 	"synth/aim":             {"synth/model"},
 	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "synth/aim", "synth/model"}, // synthetic tables
+	"synth/parquet":         {"internal/engine/duckdb", "internal/policy", "internal/value", "synth"},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},
@@ -159,7 +160,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth"},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/parquet"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",
@@ -209,7 +210,7 @@ var wardens = map[string][]string{
 	"unsafe":                              {},
 	// Engines read rows: for the kernel, for what seals, and two read rows that are made up. One only writes released tables.
 	"dither/internal/engine":          {"internal/engine/duckdb", "internal/engine/postgres", "internal/release"},
-	"dither/internal/engine/duckdb":   {"internal/release", "internal/sealing", "internal/town/parquet", "strategy/tabulate/parquet"},
+	"dither/internal/engine/duckdb":   {"internal/release", "internal/sealing", "internal/town/parquet", "strategy/tabulate/parquet", "synth/parquet"},
 	"dither/internal/engine/postgres": {"internal/release", "internal/sealing", "internal/timing"},
 	"dither/internal/release":         {"curator"},
 	"dither/internal/sealing":         {"curator", "internal/draft"},

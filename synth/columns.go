@@ -12,11 +12,11 @@ import (
 // Column is a column of a synthetic table.
 type Column struct {
 	Name   string
+	Type   string // as curator.TableColumn has it
 	Cells  int    // the number of its values or bins, the one for NULL included
 	SQL    string // the key that the real rows are grouped by
 	Binned bool   // its cells are bins of numbers, and rows draw a number within their bin
 
-	text   bool
 	lower  *big.Rat // of the first bin
 	upper  *big.Rat // the largest number
 	width  *big.Rat // of a bin
@@ -64,7 +64,7 @@ func columnsOf(t *curator.Table, wanted []string, bins int) (out []*Column, omit
 // columnOf returns a column, or the reason why it cannot be synthesized.
 func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 	name := curator.SQLName(c.Name)
-	out := &Column{Name: c.Name, SQL: name, text: c.Type == "text"}
+	out := &Column{Name: c.Name, SQL: name, Type: c.Type}
 	switch {
 	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
 		return out, ""

@@ -14,34 +14,43 @@ import (
 	"dither/synth/model"
 )
 
-// WriteCSV writes the rows as CSV, with a line of names. The same result writes the same rows. NULL is an empty field. A
-// column that is binned has random numbers within their bins, evenly distributed.
-func (r *Result) WriteCSV(to io.Writer) error {
-	buffer := bufio.NewWriterSize(to, 1<<16)
-	w := csv.NewWriter(buffer)
-	record := make([]string, len(r.Plan.Columns))
-	writers := make([]*cells, len(record))
+// Each calls yield for each row, with its values as texts in the order of Plan.Columns. null says which are NULL. yield must
+// not keep the slices. The same result has the same rows. A binned column has random numbers within its bins, evenly
+// distributed. Each returns the first error of yield.
+func (r *Result) Each(yield func(row []string, null []bool) error) error {
+	row, null := make([]string, len(r.Plan.Columns)), make([]bool, len(r.Plan.Columns))
+	writers := make([]*cells, len(row))
 	for i, c := range r.Plan.Columns {
-		record[i], writers[i] = c.Name, newCells(c)
-	}
-	if err := w.Write(record); err != nil {
-		return err
+		writers[i] = newCells(c)
 	}
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write
 	words := splitmix.At(splitmix.Mix(h.Sum64()))
-	err := r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
-		for row := range columns[0] {
+	return r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
+		for at := range columns[0] {
 			for i, c := range columns {
-				record[i] = writers[i].text(int(c[row]), &words)
+				row[i], null[i] = writers[i].text(int(c[at]), &words), writers[i].null[c[at]]
 			}
-			if err := w.Write(record); err != nil {
+			if err := yield(row, null); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
+}
+
+// WriteCSV writes the rows as CSV, with a line of names. NULL is an empty field.
+func (r *Result) WriteCSV(to io.Writer) error {
+	buffer := bufio.NewWriterSize(to, 1<<16)
+	w := csv.NewWriter(buffer)
+	var header []string
+	for _, c := range r.Plan.Columns {
+		header = append(header, c.Name)
+	}
+	if err := w.Write(header); err != nil {
+		return err
+	}
+	if err := r.Each(func(row []string, _ []bool) error { return w.Write(row) }); err != nil {
 		return err
 	}
 	if w.Flush(); w.Error() != nil {

@@ -11,12 +11,13 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/synth"
+	"dither/synth/parquet"
 )
 
 // Synth is the command `dither synth`.
 var Synth = console.Verb{
 	Name:  "synth",
-	Args:  "--table T --out FILE.csv",
+	Args:  "--table T --out FILE",
 	About: "make a synthetic table with the measured statistics of a real one, at one price",
 	Run:   runSynth,
 }
@@ -27,7 +28,7 @@ func runSynth(s *console.Console, args []string) error {
 	var explain bool
 	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the table")
-	s.Flag(&out, "out", "FILE.csv", "write the rows to FILE.csv")
+	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv or .parquet")
 	s.Flag(&explain, "explain", "", "show the columns, the marginals and the price, free")
 	s.PriceFlags(&r.Epsilon, &r.Rho, "all measurements together")
 	s.Flag(&r.Delta, "delta", "D", "with --epsilon, if the budget is under zCDP: the price is the largest ρ that implies (E, D)")
@@ -49,9 +50,9 @@ func runSynth(s *console.Console, args []string) error {
 	case explain && out != "":
 		return console.Usage("--explain writes no file: leave --out out")
 	case !explain && out == "":
-		return console.Usage("the rows need a file: --out FILE.csv, or --explain to see the price first")
-	case out != "" && !strings.EqualFold(filepath.Ext(out), ".csv"):
-		return console.Usage("--out %s: rows are written as CSV only: name a file that ends in .csv", out)
+		return console.Usage("the rows need a file: --out FILE, or --explain to see the price first")
+	case out != "" && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet"):
+		return console.Usage("--out %s: name a file that ends in .csv or .parquet", out)
 	}
 	r.Method = synth.Method(strings.ToLower(method))
 	r.Columns = listed(columns)
@@ -87,11 +88,25 @@ func runSynth(s *console.Console, args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := console.ReplaceFile(out, func(w io.Writer) error { return result.WriteCSV(w) }); err != nil {
+		if err := writeRows(s, out, result); err != nil {
 			return fmt.Errorf("the rows could not be written: %w (%s is recorded: repeat the command, free)", err, result.Release)
 		}
 		return showSynth(s, result, out)
 	})
+}
+
+func isCSV(name string) bool { return strings.EqualFold(filepath.Ext(name), ".csv") }
+
+// writeRows writes the file completely, or leaves it unchanged.
+func writeRows(s *console.Console, out string, r *synth.Result) error {
+	if isCSV(out) {
+		return console.ReplaceFile(out, func(w io.Writer) error { return r.WriteCSV(w) })
+	}
+	path, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	return console.ReplaceNamed(path, func(temporary string) error { return parquet.Write(s.Context(), temporary, r) })
 }
 
 func synthesized(s *console.Console, c *curator.Session, r synth.Request) (*synth.Result, error) {
