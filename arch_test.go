@@ -132,7 +132,7 @@ var allowed = map[string][]string{
 	"synth/model":           {"synth/internal/layout"}, // a distribution that noisy marginals fit
 	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
 	"synth/aim":             {"synth/model"},
-	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "synth/aim", "synth/model"}, // synthetic tables
+	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "synth/aim", "synth/internal/layout", "synth/model"}, // synthetic tables
 	"synth/parquet":         {"internal/engine/duckdb", "internal/policy", "internal/value", "synth"},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},

@@ -49,6 +49,7 @@ func TestAdult(t *testing.T) {
 		{Independent, "1", .082, .190},
 		{MST, "1", .055, .100},
 		{AIM, "1", .046, .070},
+		{AIM, "0.1", .14, .18},
 		{AIM, "10", .025, .044},
 	} {
 		r := Request{Table: "census", Method: of.method, Epsilon: of.epsilon, Delta: "1e-9", Bins: 100}

@@ -12,6 +12,9 @@ import (
 )
 
 const (
+	// planned is the number of AIM's rounds for each column, before annealing. The published number is 16. On the census
+	// table, 4 gives smaller errors at ε = 0.1, 1 and 10.
+	planned         = 4
 	roundIterations = 40   // of the fit in each of AIM's rounds
 	lastIterations  = 1000 // of the last fit
 )
@@ -29,7 +32,7 @@ func (s *synthesis) independent(ctx context.Context) error {
 
 // aim runs the rounds of AIM.
 func (s *synthesis) aim(ctx context.Context) error {
-	schedule, err := aim.NewSchedule(s.total, len(s.Columns))
+	schedule, err := aim.NewSchedule(s.total, len(s.Columns), planned)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type Method string
 const (
 	AIM         Method = "aim"         // marginals that are selected in rounds
 	MST         Method = "mst"         // a tree of pairs that are selected at once
+	MWEM        Method = "mwem"        // a weight for each combination of values, fitted in rounds
 	Independent Method = "independent" // each column by itself
 )
 
@@ -44,7 +45,7 @@ type Request struct {
 	Analyst             string
 	Fresh               bool
 	Method              Method  // "": AIM
-	Ways                []int   // AIM: the numbers of columns of the marginals that rows should have. None: 2 and 3
+	Ways                []int   // AIM and MWEM: the numbers of columns of the marginals that rows should have. None: 2 and 3
 	ModelBytes          float64 // AIM: the largest size of the model. 0: DefaultBytes
 	Bins                int     // the largest number of cells of a column of numbers. 0: DefaultBins
 	Rows                int64   // 0: the noisy number of real rows
@@ -128,8 +129,8 @@ func (r *Request) check() error {
 	switch {
 	case r.Table == "":
 		return usage("name one: --table T", "a table is needed")
-	case r.Method != AIM && r.Method != MST && r.Method != Independent:
-		return usage("use aim, mst or independent", "there is no method %q", r.Method)
+	case r.Method != AIM && r.Method != MST && r.Method != MWEM && r.Method != Independent:
+		return usage("use aim, mst, mwem or independent", "there is no method %q", r.Method)
 	case r.Bins < 2 || r.Bins > MaxBins:
 		return usage("", "a column of numbers has between 2 and %d bins, not %d", MaxBins, r.Bins)
 	case !(r.ModelBytes >= 1 && r.ModelBytes <= MaxBytes):
@@ -187,9 +188,11 @@ func (p *Plan) known(ctx context.Context, c *curator.Session) error {
 func (p *Plan) steps() int {
 	switch p.Method {
 	case AIM:
-		return 1 + 2*16*len(p.Columns)
+		return 1 + 2*planned*len(p.Columns)
 	case MST:
 		return 2 + len(p.Columns)
+	case MWEM:
+		return 1 + 2*mwemRounds
 	}
 	return 1
 }
@@ -205,6 +208,17 @@ func (p *Plan) candidatesOf() error {
 	switch p.Method {
 	case Independent:
 		ways = nil
+	case MWEM:
+		all := make([]int, d)
+		for i := range all {
+			all[i] = i
+		}
+		if cells := p.domain.Cells(all...); cells > mwemCells {
+			return usage("use --method aim; or name fewer --columns, or give fewer --bins",
+				"MWEM keeps a weight for each of %.3g combinations of values, and can keep %d", cells, mwemCells)
+		}
+		ways = p.request.Ways
+		p.candidates = [][]int{{}} // the number of rows
 	case AIM:
 		ways, room = p.request.Ways, p.request.ModelBytes
 		size, err := model.Size(p.domain, p.ones())

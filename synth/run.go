@@ -36,7 +36,13 @@ type Result struct {
 	Seconds       float64
 	Rows          int64 // that Write draws
 
-	model *model.Model
+	model distribution
+}
+
+// distribution is what rows are drawn from.
+type distribution interface {
+	Total() float64 // the number of rows
+	Sample(rows int64, how model.Drawing, source model.Words, yield func(columns [][]int32) error) error
 }
 
 // synthesis is a request in progress.
@@ -49,6 +55,7 @@ type synthesis struct {
 	measured []model.Measurement
 	sets     [][]int
 	model    *model.Model
+	table    *histogram // of MWEM, in place of a model
 	result   *Result
 }
 
@@ -61,7 +68,7 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 		return nil, err
 	}
 	defer func() { _ = s.rounds.Close() }() // releases a lock
-	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, Independent: s.independent}
+	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent}
 	if err := methods[s.Method](ctx); err != nil {
 		return nil, s.interrupted(err)
 	}
@@ -114,10 +121,13 @@ func (s *synthesis) interrupted(err error) error {
 func (s *synthesis) finished(start time.Time) *Result {
 	r := s.result
 	r.model, r.Release, r.Remaining = s.model, s.rounds.ID, s.rounds.Remaining
-	if r.Rows = s.request.Rows; r.Rows == 0 {
-		r.Rows = max(1, min(int64(math.Round(s.model.Total())), MaxRows))
+	if s.table != nil {
+		r.model = s.table
 	}
-	rows := max(s.model.Total(), 1)
+	if r.Rows = s.request.Rows; r.Rows == 0 {
+		r.Rows = max(1, min(int64(math.Round(r.model.Total())), MaxRows))
+	}
+	rows := max(r.model.Total(), 1)
 	for i := range r.Measured {
 		m := &r.Measured[i]
 		m.Expected = min(1, math.Sqrt(2/math.Pi)*m.StdDev*float64(m.Cells)/2/rows)

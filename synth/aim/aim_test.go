@@ -142,7 +142,7 @@ func TestRoundsSpendThePriceExactly(t *testing.T) {
 	for range 100 {
 		rho := big.NewRat(1+int64(r.Below(1000)), 1+int64(r.Below(1000)))
 		d := 1 + r.Below(20)
-		s, err := NewSchedule(rho, d)
+		s, err := NewSchedule(rho, d, 1+r.Below(20))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,14 +173,14 @@ func TestRoundsSpendThePriceExactly(t *testing.T) {
 			t.Fatalf("the rounds spend %v of %v", sum, rho)
 		}
 	}
-	if _, err := NewSchedule(new(big.Rat), 3); err == nil {
+	if _, err := NewSchedule(new(big.Rat), 3, Published); err == nil {
 		t.Error("a price of 0 has a schedule")
 	}
 }
 
 // Without annealing, σ = √(T/(1.8ρ)) and ε = √(0.8ρ/T) with T = 16d. Annealing halves σ and doubles ε.
 func TestPricesAreThePublishedOnes(t *testing.T) {
-	s, err := NewSchedule(big.NewRat(1, 2), 14)
+	s, err := NewSchedule(big.NewRat(1, 2), 14, Published)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,19 +28,19 @@ type Round struct {
 	Last  bool
 }
 
-// The published parameters: the number of rounds is planned as 16 for each attribute, and nine tenths of a round's
-// price measure.
-var (
-	planned = int64(16)
-	tenth   = big.NewRat(1, 10)
-)
+// Published is the published number of planned rounds for each attribute.
+const Published = 16
 
-// NewSchedule returns the schedule of a price for a number of attributes. Both must be positive.
-func NewSchedule(rho *big.Rat, attributes int) (*Schedule, error) {
-	if rho == nil || rho.Sign() <= 0 || attributes <= 0 {
-		return nil, fmt.Errorf("aim: a schedule needs a price above 0 and at least one attribute")
+// tenth is the published share of a round's price that selects. The rest measures.
+var tenth = big.NewRat(1, 10)
+
+// NewSchedule returns the schedule of a price for a number of attributes, and a number of planned rounds for each. All must
+// be positive.
+func NewSchedule(rho *big.Rat, attributes, planned int) (*Schedule, error) {
+	if rho == nil || rho.Sign() <= 0 || attributes <= 0 || planned <= 0 {
+		return nil, fmt.Errorf("aim: a schedule needs a price above 0, and at least one attribute and round")
 	}
-	each := new(big.Rat).Quo(rho, new(big.Rat).SetInt64(planned*int64(attributes)))
+	each := new(big.Rat).Quo(rho, new(big.Rat).SetInt64(int64(planned)*int64(attributes)))
 	s := &Schedule{price: rho, spent: new(big.Rat)}
 	s.choose, s.measure = divide(each)
 	s.spent.Mul(s.measure, new(big.Rat).SetInt64(int64(attributes)))

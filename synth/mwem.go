@@ -1,0 +1,178 @@
+package synth
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"dither/curator"
+	"dither/internal/splitmix"
+	"dither/synth/aim"
+	"dither/synth/internal/layout"
+	"dither/synth/model"
+)
+
+const (
+	mwemRounds = 10
+	mwemCells  = 1 << 20 // the largest number of combinations of values
+	mwemTotal  = 20      // the number of rows takes one part of this number of the price
+	// the number of passes over all measurements, in each round: as many as mwemWork multiplications allow, within bounds
+	mwemPasses = 20
+	mostPasses = 500
+	mwemWork   = 1 << 17
+)
+
+// mwem measures the number of rows, and then, in rounds, selects the marginal in which a full table of weights is most wrong
+// and measures it. Each round multiplies the weights by exp((y − x)/2n) for the noisy and the own count of their cell, for all
+// measurements so far, in several passes. The result is the last table; the published one is the mean of all rounds' tables,
+// which is further off if later rounds replay all measurements.
+//
+// Source: Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS 2012.
+func (s *synthesis) mwem(ctx context.Context) error {
+	number := new(big.Rat).Quo(s.total, big.NewRat(mwemTotal, 1))
+	if err := s.measure(ctx, [][]int{{}}, number); err != nil {
+		return err
+	}
+	n := max(s.measured[0].Values[0], 1)
+	sizes := s.domain.Sizes()
+	t := newHistogram(sizes, n)
+	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses))
+	half := new(big.Rat).Sub(s.total, number)
+	half.Quo(half, big.NewRat(2*mwemRounds, 1))
+	sets := s.candidates[1:]
+	for range mwemRounds {
+		options := make([]curator.Option, len(sets))
+		for i, set := range sets {
+			score, err := aim.NewScore(aim.Marginal{Attributes: set, Weight: 1}, t.marginal(set), 0)
+			if err != nil {
+				return err
+			}
+			options[i] = option(s.places[name(set)], score)
+		}
+		at, err := s.chosen(ctx, options, half)
+		if err != nil {
+			return err
+		}
+		if err := s.measure(ctx, [][]int{sets[at]}, half); err != nil {
+			return err
+		}
+		for range passes {
+			for _, y := range s.measured[1:] {
+				t.multiply(y, n)
+			}
+		}
+		s.result.Rounds++
+	}
+	s.table = &histogram{sizes: sizes, weights: t.weights, total: n}
+	return nil
+}
+
+// histogram is a distribution over all combinations of values.
+type histogram struct {
+	sizes   []int
+	weights []float64 // by cell, of which the last attribute changes fastest; together total
+	total   float64
+	walks   map[string]*layout.Walk
+}
+
+// newHistogram returns the even distribution.
+func newHistogram(sizes []int, total float64) *histogram {
+	cells := 1
+	for _, n := range sizes {
+		cells *= n
+	}
+	h := &histogram{sizes: sizes, weights: make([]float64, cells), total: total, walks: map[string]*layout.Walk{}}
+	for i := range h.weights {
+		h.weights[i] = total / float64(cells)
+	}
+	return h
+}
+
+// walk returns the walk from the cells to those of a marginal, and the number of the latter.
+func (h *histogram) walk(set []int) (w *layout.Walk, cells int) {
+	cells = 1
+	for _, a := range set {
+		cells *= h.sizes[a]
+	}
+	w, known := h.walks[name(set)]
+	if !known {
+		all := make([]int, len(h.sizes))
+		for a := range all {
+			all[a] = a
+		}
+		of := layout.New(h.sizes, all, set)
+		w = &of
+		h.walks[name(set)] = w
+	}
+	return w, cells
+}
+
+// marginal returns the counts of a marginal.
+func (h *histogram) marginal(set []int) []float64 {
+	w, cells := h.walk(set)
+	out := make([]float64, cells)
+	w.Sum(out, h.weights)
+	return out
+}
+
+// multiply updates the weights by a measurement, and keeps their sum.
+func (h *histogram) multiply(y model.Measurement, n float64) {
+	factor := h.marginal(y.Attributes)
+	for i, x := range factor {
+		factor[i] = math.Exp(max(-30, min((y.Values[i]-x)/(2*n), 30)))
+	}
+	w, _ := h.walk(y.Attributes)
+	w.Multiply(h.weights, factor)
+	sum := 0.0
+	for _, x := range h.weights {
+		sum += x
+	}
+	for i := range h.weights {
+		h.weights[i] *= n / sum
+	}
+}
+
+// Total implements distribution.
+func (h *histogram) Total() float64 { return h.total }
+
+// Sample implements distribution. Each cell has its expected number of rows, rounded up or down at random. The rows of a
+// batch are in random order.
+func (h *histogram) Sample(rows int64, _ model.Drawing, source model.Words, yield func([][]int32) error) error {
+	words, ok := source.(*splitmix.Stream)
+	if !ok {
+		return usage("", "rows need repeatable words")
+	}
+	sum := 0.0
+	for _, w := range h.weights {
+		sum += w
+	}
+	for ; rows > 0; rows -= model.Batch {
+		n := int(min(rows, model.Batch))
+		cells := make([]int, 0, n)
+		passed, u := 0.0, float64(words.Word()>>11)/(1<<53)
+		for cell, w := range h.weights {
+			for passed += w * float64(n) / sum; len(cells) < n && float64(len(cells))+u < passed; {
+				cells = append(cells, cell)
+			}
+		}
+		for len(cells) < n { // the rounding of the sums
+			cells = append(cells, words.Below(len(h.weights)))
+		}
+		columns := make([][]int32, len(h.sizes))
+		for a := range columns {
+			columns[a] = make([]int32, n)
+		}
+		for i := n - 1; i >= 0; i-- {
+			k := words.Below(i + 1)
+			cells[i], cells[k] = cells[k], cells[i]
+			rest := cells[i]
+			for a := len(h.sizes) - 1; a >= 0; a-- {
+				columns[a][i], rest = int32(rest%h.sizes[a]), rest/h.sizes[a]
+			}
+		}
+		if err := yield(columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
