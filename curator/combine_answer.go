@@ -198,7 +198,29 @@ func (s *combination) several(out *Release, parts []*combined) error {
 		}
 	}
 	out.Limits = limitsTogether(out.Questions)
+	out.Paid = s.paid(parts)
 	return nil
+}
+
+// paid returns the price of the measured questions that were not replayed, or nil if all or none were.
+func (s *combination) paid(parts []*combined) *Loss {
+	var sum *privacy.Loss
+	n := 0
+	for _, p := range parts {
+		if p.release.Replayed {
+			continue
+		}
+		price := p.asked.plan.Price
+		if n++; sum != nil {
+			price = sum.Plus(price)
+		}
+		sum = &price
+	}
+	if n == 0 || n == len(parts) {
+		return nil
+	}
+	out := s.c.loss(*sum)
+	return &out
 }
 
 // limitsTogether returns what bounds several measured questions. If it is not the same for all of them, the words name the

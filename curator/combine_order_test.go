@@ -56,6 +56,9 @@ func TestFailureBetweenMeasuredQuestions(t *testing.T) {
 	if err != nil || r.Replayed || !r.Questions[0].Replayed || r.Questions[1].Replayed || r.Questions[0].ID != one.ID {
 		t.Fatalf("%v: %+v", err, r)
 	}
+	if r.Paid == nil || r.Paid.Epsilon != "0.1" || r.Price.Epsilon != "0.2" {
+		t.Errorf("%v is paid of %v", r.Paid, r.Price)
+	}
 	if got := spent(t, c); after != "0.2" || got != "0.3" {
 		t.Errorf("%s is spent after the failure, and %s in the end", after, got)
 	}

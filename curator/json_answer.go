@@ -30,6 +30,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Truncation *Truncation `json:"truncation,omitempty"`
 		Measured   *Measured   `json:"measured,omitempty"`
 		Questions  []*Measured `json:"questions,omitempty"`
+		Paid       *Loss       `json:"paid,omitempty"`
 		Price      Loss        `json:"price"`
 		Remaining  Loss        `json:"remaining"`
 		Replayed   bool        `json:"replayed"`
@@ -38,7 +39,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		Whole      bool        `json:"whole,omitempty"`
 	}{
 		orNull(r.ID), r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.Limits, r.Notes, r.RowsBound,
-		r.Truncation, r.Measured, r.Questions, r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
+		r.Truncation, r.Measured, r.Questions, r.Paid, r.Price, r.Remaining, r.Replayed, r.Free, r.From, r.Whole,
 	})
 }
 

@@ -21,6 +21,7 @@ type Release struct {
 	Measured   *Measured // the question that was measured, if SQL computes with its answer; else nil
 	// the questions that were measured, if SQL computes with the answers of several; Price is that of all of them
 	Questions []*Measured
+	Paid      *Loss // the price of those that were not replayed; nil if all or none were
 	Price     Loss
 	Remaining Loss
 	Replayed  bool // returned from earlier releases, at no cost

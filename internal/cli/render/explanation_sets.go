@@ -2,7 +2,6 @@ package render
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"dither/curator"
@@ -116,8 +115,8 @@ func paid(r *curator.Release) string {
 	case r.Replayed:
 		return "released before: free"
 	}
-	if slices.ContainsFunc(r.Questions, func(m *curator.Measured) bool { return m.Replayed }) {
-		return "price " + r.Price.String() + ", less what was released before"
+	if r.Paid != nil {
+		return "price " + r.Paid.String() + " (" + r.Price.String() + " less what was released before)"
 	}
 	return "price " + r.Price.String()
 }
