@@ -44,13 +44,12 @@ var elsewhere = []string{
 	"sensitivity/distinct.go: L2Squared:", "plan/measure.go: func (m *Measure) moves", "plan/target.go: t.Sensitivity, t.Monotonic = sensitivity.OfScore", "plan/unit_rows.go: s.sensitivity = big.NewRat(1, 1)",
 	"sensitivity/vectors.go: l1.Lsh", "sensitivity/vectors.go: l2squared.Lsh",
 	"sensitivity/linear.go: l1.Lsh", "sensitivity/linear.go: l2squared.Lsh",
-	"plan/linear.go: if steps += of.Strategy.Steps(", // how long the sensitivities take
+	"plan/linear_parts.go: if steps += of.Strategy.Steps(", // how long the sensitivities take
 	// no question: a stream, whose rows TestArrivalsCountNewRows counts by hand
 	"duckdb/arrivals.go: \"LEFT JOIN (%s) AS c",
 	// how many rows there are at most: for how many pages, for a rounding, or for what is told of how exact an answer is
 	"duckdb/rows_source.go: times = ", "plan/measure.go: m := &bounded.Measure{Kind: Sum", "plan/mode.go: if n == privacy.ChangeOne",
-	"plan/linear.go: if steps += of.Strategy.Steps", // for how long the sensitivities take
-	"plan/linear_size.go: most = max(",              // how much room the ledger needs for an answer
+	"plan/linear_size.go: most = max(", // how much room the ledger needs for an answer
 	// where a row is a unit, it is the one row that its unit has
 	"duckdb/seal_inspect.go: facts.Units, facts.MaxRowsPerUnit = facts.Rows", "postgres/seal.go: f.Units, f.MaxRowsPerUnit = f.Rows",
 	// a statement applies it as it is planned, whatever it is, and the plan's sensitivities are of what is applied

@@ -236,7 +236,7 @@ var places = []place{
 	{file: inSensitivity + "vectors.go", text: "e.weight = 2", right: "2", wrong: []string{"int64(1)"}},
 	{file: inSensitivity + "vectors.go", text: "if !signed && (!s.Symmetric() || !doubled) {", right: "!signed && (!s.Symmetric() || !doubled)", wrong: []string{"false"}},
 	{file: inSensitivity + "vectors.go", text: "if b.Cells() == 1 {", right: "b.Cells() == 1", wrong: []string{"true"}},
-	{file: inPlan + "linear.go", text: "m.moves(sensitivity.OfStrategy(part.Strategy, &m.Measure, c.neighbours(), c.caps.Rows))", right: "c.caps.Rows", wrong: []string{"max(c.caps.Rows-1, 1)"}},
+	{file: inPlan + "linear_parts.go", text: "m.moves(sensitivity.OfStrategy(part.Strategy, &m.Measure, c.neighbours(), c.caps.Rows))", right: "c.caps.Rows", wrong: []string{"max(c.caps.Rows-1, 1)"}},
 	{
 		file: inPlan + "rounds.go", text: "out.Sensitivity = sensitivity.OfDistance(distances, moves)",
 		right: "sensitivity.OfDistance(distances, moves)", wrong: []string{"plantedLess(sensitivity.OfDistance(distances, moves))"},

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/prune"
+)
+
+// Canonical returns a text that determines what the plan releases, as [Plan.Canonical] does. It has the digests of the
+// strategies.
+func (p *Linear) Canonical(versions ...int) string {
+	var b strings.Builder
+	b.WriteString("strategies\n")
+	describeStatement(&p.Base, &b, p.digest, versions, p.Neighbours, p.Price)
+	for _, part := range p.Parts {
+		var keys []int
+		for _, k := range part.Keys {
+			keys = append(keys, p.Grouped[k])
+		}
+		m := &part.Answers
+		fmt.Fprintf(&b, "part keys=%v strategy %s of %s l1=%s l2squared=%s %s %s %s\n", keys, part.Strategy.Digest(), m,
+			m.L1, m.L2Squared, m.Noise, m.Parameter.RatString(), m.Loss)
+	}
+	return b.String()
+}
+
+// Key returns the replay key, which is the digest of Canonical.
+func (p *Linear) Key(versions ...int) string {
+	sum := sha256.Sum256([]byte(p.Canonical(versions...)))
+	return hex.EncodeToString(sum[:])
+}
+
+// MaxPossible is the largest number of cells for which [Linear.Possible] decides which can have rows.
+const MaxPossible = 1 << 12
+
+// Possible returns which cells of the histogram over all keys can have rows, in the order of the question's GROUP BY. It
+// is a function of the question and the policy, as [Plan.Possible] is. It returns nil if there are more than
+// MaxPossible cells.
+func (p *Linear) Possible() []bool {
+	cells := 1
+	for _, k := range p.Grouped {
+		if cells *= len(p.Base.Keys[k].Values); cells > MaxPossible {
+			return nil
+		}
+	}
+	groups := prune.Where(p.Base.Where, p.Base.Columns).Groups(p.Base.Keys)
+	out, at := make([]bool, cells), make([]int, len(p.Base.Keys))
+	for i := range out {
+		rest, can := i, true
+		for _, k := range slices.Backward(p.Grouped) {
+			n := len(p.Base.Keys[k].Values)
+			listed, found := slices.BinarySearch(groups.Values[k], rest%n)
+			at[k], can, rest = listed, can && found, rest/n
+		}
+		out[i] = can && groups.Has(at)
+	}
+	return out
+}
