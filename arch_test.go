@@ -70,12 +70,12 @@ var allowed = map[string][]string{
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/bounded":     {"internal/exact", "internal/policy", "internal/text", "internal/value"},
-	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                                          // what a question's running time may be
-	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/text", "internal/value"}, // what names and expressions mean
-	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                                          // which groups can have rows
-	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},                     // answers that read no row
-	"internal/post":        {"internal/bind", "internal/bounded", "internal/nearest", "internal/query", "internal/text", "internal/value", "noise"},            // SELECTs over the rows of an answer
-	"internal/sensitivity": {"internal/bounded", "internal/exact", "mechanism/linear", "privacy"},                                                              // how far one unit moves what a statement measures
+	"internal/cost":        {"internal/bounded", "internal/policy", "internal/value"},                                                                                           // what a question's running time may be
+	"internal/bind":        {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/text", "internal/value", "internal/zone"}, // what names and expressions mean
+	"internal/prune":       {"internal/bounded", "internal/policy", "internal/value"},                                                                                           // which groups can have rows
+	"internal/free":        {"internal/bind", "internal/bounded", "internal/policy", "internal/prune", "internal/query", "internal/value"},                                      // answers that read no row
+	"internal/post":        {"internal/bind", "internal/bounded", "internal/nearest", "internal/query", "internal/text", "internal/value", "noise"},                             // SELECTs over the rows of an answer
+	"internal/sensitivity": {"internal/bounded", "internal/exact", "mechanism/linear", "privacy"},                                                                               // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
 		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/linear", "mechanism/partition", "noise", "privacy",

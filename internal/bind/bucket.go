@@ -12,6 +12,7 @@ import (
 // timeFunctions are the functions that make times, or texts of times. Some of their arguments are constants.
 var timeFunctions = []string{
 	"to_char", "date_bin", "time_bucket", "to_date", "to_timestamp", "make_date", "date", "age", "make_interval",
+	"timezone",
 }
 
 // timeCall builds a call of one of timeFunctions.
@@ -31,6 +32,8 @@ func (l *Scope) timeCall(x *query.Call) (*bounded.Expr, error) {
 		return l.dateCall(x)
 	case "age":
 		return l.ageSpan(x)
+	case "timezone":
+		return l.inZone(x)
 	}
 	return l.makeInterval(x)
 }

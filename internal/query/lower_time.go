@@ -98,11 +98,37 @@ func (l *lowering) zoned(name string, args []Expr, at Pos) (Expr, error) {
 	case strings.EqualFold(x.Text, zone), zone == "UTC" && utc[strings.ToLower(x.Text)]:
 		return args[1], nil
 	}
+	hint := "leave out AT TIME ZONE; the owner can choose the zone in the policy"
+	if zone == "UTC" {
+		hint = "leave out AT TIME ZONE; or write AT TIME ZONE 'UTC' AT TIME ZONE " + quoteText(x.Text) + ", for what clocks there show"
+	}
 	return nil, &Error{
-		Pos: at, Message: "times are in the policy's zone, " + zone + ", and not in " + quoteText(x.Text),
-		Hint: "leave out AT TIME ZONE; the owner can choose the zone in the policy",
+		Pos: at, Message: "times are in the policy's zone, " + zone + ", and not in " + quoteText(x.Text), Hint: hint,
 	}
 }
+
+// otherZone keeps x AT TIME ZONE 'UTC' AT TIME ZONE 'zone', which is timezone('zone', timezone('UTC', x)), if times are in
+// UTC. The binder converts it. otherZone returns nil for other calls. With one zone alone, PostgreSQL converts a timestamp
+// without time zone from that zone, and one with time zone to it. Both are one type here, so zoned refuses that form.
+func (l *lowering) otherZone(f *pg.FuncCall, name string, args []Expr, at Pos) (Expr, error) {
+	if name != "timezone" || len(args) != 2 || l.zone != nil && l.zone.String() != "UTC" {
+		return nil, nil
+	}
+	to, ok := args[0].(*Literal)
+	inner := f.GetArgs()[1].GetFuncCall()
+	if names := inner.GetFuncname(); !ok || to.Kind != StringLiteral || inUTC(to.Text) || len(inner.GetArgs()) != 2 || len(names) == 0 ||
+		names[len(names)-1].GetString_().GetSval() != "timezone" {
+		return nil, nil
+	}
+	if from := inner.GetArgs()[0].GetAConst().GetSval(); from == nil || !inUTC(from.GetSval()) {
+		return nil, nil
+	}
+	utc := &Literal{At: at, Kind: StringLiteral, Text: "UTC"}
+	return &Call{At: at, Name: name, Args: []Expr{to, &Call{At: at, Name: name, Args: []Expr{utc, args[1]}}}}, nil
+}
+
+// inUTC reports whether a text is a name of the zone UTC.
+func inUTC(name string) bool { return strings.EqualFold(name, "UTC") || utc[strings.ToLower(name)] }
 
 // shifted converts TIME_BUCKET(stride, t, x) where x is the name of a zone, or the interval by which the buckets start later.
 // It returns nil where x is the start of a bucket.

@@ -266,7 +266,7 @@ SELECT count(*) FROM readings WHERE epoch >= 1740787200 AND epoch <= 1743465600 
 SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", 100 * avg(fault::int) AS "fault %" FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT room, avg(watts) AS avg, percentile_cont(0.5) within group (order by watts) AS p50, stddev(watts) AS sd, count(*) AS n FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY room ORDER BY avg DESC
---= refused: times are in the policy's zone, UTC, and not in
+--= answered
 SELECT date_trunc('day', ts AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Berlin') AS "time", sum(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT date_trunc('hour', to_timestamp(epoch)) AS "time", avg(watts) AS watts FROM readings WHERE epoch >= 1749542400 AND epoch <= 1749628800 GROUP BY 1 ORDER BY 1
