@@ -71,21 +71,24 @@ type Unit struct {
 }
 
 // Explain states the price of a question and the expected error of its answer, at no cost.
-func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
+func (c *Session) Explain(ctx context.Context, q Question) (*Explanation, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
 	}
 	places := c.timed(&q.SQL)
-	out, err := c.explain(q)
+	out, err := c.explain(ctx, q)
 	return out, atItsPlace(err, places)
 }
 
-func (c *Session) explain(q Question) (*Explanation, error) {
+func (c *Session) explain(ctx context.Context, q Question) (*Explanation, error) {
 	a, err := c.ask(q)
 	if err == nil {
 		err = c.sensible(a)
 	}
 	if err != nil {
+		if out, found, failed := c.explainOverStreams(ctx, q, err); found {
+			return out, failed
+		}
 		if over := c.over(q, err); len(over) > 0 {
 			return c.explainComputed(q, over, err)
 		}

@@ -418,6 +418,9 @@ func (c *Session) streamTerms(r *release.ContinualRecord) *StreamReport {
 		Price: c.loss(r.Price), Window: r.Terms.Window, Declared: r.Terms.Window, Decay: r.Terms.Decay,
 		Analyst: r.Analyst, Ended: r.Ended, GivenUp: r.GivenUp, Damaged: r.Damaged,
 	}
+	if out.Window == 0 {
+		out.Window = min(7, r.Terms.Periods)
+	}
 	for _, k := range r.Terms.Keys {
 		out.Columns = append(out.Columns, k.Name)
 	}

@@ -25,8 +25,6 @@ func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*Stream
 	out := c.streamTerms(r)
 	if o.Window != 0 {
 		out.Window = o.Window
-	} else if out.Window == 0 {
-		out.Window = min(7, m.Periods)
 	}
 	if err := m.Check(out.Window); err != nil {
 		return nil, &Error{Code: CodeUsage, Message: err.Error()}
@@ -152,6 +150,14 @@ func (r *StreamReport) Drawn() *Release {
 	return out
 }
 
+// Released returns the number of released periods.
+func (r *StreamReport) Released() int {
+	if n := len(r.Advances); n > 0 {
+		return r.Advances[n-1].Last
+	}
+	return 0
+}
+
 // estimates returns the names of the columns of estimates.
 func (r *StreamReport) estimates() []string {
 	out := []string{"count", "total", r.windowName()}
@@ -229,10 +235,6 @@ func (r *StreamReport) MarshalJSON() ([]byte, error) {
 			{"first", a.First}, {"last", a.Last}, {"version", a.Version}, {"at", a.At.UTC().Format(time.RFC3339)},
 		})
 	}
-	released := 0
-	if n := len(r.Advances); n > 0 {
-		released = r.Advances[n-1].Last
-	}
 	return marshal(struct {
 		Name       string    `json:"stream"`
 		ID         *string   `json:"release"`
@@ -257,7 +259,7 @@ func (r *StreamReport) MarshalJSON() ([]byte, error) {
 		Advances   []members `json:"advances"`
 		Choice     members   `json:"choice,omitempty"`
 	}{
-		r.Name, orNull(r.ID), r.SQL, r.Every, r.From.Format(time.RFC3339), r.Periods, released, r.Rows, r.PerPeriod, r.Key, r.Ended,
+		r.Name, orNull(r.ID), r.SQL, r.Every, r.From.Format(time.RFC3339), r.Periods, r.Released(), r.Rows, r.PerPeriod, r.Key, r.Ended,
 		r.GivenUp, r.Damaged, r.Price, r.Window, decimal(r.Decay), r.Remaining, decimal(r.Confidence), append([]members{}, rows...), append([]members{}, expected...), advances,
 		r.Choice.members(),
 	})

@@ -86,6 +86,28 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 	return out, true, nil
 }
 
+// explainOverStreams explains a question that overStreams answers. It computes the answer, which is free, for the number of
+// rows and the names of the columns.
+func (c *Session) explainOverStreams(ctx context.Context, q Question, refused error) (*Explanation, bool, error) {
+	answer, found, err := c.overStreams(ctx, q, refused)
+	if !found || err != nil {
+		return nil, found, err
+	}
+	state, err := c.ledger.State()
+	if err != nil {
+		return nil, true, c.public(err)
+	}
+	q.Confidence = answer.Confidence
+	out := c.freeExplanation(q, answer.Columns, len(answer.Rows), state.Remaining)
+	out.Replayed = true
+	return out, true, nil
+}
+
+// SQLColumns returns the names of the columns that SELECTs over the stream may use.
+func (r *StreamReport) SQLColumns() []string {
+	return slices.Concat([]string{"period", "begins"}, r.Columns, r.estimates())
+}
+
 // streamColumns describes the columns of a stream for SELECTs over it.
 func streamColumns(r *release.ContinualRecord, report *StreamReport) []post.Column {
 	out := []post.Column{{Name: "period", Type: value.Integer}, {Name: "begins", Type: value.Timestamp}}

@@ -91,24 +91,36 @@ func newRecord(e ledger.Entry, r ledger.Reservation) (*ContinualRecord, error) {
 	return out, nil
 }
 
-// Continuals returns all streams of the home, in the order of their creation.
+// Continuals returns all streams of the home, in the order of their creation. It decodes no other entries.
 func (k *Kernel) Continuals() (out []*ContinualRecord, err error) {
-	by := map[uint64]*ContinualRecord{}
-	err = k.ledger.Entries(func(e ledger.Entry) error {
+	err = k.ledger.EntriesHaving(0, ContinualCounts, func(e ledger.Entry) error {
 		if r, ok := e.Body.(ledger.Reservation); ok && isContinual(r) {
 			record, err := newRecord(e, r)
 			if err != nil {
 				record = &ContinualRecord{ID: e.Index, Damaged: true}
 			}
-			by[e.Index] = record
 			out = append(out, record)
-		}
-		if id, err := addTo(by, e); err != nil {
-			by[id].Damaged = true // a damaged stream does not hide the others
 		}
 		return nil
 	})
+	for _, r := range out {
+		if err == nil {
+			// a damaged stream does not hide the others
+			err = k.follow(r, func(error) error { r.Damaged = true; return nil })
+		}
+	}
 	return out, err
+}
+
+// follow adds the entries of a stream since its reservation to its record. It calls bad for an entry that cannot be read.
+func (k *Kernel) follow(r *ContinualRecord, bad func(error) error) error {
+	by := map[uint64]*ContinualRecord{r.ID: r}
+	return k.ledger.EntriesHaving(r.ID+1, fmt.Sprintf(`"reservation":%d`, r.ID), func(e ledger.Entry) error {
+		if _, err := addTo(by, e); err != nil {
+			return bad(err)
+		}
+		return nil
+	})
 }
 
 // continual returns the stream of a name, or nil if there is none. It reads only the entries since the stream's
@@ -130,12 +142,7 @@ func (k *Kernel) continual(name string) (*ContinualRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := map[uint64]*ContinualRecord{id: r}
-	err = k.ledger.EntriesHaving(id+1, fmt.Sprintf(`"reservation":%d`, id), func(e ledger.Entry) error {
-		_, err := addTo(by, e)
-		return err
-	})
-	return r, err
+	return r, k.follow(r, func(err error) error { return err })
 }
 
 // continualID returns the number of the reservation of a stream.

@@ -36,11 +36,21 @@ func runTables(s *console.Console, args []string) error {
 			s.Print("%s", tablesMarkdown(tables))
 			return nil
 		}
+		streams, err := c.Streams(curator.StreamOptions{})
+		if err != nil { // whoever may not ask sees the tables alone
+			streams = nil
+		}
 		for i, t := range tables {
 			if i > 0 {
 				s.Print("\n")
 			}
 			s.Print("%s\n", describeTable(t))
+		}
+		for _, r := range streams {
+			if released := r.Released(); released > 0 && !r.Damaged {
+				s.Print("\n%s: a stream, which is free; %s of %d released\n  %s\n", render.Printable(curator.SQLName(r.Name)),
+					render.Plural(released, "period"), r.Periods, render.Printable(strings.Join(r.SQLColumns(), ", ")))
+			}
 		}
 		return nil
 	})

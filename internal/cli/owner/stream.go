@@ -263,15 +263,12 @@ func listStreams(s *console.Console, c *curator.Session, o curator.StreamOptions
 			s.Print("%s (%s): an entry of this stream in the ledger cannot be read\n", render.Printable(r.Name), r.ID)
 			continue
 		}
-		released, state := 0, ""
-		if n := len(r.Advances); n > 0 {
-			released = r.Advances[n-1].Last
-		}
+		state := ""
 		if r.GivenUp {
 			state = ", given up"
 		}
 		s.Print("%s (%s): %d of %d periods of one %s are released, from %s; %s%s\n",
-			r.Name, r.ID, released, r.Periods, r.Every, r.From.Format("2006-01-02"), r.Price, state)
+			r.Name, r.ID, r.Released(), r.Periods, r.Every, r.From.Format("2006-01-02"), r.Price, state)
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 // ExplanationText writes an explanation as text for the user.
 func ExplanationText(e *curator.Explanation) string {
 	var b strings.Builder
+	if e.Free && e.Replayed {
+		return "price      free: it reads the released numbers of a stream, which keep their noise, and no row\n"
+	}
 	if e.Free {
 		return "price      free: the question reads no row, so its answer is exact\n"
 	}
