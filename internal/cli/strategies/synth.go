@@ -3,6 +3,7 @@ package strategies
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -47,12 +48,13 @@ func runSynth(s *console.Console, args []string) error {
 	switch {
 	case len(rest) > 0:
 		return console.Usage("synth takes no arguments besides its flags, not %q", rest[0])
-	case explain && out != "":
-		return console.Usage("--explain writes no file: leave --out out")
 	case !explain && out == "":
 		return console.Usage("the rows need a file: --out FILE, or --explain to see the price first")
 	case out != "" && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet"):
 		return console.Usage("--out %s: name a file that ends in .csv or .parquet", out)
+	}
+	if folder, err := os.Stat(filepath.Dir(out)); !explain && (err != nil || !folder.IsDir()) { // before anything is paid
+		return console.Usage("--out %s: there is no such folder", out)
 	}
 	r.Method = synth.Method(strings.ToLower(method))
 	r.Columns = listed(columns)
