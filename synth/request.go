@@ -188,7 +188,7 @@ func (p *Plan) known(ctx context.Context, c *curator.Session) error {
 func (p *Plan) steps() int {
 	switch p.Method {
 	case AIM:
-		return 1 + 2*planned*len(p.Columns)
+		return 2 + 2*planned*len(p.Columns)
 	case MST:
 		return 2 + len(p.Columns)
 	case MWEM:
@@ -221,6 +221,7 @@ func (p *Plan) candidatesOf() error {
 		p.candidates = [][]int{{}} // the number of rows
 	case AIM:
 		ways, room = p.request.Ways, p.request.ModelBytes
+		p.candidates = [][]int{{}} // the number of rows
 		size, err := model.Size(p.domain, p.ones())
 		if err != nil {
 			return err
@@ -313,7 +314,8 @@ func subsets(n, k, most int) (out [][]int) {
 }
 
 // names returns the names of columns.
-func (p *Plan) names(of []int) (out []string) {
+func (p *Plan) names(of []int) []string {
+	out := []string{}
 	for _, i := range of {
 		out = append(out, p.Columns[i].Name)
 	}

@@ -30,7 +30,7 @@ type Result struct {
 	Remaining curator.Loss
 	Rounds    int // the rounds that selected marginals
 	Measured  []Measured
-	// ExpectedError is the mean of Measured's Expected. It states the noise of measured marginals, and not how far the model
+	// ExpectedError is the mean of Expected, of all Measured that have columns. It states the noise of measured marginals, and not how far the model
 	// is from the real table: marginals that were not measured may be further off.
 	ExpectedError float64
 	Seconds       float64
@@ -128,11 +128,15 @@ func (s *synthesis) finished(start time.Time) *Result {
 		r.Rows = max(1, min(int64(math.Round(r.model.Total())), MaxRows))
 	}
 	rows := max(r.model.Total(), 1)
+	marginals := 0.0
 	for i := range r.Measured {
 		m := &r.Measured[i]
 		m.Expected = min(1, math.Sqrt(2/math.Pi)*m.StdDev*float64(m.Cells)/2/rows)
-		r.ExpectedError += m.Expected / float64(len(r.Measured))
+		if len(m.Columns) > 0 { // the number of rows has no columns
+			r.ExpectedError, marginals = r.ExpectedError+m.Expected, marginals+1
+		}
 	}
+	r.ExpectedError /= marginals
 	r.Seconds = time.Since(start).Seconds()
 	return r
 }

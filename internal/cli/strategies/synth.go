@@ -191,7 +191,11 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 	g := render.Grid{Right: []bool{false, true, true, true}}
 	g.Add("measured", "cells", "stddev", "expected error")
 	for _, m := range r.Measured {
-		g.Add(render.Printable(strings.Join(m.Columns, ", ")), strconv.Itoa(m.Cells), render.TwoDigits(m.StdDev),
+		name := render.Printable(strings.Join(m.Columns, ", "))
+		if name == "" {
+			name = "(the number of rows)"
+		}
+		g.Add(name, strconv.Itoa(m.Cells), render.TwoDigits(m.StdDev),
 			render.TwoDigits(m.Expected))
 	}
 	s.Print("%s\n", g.Text("  "))
