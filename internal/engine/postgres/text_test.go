@@ -23,7 +23,7 @@ var serverForms = map[string]string{
 // The functions of texts that are evaluated at plan time mean what a server computes: wherever the package has a value,
 // the server has the same one. Texts are of few characters, so that patterns match often.
 func TestTextFunctionsAgreeWithServer(t *testing.T) {
-	stattest.ShortCases(t, 4000)
+	stattest.Cases(t, 4000)
 	pgtest.Start(t).NeedICU(t)
 	b := emptyBench(t, []byte(joinsPolicy))
 	words := rapid.StringOfN(rapid.SampledFrom([]rune("abAB 1é-")), 0, 6, -1)
