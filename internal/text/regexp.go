@@ -290,10 +290,10 @@ func regexpReplace(args []value.Value) (value.Value, bool) {
 	}
 	var out strings.Builder
 	at := 0
+	if times < 0 && matchesNothing(re) {
+		return value.Value{}, false
+	}
 	for _, m := range re.FindAllStringIndex(s, times) {
-		if times < 0 && m[0] == m[1] { // PostgreSQL and Go count empty matches differently
-			return value.Value{}, false
-		}
 		replaced, ok := replacement(with, s[m[0]:m[1]])
 		if !ok || out.Len()+len(replaced) > value.MaxTextBytes {
 			return value.Value{}, false
@@ -346,11 +346,13 @@ func regexpCount(args []value.Value) (value.Value, bool) {
 	if !ok {
 		return value.Value{}, false
 	}
-	found := re.FindAllStringIndex(args[0].Text, -1)
-	for _, m := range found {
-		if m[0] == m[1] {
-			return value.Value{}, false
-		}
+	if matchesNothing(re) {
+		return value.Value{}, false
 	}
-	return value.OfInt(int64(len(found))), true
+	return value.OfInt(int64(len(re.FindAllStringIndex(args[0].Text, -1)))), true
 }
+
+// matchesNothing reports whether an expression can match the empty text. PostgreSQL finds an empty match after another one,
+// and Go does not. So all matches of such an expression differ. Expressions that depend on what is around an empty match
+// depend on the ends of the text alone, so they match the empty text too.
+func matchesNothing(re *regexp.Regexp) bool { return re.MatchString("") }
