@@ -1,6 +1,8 @@
 package tabulate_test
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -53,5 +55,26 @@ tables:
 	s.Confidence = "0.99999999999999999999"
 	if _, err = tabulate.Explain(t.Context(), c, s, ""); err == nil || !strings.Contains(err.Error(), "at most 1 − 10⁻¹²") {
 		t.Errorf("at a confidence near 1, where margins would be infinite: %v", err)
+	}
+}
+
+// TestManyPlacesAreRefused parses a short text whose ranges of whole numbers have 15 million places. It is refused once more
+// places are read than a hierarchy may have: the text would else take gigabytes.
+func TestManyPlacesAreRefused(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("version: 1\nprice: {rho: 1}\nhierarchies:\n  h:\n    key: k\n    levels: [a, b]\n    places:\n")
+	for i := range 1500 {
+		fmt.Fprintf(&b, "      s%d: [%d..%d]\n", i, i*10_000, i*10_000+9_999)
+	}
+	b.WriteString("tables: [{name: x, from: people, rows: [a]}]\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := tabulate.Parse([]byte(b.String()), nil)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "more than 200000 places") {
+		t.Errorf("%v", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 500<<20 {
+		t.Errorf("%d MiB are allocated", took>>20)
 	}
 }

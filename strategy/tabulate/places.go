@@ -105,6 +105,10 @@ func nested(f policy.Field, depth int) (out [][]string) {
 		for _, path := range nested(e, depth-1) {
 			out = append(out, append(path, e.Name()))
 		}
+		if len(out) > table.MaxNodes {
+			f.Fail("", "there are more than %d places", table.MaxNodes)
+			return nil
+		}
 	}
 	return out
 }
