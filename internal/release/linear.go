@@ -83,6 +83,10 @@ func margins(ctx context.Context, p *plan.Linear, rows reader) ([][]mechanism.Ex
 	return rows.engine.Margins(ctx, p.Joint, keys, rows.sealed)
 }
 
+// drawnAtOnce is the largest number of numbers whose parts draw their noise one after the other. Package mechanism draws as
+// many numbers from one source.
+const drawnAtOnce = 1 << 14
+
 // joint sets the noisy answers of each part, from the histograms that the joint statement adds up to. Large measurements
 // use all processors: each part draws its noise from sources of its own.
 func (l *Linear) joint(ctx context.Context, rows reader, parts [][]*big.Int) error {
@@ -97,7 +101,7 @@ func (l *Linear) joint(ctx context.Context, rows reader, parts [][]*big.Int) err
 		}
 		cells[i] = nil
 	}
-	if l.plan.Numbers() >= packedFrom {
+	if l.plan.Numbers() > drawnAtOnce {
 		parallel.Each(len(parts), answer)
 	} else {
 		for i := range parts {
