@@ -52,30 +52,53 @@ func (l *Scope) inZone(x *query.Call) (*bounded.Expr, error) {
 // clocksOf builds the time that clocks of a zone show when those of UTC show e.
 func clocksOf(rules *time.Location, e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	var conditions, results []*bounded.Expr
-	for from := time.UnixMicro(e.Range.IntLo); ; {
-		_, seconds := from.In(rules).Zone()
-		shown, err := later(e, value.Span{Micros: int64(seconds) * 1_000_000}, at)
+	changes, ok := offsets(rules, e.Range.IntLo, e.Range.IntHi)
+	if !ok {
+		return nil, Refuse(at, "the owner can declare bounds in the policy; or bound it here: "+
+			"LEAST(GREATEST(t, TIMESTAMP '2000-01-01'), TIMESTAMP '2050-01-01')",
+			"the clocks of %s change more than %d times between the bounds of this time", rules, maxOffsets)
+	}
+	for i, c := range changes {
+		if i > 0 {
+			before, err := compare(bounded.OpLt, e, Constant(value.OfMicro(c.from)), at)
+			if err != nil {
+				return nil, err
+			}
+			conditions = append(conditions, before)
+		}
+		shown, err := later(e, value.Span{Micros: c.seconds * 1_000_000}, at)
 		if err != nil {
 			return nil, err
 		}
 		results = append(results, shown)
-		_, end := from.In(rules).ZoneBounds()
-		if end.IsZero() || end.UnixMicro() > e.Range.IntHi {
-			break
-		}
-		if len(conditions) == maxOffsets {
-			return nil, Refuse(at, "the owner can declare bounds in the policy; or bound it here: "+
-				"LEAST(GREATEST(t, TIMESTAMP '2000-01-01'), TIMESTAMP '2050-01-01')",
-				"the clocks of %s change more than %d times between the bounds of this time", rules, maxOffsets)
-		}
-		before, err := compare(bounded.OpLt, e, Constant(value.Value{Type: value.Timestamp, Int: end.UnixMicro()}), at)
-		if err != nil {
-			return nil, err
-		}
-		conditions, from = append(conditions, before), end
 	}
 	if len(conditions) == 0 {
 		return results[0], nil
 	}
 	return Choose(conditions, results, at)
+}
+
+// change is how far the clocks of a zone are ahead of those of UTC, from a moment on.
+type change struct{ from, seconds int64 }
+
+// offsets returns the offsets of a zone between two moments, in microseconds, in their order. The boolean is false if there
+// are more than maxOffsets changes.
+func offsets(rules *time.Location, lo, hi int64) (out []change, ok bool) {
+	for from := time.UnixMicro(lo); ; {
+		_, seconds := from.In(rules).Zone()
+		if n := len(out); n == 0 || out[n-1].seconds != int64(seconds) {
+			out = append(out, change{from.UnixMicro(), int64(seconds)})
+		}
+		_, end := from.In(rules).ZoneBounds()
+		if !end.IsZero() && !end.After(from) {
+			end = from.AddDate(0, 0, 1) // on 31 December of a leap year, ZoneBounds ends too early
+		}
+		if end.IsZero() || end.UnixMicro() > hi {
+			return out, true
+		}
+		if len(out) > maxOffsets {
+			return nil, false
+		}
+		from = end
+	}
 }
