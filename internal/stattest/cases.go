@@ -2,6 +2,7 @@ package stattest
 
 import (
 	"flag"
+	"iter"
 	"os"
 	"strconv"
 	"testing"
@@ -42,5 +43,17 @@ func setCases(t testing.TB, n int) {
 	t.Cleanup(func() { _ = checks.Value.Set(before) })
 	if err := checks.Value.Set(strconv.Itoa(n)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Until yields once, and again until seen reports true, at most n times. It stops if the test has failed. A test of
+// random cases ranges over it, so that it meets rare cases without generating many cases each time.
+func Until(t testing.TB, n int, seen func() bool) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for round := range n {
+			if round > 0 && (t.Failed() || seen()) || !yield(round) {
+				return
+			}
+		}
 	}
 }

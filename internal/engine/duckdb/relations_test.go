@@ -30,37 +30,40 @@ func TestRelationsAgreeWithReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		admitted, capped, byGroups := 0, 0, strings.Contains(string(text), "max_rows_per_group: 1")
-		rapid.Check(t, func(t *rapid.T) {
-			sql, _ := enginetest.Relation(t)
-			p, err := plan.Build(b.policy, plan.Request{SQL: sql, MaxGroups: 0})
-			if err != nil {
-				return
-			}
-			admitted++
-			if p.Caps.Groups > 0 {
-				capped++
-			}
-			tables, from := b.writeAll(t, p.Tables(), 10)
-			statement, err := statement(&p.Statement, from)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := map[string]*big.Int{}
-			if err := b.run(context.Background(), statement, collect(&p.Statement, gather(got))); err != nil {
-				t.Fatalf("%s\n%s\n%v", sql, statement, err)
-			}
-			reference := map[string]*big.Int{}
-			enginetest.SumOf(&p.Statement, tables, gather(reference))
-			if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
-				t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", sql, statement, tables, got, want)
-			}
-			if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
-				if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
-					t.Fatalf("%s: rehearsal: %v", sql, err)
+		enough := func() bool { return admitted >= 50 && (!byGroups || capped >= 5) }
+		for range stattest.Until(t, 20, enough) {
+			rapid.Check(t, func(t *rapid.T) {
+				sql, _ := enginetest.Relation(t)
+				p, err := plan.Build(b.policy, plan.Request{SQL: sql, MaxGroups: 0})
+				if err != nil {
+					return
 				}
-			}
-		})
-		if admitted < 50 || byGroups && capped < 5 {
+				admitted++
+				if p.Caps.Groups > 0 {
+					capped++
+				}
+				tables, from := b.writeAll(t, p.Tables(), 10)
+				statement, err := statement(&p.Statement, from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := map[string]*big.Int{}
+				if err := b.run(context.Background(), statement, collect(&p.Statement, gather(got))); err != nil {
+					t.Fatalf("%s\n%s\n%v", sql, statement, err)
+				}
+				reference := map[string]*big.Int{}
+				enginetest.SumOf(&p.Statement, tables, gather(reference))
+				if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
+					t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", sql, statement, tables, got, want)
+				}
+				if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
+					if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
+						t.Fatalf("%s: rehearsal: %v", sql, err)
+					}
+				}
+			})
+		}
+		if !enough() {
 			t.Errorf("only %d generated questions were admitted, %d of them with a cap on groups", admitted, capped)
 		}
 	}
@@ -75,27 +78,30 @@ func TestRelationsInOrder(t *testing.T) {
 	}
 	b.page = 3
 	admitted := 0
-	rapid.Check(t, func(t *rapid.T) {
-		sql := enginetest.RelationValues(t)
-		q, err := plan.BuildOrder(b.policy, plan.Request{SQL: sql})
-		if err != nil {
-			return
-		}
-		admitted++
-		tables, from := b.writeAll(t, q.Tables(), 10)
-		scan, err := b.scan(context.Background(), &q.Statement, from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[int64]int64{}
-		if err := scan(func(v, n int64) bool { got[v] = n; return true }); err != nil {
-			t.Fatal(err)
-		}
-		if want := enginetest.OrderOf(&q.Statement, tables); !maps.Equal(got, want) {
-			t.Fatalf("%s: %v, want %v", sql, got, want)
-		}
-	})
-	if admitted < 20 {
+	enough := func() bool { return admitted >= 20 }
+	for range stattest.Until(t, 20, enough) {
+		rapid.Check(t, func(t *rapid.T) {
+			sql := enginetest.RelationValues(t)
+			q, err := plan.BuildOrder(b.policy, plan.Request{SQL: sql})
+			if err != nil {
+				return
+			}
+			admitted++
+			tables, from := b.writeAll(t, q.Tables(), 10)
+			scan, err := b.scan(context.Background(), &q.Statement, from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[int64]int64{}
+			if err := scan(func(v, n int64) bool { got[v] = n; return true }); err != nil {
+				t.Fatal(err)
+			}
+			if want := enginetest.OrderOf(&q.Statement, tables); !maps.Equal(got, want) {
+				t.Fatalf("%s: %v, want %v", sql, got, want)
+			}
+		})
+	}
+	if !enough() {
 		t.Errorf("%d questions were admitted: the test shows nothing", admitted)
 	}
 }

@@ -87,37 +87,40 @@ func TestRowsOverRelations(t *testing.T) {
 		t.Fatal(err)
 	}
 	admitted, given, several, paged := 0, 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		sql := enginetest.RowQuestionOver(t)
-		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
-		if err != nil {
-			return
-		}
-		admitted++
-		tables, from := b.writeAll(t, p.Tables(), 10)
-		b.rowPage = rapid.SampledFrom([]int{defaultRowPage, 5, 1}).Draw(t, "page")
-		if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
-			t.Fatalf("%s: rehearsal: %v", sql, err)
-		}
-		if pages, err := b.rowPages(context.Background(), &p.Statement, from); err == nil && len(pages) > 1 {
-			paged++
-		}
-		var got [][][]int64
-		err = b.eachRow(context.Background(), &p.Statement, from, byUnit(&got))
-		want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
-		if got := inOrder(got); err != nil ||
-			!slices.EqualFunc(got, want,
-				func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
-			t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
-		}
-		given += len(want)
-		for _, u := range want {
-			if len(u) > 1 {
-				several++
+	enough := func() bool { return admitted >= 20 && given > 0 && several > 0 && paged > 0 }
+	for range stattest.Until(t, 20, enough) {
+		rapid.Check(t, func(t *rapid.T) {
+			sql := enginetest.RowQuestionOver(t)
+			p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
+			if err != nil {
+				return
 			}
-		}
-	})
-	if admitted < 20 || given == 0 || several == 0 || paged == 0 {
+			admitted++
+			tables, from := b.writeAll(t, p.Tables(), 10)
+			b.rowPage = rapid.SampledFrom([]int{defaultRowPage, 5, 1}).Draw(t, "page")
+			if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
+				t.Fatalf("%s: rehearsal: %v", sql, err)
+			}
+			if pages, err := b.rowPages(context.Background(), &p.Statement, from); err == nil && len(pages) > 1 {
+				paged++
+			}
+			var got [][][]int64
+			err = b.eachRow(context.Background(), &p.Statement, from, byUnit(&got))
+			want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
+			if got := inOrder(got); err != nil ||
+				!slices.EqualFunc(got, want,
+					func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+				t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
+			}
+			given += len(want)
+			for _, u := range want {
+				if len(u) > 1 {
+					several++
+				}
+			}
+		})
+	}
+	if !enough() {
 		t.Errorf("%d questions, %d units, %d of several rows, %d of several pages: the test shows nothing",
 			admitted, given, several, paged)
 	}

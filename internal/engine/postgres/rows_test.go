@@ -10,6 +10,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/stattest"
 	"dither/internal/value"
 )
 
@@ -65,35 +66,38 @@ func TestRowsAgreeWithReference(t *testing.T) {
 func TestRowsOverRelations(t *testing.T) {
 	b := newBench(t, enginetest.RelationPolicy("add-remove", false))
 	admitted, given, several := 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		sql := enginetest.RowQuestionOver(t)
-		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
-		if err != nil || p.Source == nil {
-			return
-		}
-		admitted++
-		tables, from := b.writeAll(t, p.Tables(), 10)
-		if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
-			if err := b.over().Rehearse(context.Background(), &p.Statement, from); err != nil {
-				t.Fatalf("%s: rehearsal: %v", sql, err)
+	enough := func() bool { return admitted >= 20 && given > 0 && several > 0 }
+	for range stattest.Until(t, 20, enough) {
+		rapid.Check(t, func(t *rapid.T) {
+			sql := enginetest.RowQuestionOver(t)
+			p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
+			if err != nil || p.Source == nil {
+				return
 			}
-		}
-		var got [][][]int64
-		err = b.over().eachRow(context.Background(), &p.Statement, from, byUnit(&got))
-		want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
-		if got := inOrder(got); err != nil ||
-			!slices.EqualFunc(got, want,
-				func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
-			t.Fatalf("%s\n%v\ngot  %v\nwant %v (%v)", sql, tables, got, want, err)
-		}
-		given += len(want)
-		for _, u := range want {
-			if len(u) > 1 {
-				several++
+			admitted++
+			tables, from := b.writeAll(t, p.Tables(), 10)
+			if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
+				if err := b.over().Rehearse(context.Background(), &p.Statement, from); err != nil {
+					t.Fatalf("%s: rehearsal: %v", sql, err)
+				}
 			}
-		}
-	})
-	if admitted < 20 || given == 0 || several == 0 {
+			var got [][][]int64
+			err = b.over().eachRow(context.Background(), &p.Statement, from, byUnit(&got))
+			want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
+			if got := inOrder(got); err != nil ||
+				!slices.EqualFunc(got, want,
+					func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+				t.Fatalf("%s\n%v\ngot  %v\nwant %v (%v)", sql, tables, got, want, err)
+			}
+			given += len(want)
+			for _, u := range want {
+				if len(u) > 1 {
+					several++
+				}
+			}
+		})
+	}
+	if !enough() {
 		t.Errorf("%d questions, %d units, %d of several rows: the test shows nothing", admitted, given, several)
 	}
 	t.Log(admitted, "questions,", given, "units,", several, "of several rows")
