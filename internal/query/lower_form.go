@@ -188,8 +188,8 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out, err := l.otherZone(f, name, args, at); out != nil || err != nil {
-		return out, err
+	if out := l.otherZone(f, name, args, at); out != nil {
+		return out, nil
 	}
 	if out, err := l.zoned(name, args, at); out != nil || err != nil {
 		return out, err

@@ -110,21 +110,21 @@ func (l *lowering) zoned(name string, args []Expr, at Pos) (Expr, error) {
 // otherZone keeps x AT TIME ZONE 'UTC' AT TIME ZONE 'zone', which is timezone('zone', timezone('UTC', x)), if times are in
 // UTC. The binder converts it. otherZone returns nil for other calls. With one zone alone, PostgreSQL converts a timestamp
 // without time zone from that zone, and one with time zone to it. Both are one type here, so zoned refuses that form.
-func (l *lowering) otherZone(f *pg.FuncCall, name string, args []Expr, at Pos) (Expr, error) {
+func (l *lowering) otherZone(f *pg.FuncCall, name string, args []Expr, at Pos) Expr {
 	if name != "timezone" || len(args) != 2 || l.zone != nil && l.zone.String() != "UTC" {
-		return nil, nil
+		return nil
 	}
 	to, ok := args[0].(*Literal)
 	inner := f.GetArgs()[1].GetFuncCall()
 	if names := inner.GetFuncname(); !ok || to.Kind != StringLiteral || inUTC(to.Text) || len(inner.GetArgs()) != 2 || len(names) == 0 ||
 		names[len(names)-1].GetString_().GetSval() != "timezone" {
-		return nil, nil
+		return nil
 	}
 	if from := inner.GetArgs()[0].GetAConst().GetSval(); from == nil || !inUTC(from.GetSval()) {
-		return nil, nil
+		return nil
 	}
 	utc := &Literal{At: at, Kind: StringLiteral, Text: "UTC"}
-	return &Call{At: at, Name: name, Args: []Expr{to, &Call{At: at, Name: name, Args: []Expr{utc, args[1]}}}}, nil
+	return &Call{At: at, Name: name, Args: []Expr{to, &Call{At: at, Name: name, Args: []Expr{utc, args[1]}}}}
 }
 
 // inUTC reports whether a text is a name of the zone UTC.

@@ -38,7 +38,8 @@ func skip(sql string, i int) int {
 	case rest[0] == '"':
 		return until(1, `"`) // a doubled quote begins another name
 	case rest[0] == '\'':
-		return i + constant(rest, i > 0 && (sql[i-1] == 'e' || sql[i-1] == 'E') && !(i > 1 && inName(sql[i-2])))
+		escapes := i > 0 && (sql[i-1] == 'e' || sql[i-1] == 'E') && (i == 1 || !inName(sql[i-2]))
+		return i + constant(rest, escapes)
 	case strings.HasPrefix(rest, "--"):
 		return until(2, "\n")
 	case strings.HasPrefix(rest, "/*"):
