@@ -81,7 +81,11 @@ func (g *group) sql() string {
 	}
 	text := "SELECT " + measure + " FROM " + g.first.From
 	if strings.TrimSpace(g.first.Where) != "" {
-		text += " WHERE (" + g.first.Where + "\n)"
+		text += " WHERE (" + g.first.Where
+		if strings.Contains(g.first.Where, "--") {
+			text += "\n" // a comment ends with its line
+		}
+		text += ")"
 	}
 	if len(keys) > 0 {
 		text += " GROUP BY " + strings.Join(keys, ", ")

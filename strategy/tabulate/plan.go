@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"dither/curator"
 	"dither/internal/exact"
@@ -132,8 +133,16 @@ func inTables(err error, s *Spec, g *group) error {
 	if !ok || len(s.Tables) == 1 {
 		return err
 	}
+	names := make([]string, len(g.tables))
+	for i, t := range g.tables {
+		names[i] = s.Tables[t].Name
+	}
+	word := "table "
+	if len(names) > 1 {
+		word = "tables "
+	}
 	told := *e
-	told.Message = "table " + s.Tables[g.tables[0]].Name + ": " + e.Message
+	told.Message = word + strings.Join(names, ", ") + ": " + e.Message
 	return &told
 }
 

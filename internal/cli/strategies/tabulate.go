@@ -158,8 +158,8 @@ func planRecords(p *tabulate.Plan) [][]string {
 	for _, t := range p.Tables {
 		for _, l := range t.Levels {
 			out = append(out, []string{
-				t.Name, l.Level, render.Thousands(l.Cells), render.TwoDigits(l.StdDev), render.TwoDigits(l.Margin),
-				render.TwoDigits(l.Worst), tenth(l.Worst),
+				t.Name, l.Level, render.Thousands(l.Cells), twoDigits(l.StdDev), twoDigits(l.Margin),
+				twoDigits(l.Worst), tenth(l.Worst),
 			})
 		}
 	}
@@ -169,10 +169,10 @@ func planRecords(p *tabulate.Plan) [][]string {
 // tenth returns the smallest value whose margin of error is at most a tenth of it, rounded up to two digits.
 func tenth(margin float64) string {
 	if !(margin > 0) || math.IsInf(margin, 1) {
-		return render.TwoDigits(margin)
+		return twoDigits(margin)
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(10*margin))-1)
-	return render.Grouped(render.TwoDigits(math.Ceil(10*margin/unit) * unit))
+	return twoDigits(math.Ceil(10*margin/unit) * unit)
 }
 
 // planText describes the price and the division of the price.
@@ -210,7 +210,7 @@ func planText(p *tabulate.Plan) string {
 		}
 		for _, part := range g.Parts {
 			line("  measures %s: %s of the price, noise of standard deviation %s", partName(part),
-				render.Percent(fmt.Sprint(part.Share)), render.TwoDigits(part.StdDev))
+				render.Percent(fmt.Sprint(part.Share)), twoDigits(part.StdDev))
 		}
 	}
 	return b.String()

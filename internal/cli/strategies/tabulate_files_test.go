@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("the report contains %q", bad)
 		}
 	}
-	for _, good := range []string{"&lt;script&gt;", "prefers-color-scheme: dark", "overflow-x: auto"} {
+	for _, good := range []string{"&lt;script&gt;", "prefers-color-scheme: dark", "overflow-x: auto", "<title>Quality report: t</title>", "3 cells, 2 marked"} {
 		if !strings.Contains(page.String(), good) {
 			t.Errorf("the report lacks %q", good)
 		}
@@ -109,3 +110,15 @@ func TestFormatsAgree(t *testing.T) {
 }
 
 func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
+
+// TestTwoDigits: numbers of a column have two significant digits, also if the second one is 0, and thousands are grouped.
+func TestTwoDigits(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 7: "7.0", 0.3: "0.30", 9.96: "10", 13.4: "13", 800_000: "800,000", 0.0804: "0.080", 1e-7: "1e-07", 8.4: "8.4",
+		-2: "-2.0", 1e12: "1e+12", math.Inf(1): "+Inf",
+	} {
+		if got := twoDigits(x); got != want {
+			t.Errorf("%g: %s, want %s", x, got, want)
+		}
+	}
+}

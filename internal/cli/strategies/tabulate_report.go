@@ -16,12 +16,17 @@ const mostWorst = 10
 
 // report writes the quality report: one HTML file without references to others.
 func report(w io.Writer, r *tabulate.Result) error {
-	page := reportPage{Foot: strings.Split(strings.TrimSpace(foot(r, "")), "\n")}
+	page := reportPage{
+		Confidence: render.Percent(r.Plan.Confidence), Foot: strings.Split(strings.TrimSpace(foot(r, "")), "\n"),
+	}
 	records := planRecords(r.Plan)
 	page.Plan = reportGrid{Labels: 2, Header: records[0], Rows: records[1:]}
+	var names []string
 	for i := range r.Tables {
 		page.Tables = append(page.Tables, tableReport(r, i))
+		names = append(names, r.Tables[i].Name)
 	}
+	page.Names = strings.Join(names, ", ")
 	for i, g := range r.Plan.Groups {
 		of := reportGroup{
 			GroupPlan: g, SQL: render.Printable(g.SQL),
@@ -32,8 +37,8 @@ func report(w io.Writer, r *tabulate.Result) error {
 			of.Compared.Header[1] += " without declared totals"
 		}
 		for j, p := range g.Parts {
-			of.Measured.add(partName(p), render.TwoDigits(100*p.Share)+" %", render.TwoDigits(p.StdDev),
-				render.TwoDigits(r.Residuals[i][j]))
+			of.Measured.add(partName(p), twoDigits(100*p.Share)+" %", twoDigits(p.StdDev),
+				twoDigits(r.Residuals[i][j]))
 		}
 		for _, c := range g.Candidates {
 			of.Compared.add(c.Name, render.Number6(c.Error))
@@ -51,21 +56,24 @@ func report(w io.Writer, r *tabulate.Result) error {
 func tableReport(r *tabulate.Result, i int) reportTable {
 	t := &r.Tables[i]
 	out := reportTable{
-		Name: t.Name, Description: render.Printable(t.Description), Cells: render.Thousands(len(t.Cells)), Marked: render.Thousands(t.Marked()),
+		Name: t.Name, Description: render.Printable(t.Description), Cells: render.Thousands(len(t.Cells)),
 		Classes: reportGrid{Labels: 1, Header: []string{
 			"value", "cells", "expected error", "estimated error", "mean margin", "margin / value", "moved by rounding",
 		}},
+	}
+	if n := t.Marked(); n > 0 {
+		out.Marked = render.Thousands(n)
 	}
 	percent := func(x float64) string {
 		if math.IsInf(x, 1) {
 			return "–"
 		}
-		return render.TwoDigits(100*x) + " %"
+		return twoDigits(100*x) + " %"
 	}
 	for _, c := range r.Quality(i) {
 		out.Classes.add(render.Thousands(int(c.From))+" to "+render.Thousands(int(c.To-1)), render.Thousands(c.Cells),
-			render.TwoDigits(c.Expected), render.TwoDigits(c.Estimated), render.TwoDigits(c.Margin), percent(c.Relative),
-			render.TwoDigits(c.Moved))
+			twoDigits(c.Expected), twoDigits(c.Estimated), twoDigits(c.Margin), percent(c.Relative),
+			twoDigits(c.Moved))
 	}
 	labels := t.Header()
 	labels = labels[:len(labels)-5]
@@ -83,15 +91,16 @@ func tableReport(r *tabulate.Result, i int) reportTable {
 }
 
 type reportPage struct {
-	Foot   []string
-	Plan   reportGrid
-	Tables []reportTable
-	Groups []reportGroup
+	Names, Confidence string
+	Foot              []string
+	Plan              reportGrid
+	Tables            []reportTable
+	Groups            []reportGroup
 }
 
 type reportTable struct {
 	Name, Description string
-	Cells, Marked     string
+	Cells, Marked     string // Marked is "" if no cell is marked
 	Classes, Worst    reportGrid
 }
 

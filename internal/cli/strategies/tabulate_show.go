@@ -2,7 +2,9 @@ package strategies
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dither/internal/cli/console"
@@ -55,6 +57,7 @@ func foot(r *tabulate.Result, out string) string {
 	if r.Replayed {
 		paid += ", released before: free"
 	}
+	line("released as %s, %s; %s remain", strings.Join(r.Releases, ", "), paid, r.Remaining)
 	var bounds []string
 	for _, g := range r.Plan.Groups {
 		if text := render.BoundsLine(g.Limits); !slices.Contains(bounds, text) {
@@ -62,7 +65,6 @@ func foot(r *tabulate.Result, out string) string {
 			b.WriteString(text)
 		}
 	}
-	line("released as %s, %s; %s remain", strings.Join(r.Releases, ", "), paid, r.Remaining)
 	line("± is the margin of error at %s confidence; it is conservative, because it includes the rounding", render.Percent(r.Plan.Confidence))
 	line("values add up exactly over all levels and tables of one release; counts are raised to 0 where noise makes them negative")
 	for _, text := range r.Plan.Warnings {
@@ -137,11 +139,21 @@ func wide(t *tabulate.TableResult) (header []string, rows [][]string, right []bo
 
 // cellText returns a value with its margin of error and its mark.
 func cellText(c *tabulate.Cell) string {
-	text := render.Grouped(c.Text()) + " ± " + render.TwoDigits(c.Margin)
+	text := render.Grouped(c.Text()) + " ± " + twoDigits(c.Margin)
 	if c.Marked {
 		text += " " + mark
 	}
 	return text
+}
+
+// twoDigits writes a number with two significant digits, also if the second one is 0.
+func twoDigits(x float64) string {
+	text := render.TwoDigits(x)
+	y, err := strconv.ParseFloat(text, 64)
+	if size := math.Abs(y); err == nil && size >= 1e-3 && size < 10 {
+		return strconv.FormatFloat(y, 'f', 1-int(math.Floor(math.Log10(size))), 64)
+	}
+	return render.Grouped(text)
 }
 
 // allRecords returns the records of all tables, with the name of the table first and the columns of all tables.
