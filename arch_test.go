@@ -170,6 +170,9 @@ var allowed = map[string][]string{
 		"internal/cli/render", "internal/cli/statistics", "internal/cli/strategies", "internal/cli/tour", "internal/nearest",
 	},
 	"cmd/dither": {"internal/cli"},
+	// beside the house: the local model, in which nobody is trusted. It knows nothing of the curator.
+	"local/internal/coin": {"internal/entropy", "internal/exact", "privacy"},
+	"local":               {"account", "internal/entropy", "internal/exact", "internal/parallel", "internal/simplex", "local/internal/coin", "privacy"},
 	// beside the house: what checks it, and whatever else makes promises
 	"internal/expsum": {"internal/exact"},
 	"audit":           {"internal/exact", "privacy"},
@@ -188,12 +191,13 @@ var allowed = map[string][]string{
 	"internal/testhome":               {"curator"},
 	"stats/internal/statstest":        {"curator", "internal/exact", "internal/stattest", "internal/testhome"},
 	"mechanism/internal/mechtest":     {"mechanism/internal/opaque", "privacy"},
+	"local/internal/lawtest":          {"internal/exact", "local/internal/coin", "privacy"},
 }
 
 // testOnly packages are imported by tests alone.
 var testOnly = []string{
 	"internal/stattest", "internal/testhome", "internal/engine/enginetest", "internal/engine/postgres/pgtest", "mechanism/internal/mechtest",
-	"stats/internal/statstest",
+	"stats/internal/statstest", "local/internal/lawtest",
 }
 
 // wardens are the only importers, outside tests, of packages that could break a promise elsewhere.
@@ -216,7 +220,7 @@ var wardens = map[string][]string{
 	"dither/internal/sealing":         {"curator", "internal/draft"},
 	// Accountants prove their figures for jobs that are fixed in advance. In the kernel that is a training, and nothing else (docs/design/0003).
 	"dither/account": {
-		"audit/interpret", "internal/cli/console", "internal/cli/laboratory", "internal/cli/statistics", "internal/trainprice", "mechanism/analytic",
+		"audit/interpret", "internal/cli/console", "internal/cli/laboratory", "internal/cli/statistics", "internal/trainprice", "local", "mechanism/analytic",
 	},
 }
 

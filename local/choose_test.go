@@ -1,0 +1,104 @@
+package local
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"dither/account"
+	"dither/internal/splitmix"
+	"dither/internal/stattest"
+	"dither/privacy"
+)
+
+// Few values get k-ary response. Many get a short report if it costs at most 1 % of variance, and a limit on bits is kept.
+func TestChoice(t *testing.T) {
+	for _, c := range []struct {
+		k    uint64
+		e    string
+		n    int64
+		bits int
+		want string
+	}{
+		{2, "1", 1000, 0, "krr"},
+		{4, "3", 1000, 0, "krr"},
+		{1024, "1", 1000, 0, "hr"},            // ss has .5 % less variance, and 1,024 bits
+		{1 << 20, "1", 1_000_000, 0, "hr"},    // olh would take 10¹² steps
+		{1024, "4", 10_000, 0, "ss"},          // 3 % better than others
+		{1024, "4", 10_000, 100, "hr"},        // 66 bits
+		{1 << 20, "1", 1_000_000, 25, "hcms"}, // a sketch
+	} {
+		best, all, err := Choose(c.k, epsilon(t, c.e), c.n, c.bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := best.Params().Mechanism; got != c.want {
+			t.Errorf("k = %d, ε = %s, n = %d, %d bits: %s, want %s of %+v", c.k, c.e, c.n, c.bits, got, c.want, all)
+		}
+	}
+	if _, _, err := Choose(1<<20, epsilon(t, "1"), 1000, 5); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+	if _, _, err := Choose(10, epsilon(t, "1"), 0, 0); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+}
+
+// Pooled strata are unbiased and better than each. The check of the interval has a false-alarm rate of 1e-6.
+func TestPool(t *testing.T) {
+	s := &stattest.Sequential{Promised: .94, Wrong: .85, FalseAlarm: 1e-6, Miss: 1e-6}
+	people := splitmix.At(1) // of whom 30 % have the value 1
+	for s.Open() {
+		var strata []*Tally
+		for i, e := range []string{"0.5", "2"} {
+			name := []string{"krr", "oue"}[i]
+			values := make([]uint64, 500+500*i)
+			for j := range values {
+				if people.Below(10) < 3 {
+					values[j] = 1
+				}
+			}
+			strata = append(strata, collect(t, oracle(t, name, 5, e), values))
+		}
+		const share = .3
+		got, err := Pool(.95, strata, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Observe(got[0].Low <= share && share <= got[0].High)
+		one := strata[1].oracle.Variance(1000, share) + share*(1-share)/1000
+		if got[0].Stddev > 1.1*math.Sqrt(one) {
+			t.Fatalf("the pool is worse than its better stratum: %v, %v", got[0].Stddev, math.Sqrt(one))
+		}
+	}
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	if _, err := Pool(.95, nil); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+	if _, err := Pool(.95, []*Tally{oracle(t, "krr", 3, "1").NewTally()}); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+}
+
+func TestShuffler(t *testing.T) {
+	d, err := privacy.ParseDelta("1e-6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Shuffler{10_000, epsilon(t, "2")}.Epsilon(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := account.NewShuffle(10_000, epsilon(t, "2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := s.Epsilon(d); got.Cmp(want) != 0 || got.Cmp(epsilon(t, "0.3")) > 0 {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if _, err := (Shuffler{0, epsilon(t, "2")}).Epsilon(d); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,64 @@
+package local
+
+import (
+	"fmt"
+	"math"
+)
+
+// Frequency is the estimated share of a population that has a value.
+type Frequency struct {
+	Value                        uint64
+	Frequency, Stddev, Low, High float64
+}
+
+// Pool estimates frequencies from strata whose people report with different ε, or by different mechanisms. It assumes
+// that the collector assigned people to strata at random, or otherwise independently of their values. If people
+// choose their own ε, their choice may depend on the value, and no weights are right: add up the counts of the strata
+// instead, which stay unbiased for the people who reported.
+//
+// The weight of a stratum is proportional to the inverse of its variance at frequency 0. So weights depend on the
+// numbers of reports and the declared parameters alone, and not on the reports. Weights that depend on estimated
+// frequencies would bias the result. The interval is normal, and includes the sampling of the strata's people from
+// their population.
+//
+// The error is ErrParameter if there is no stratum, a stratum has no reports, or the numbers of values differ.
+// Otherwise it is an error of Tally.Estimate.
+func Pool(confidence float64, strata []*Tally, values ...uint64) ([]Frequency, error) {
+	if len(strata) == 0 {
+		return nil, fmt.Errorf("%w: there is no stratum", ErrParameter)
+	}
+	total, weights := 0.0, make([]float64, len(strata))
+	for i, t := range strata {
+		if t.n == 0 || t.oracle.params.Values != strata[0].oracle.params.Values {
+			return nil, fmt.Errorf("%w: stratum %d has no reports, or another number of values", ErrParameter, i+1)
+		}
+		weights[i] = 1 / t.oracle.Variance(t.n, 0)
+		total += weights[i]
+	}
+	var out []Frequency
+	var sampled []float64 // Σw²/n
+	for i, t := range strata {
+		w, n := weights[i]/total, float64(t.n)
+		estimates, err := t.Estimate(confidence, values...)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out, sampled = make([]Frequency, len(estimates)), make([]float64, len(estimates))
+		}
+		for j, e := range estimates {
+			out[j].Value = e.Value
+			out[j].Frequency += w * e.Count / n
+			out[j].Stddev += w * w * e.Stddev * e.Stddev / n / n // the variance, until the end
+			sampled[j] += w * w / n
+		}
+	}
+	z := math.Sqrt2 * math.Erfinv(confidence)
+	for j := range out {
+		f := &out[j]
+		share := min(max(f.Frequency, 0), 1)
+		f.Stddev = math.Sqrt(f.Stddev + share*(1-share)*sampled[j])
+		f.Low, f.High = f.Frequency-z*f.Stddev, f.Frequency+z*f.Stddev
+	}
+	return out, nil
+}

@@ -1,0 +1,183 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dither/internal/entropy"
+	"dither/local/internal/coin"
+	"dither/privacy"
+)
+
+var (
+	// ErrParameter reports parameters for which there is no oracle.
+	ErrParameter = errors.New("invalid parameter of a local randomizer")
+	// ErrValue reports a value outside the domain.
+	ErrValue = errors.New("value outside the domain")
+	// ErrReport reports bytes that the oracle's randomizer never sends.
+	ErrReport = errors.New("invalid report")
+	// ErrWork reports an estimate that would take too long.
+	ErrWork = errors.New("too much work")
+)
+
+// Params describe an oracle. People and collector must use the same.
+type Params struct {
+	Mechanism string          // a name of Mechanisms
+	Values    uint64          // k, the number of values; values are 0 … k − 1
+	Epsilon   privacy.Epsilon // ε of one report, from 10⁻⁶ to 40; unused by "coin", whose ε is ln 3
+	// Seed selects the public hash functions of "flh", "cms" and "hcms". It protects nobody.
+	Seed uint64
+}
+
+// Limits on the number of values. Estimating all values takes memory for each of them.
+const (
+	MaxValues       = 1 << 26
+	MaxHashedValues = 1 << 60 // for "olh", which can estimate chosen values of a larger domain
+)
+
+// Oracle is a frequency oracle: a randomizer with its estimator. It is immutable.
+//
+// Every oracle is pure in the sense of Wang, Blocki, Li & Jha 2017. A report supports a set of values. It supports the
+// true value of its sender with probability p, and each other value with probability q < p. So if a value has the
+// support of s of n reports, (s − nq)/(p − q) is an unbiased estimate of the number of people with the value.
+type Oracle struct {
+	params Params
+	scheme scheme
+	p, q   *big.Rat
+}
+
+// scheme is a mechanism with fixed parameters.
+type scheme interface {
+	// size returns the number of bits of a report.
+	size() int
+	// support returns p and q of [Oracle], exactly.
+	support() (p, q *big.Rat)
+	// ratio returns e^ε: the largest ratio of a report's probabilities under two values, exactly.
+	ratio() *big.Rat
+	// randomize packs a report about the value v. The report has size bits, all 0.
+	randomize(c coin.Chooser, v uint64, report []byte)
+	// shared returns the factor of the variance that shared hash functions add (see Oracle.Variance), or 0.
+	shared() float64
+	// work returns the number of elementary steps of estimating this many values from n reports.
+	work(n, values float64) float64
+	tally() tally
+}
+
+// tally accumulates reports.
+type tally interface {
+	// add adds a report of the right size, or returns false if the randomizer never sends it.
+	add(report []byte) bool
+	// support returns the number of reports that support each of the values.
+	support(values []uint64) []int64
+	// merge adds the reports of a tally of the same oracle.
+	merge(tally)
+}
+
+// mechanism is a named constructor of schemes.
+type mechanism struct {
+	name, about string
+	make        func(Params) scheme
+	most        uint64 // the largest number of values
+}
+
+// mechanisms is a function because constructors refer to it through New.
+func mechanisms() []mechanism {
+	return []mechanism{
+		{"coin", "two fair coins, ε = ln 3 (yes or no)", newCoins, 2},
+		{"krr", "k-ary randomized response", newKRR, MaxValues},
+		{"sue", "symmetric unary encoding", newSUE, MaxValues},
+		{"oue", "optimized unary encoding", newOUE, MaxValues},
+		{"olh", "optimized local hashing", newOLH, MaxHashedValues},
+		{"flh", "fast local hashing, with shared hash functions", newFLH, MaxValues},
+		{"ss", "subset selection", newSubset, MaxValues},
+		{"hr", "Hadamard response", newHadamard, MaxValues},
+		{"rappor", "RAPPOR: permanent and instantaneous response", newRappor, MaxValues},
+		{"cms", "count-mean sketch", newCMS, MaxValues},
+		{"hcms", "Hadamard count-mean sketch", newHCMS, MaxValues},
+	}
+}
+
+// Mechanisms returns the names of the oracles.
+func Mechanisms() (names []string) {
+	for _, m := range mechanisms() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// About returns a description of a mechanism in a few words, or "" if there is none of this name.
+func About(name string) string {
+	for _, m := range mechanisms() {
+		if m.name == name {
+			return m.about
+		}
+	}
+	return ""
+}
+
+// New returns the oracle with the given parameters, or ErrParameter.
+func New(p Params) (*Oracle, error) {
+	i := slices.IndexFunc(mechanisms(), func(m mechanism) bool { return m.name == p.Mechanism })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: there is no mechanism %q", ErrParameter, p.Mechanism)
+	}
+	m := mechanisms()[i]
+	switch {
+	case p.Values < 2:
+		return nil, fmt.Errorf("%w: a domain has at least 2 values", ErrParameter)
+	case p.Values > m.most:
+		return nil, fmt.Errorf("%w: %s has at most %d values", ErrParameter, m.name, m.most)
+	}
+	if p.Mechanism != "coin" {
+		if err := coin.Check(p.Epsilon, ErrParameter); err != nil {
+			return nil, err
+		}
+	}
+	o := &Oracle{params: p, scheme: m.make(p)}
+	o.p, o.q = o.scheme.support()
+	return o, nil
+}
+
+// Params returns the parameters.
+func (o *Oracle) Params() Params { return o.params }
+
+// Bits returns the size of a report in bits. A report is padded with zeros to whole bytes.
+func (o *Oracle) Bits() int { return o.scheme.size() }
+
+// Ratio returns e^ε of one report, exactly: the largest ratio of a report's probabilities under two values. It is
+// rational, since all probabilities are. Its logarithm is at most the declared ε.
+func (o *Oracle) Ratio() *big.Rat { return o.scheme.ratio() }
+
+// Support returns the exact probabilities p and q of [Oracle].
+func (o *Oracle) Support() (p, q *big.Rat) { return new(big.Rat).Set(o.p), new(big.Rat).Set(o.q) }
+
+// Randomize returns a report about a value, with fresh randomness of the operating system. The error is ErrValue.
+func (o *Oracle) Randomize(value uint64) ([]byte, error) {
+	reports, err := o.RandomizeAll([]uint64{value})
+	if err != nil {
+		return nil, err
+	}
+	return reports[0], nil
+}
+
+// RandomizeAll returns an independent report about each value. The error is ErrValue; then there are no reports.
+func (o *Oracle) RandomizeAll(values []uint64) ([][]byte, error) {
+	for _, v := range values {
+		if v >= o.params.Values {
+			return nil, fmt.Errorf("%w: a value is not below %d", ErrValue, o.params.Values)
+		}
+	}
+	source := entropy.System()
+	defer source.Wipe()
+	size := o.bytes()
+	all, reports := make([]byte, size*len(values)), make([][]byte, len(values))
+	for i, v := range values {
+		reports[i] = all[i*size : (i+1)*size : (i+1)*size]
+		o.scheme.randomize(coin.Random{Source: source}, v, reports[i])
+	}
+	return reports, nil
+}
+
+func (o *Oracle) bytes() int { return (o.scheme.size() + 7) / 8 }
