@@ -161,13 +161,14 @@ var allowed = map[string][]string{
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
 	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/parquet"},
+	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "noise", "privacy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",
 	},
 	"internal/cli": {
 		"internal/cli/analyst", "internal/cli/console", "internal/cli/laboratory", "internal/cli/owner",
-		"internal/cli/render", "internal/cli/statistics", "internal/cli/strategies", "internal/cli/tour", "internal/nearest",
+		"internal/cli/render", "internal/cli/statistics", "internal/cli/strategies", "internal/cli/survey", "internal/cli/tour", "internal/nearest",
 	},
 	"cmd/dither": {"internal/cli"},
 	// beside the house: the local model, in which nobody is trusted. It knows nothing of the curator.

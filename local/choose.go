@@ -17,7 +17,8 @@ type Candidate struct {
 // Choose returns the oracle with the least error for k values, ε and n reports of at most the given number of bits
 // (0 for any number), and what it compared. The error is the variance of the estimated frequency, as a mean over all
 // values. The variance is linear in the frequency, so this is the variance at 1/k, whatever the frequencies are. For
-// oracles with shared hash functions it includes their largest share. If others have an error of at most 1 % more, the
+// oracles with shared hash functions it includes their largest share. If others have an error of at most 1 % more,
+// the
 // one of them with the shortest reports is chosen.
 //
 // "coin", whose ε is fixed, and "rappor", whose reports are noisier because devices repeat them, are no candidates.

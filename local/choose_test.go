@@ -11,7 +11,8 @@ import (
 	"dither/privacy"
 )
 
-// Few values get k-ary response. Many get a short report if it costs at most 1 % of variance, and a limit on bits is kept.
+// Few values get k-ary response. Many get a short report if it costs at most 1 % of variance, and a limit on bits is
+// kept.
 func TestChoice(t *testing.T) {
 	for _, c := range []struct {
 		k    uint64
@@ -99,6 +100,31 @@ func TestShuffler(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if _, err := (Shuffler{0, epsilon(t, "2")}).Epsilon(d); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+}
+
+// The ε before shuffling is certified, and a few percent more would not be.
+func TestBeforeShuffling(t *testing.T) {
+	d, err := privacy.ParseDelta("1e-6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int64{1, 100, 5000} {
+		target := epsilon(t, "0.5")
+		e, err := BeforeShuffling(n, target, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Shuffler{n, e}.Epsilon(d)
+		if err != nil || got.Cmp(target) > 0 {
+			t.Errorf("n = %d: reports of ε = %s are shuffled to %s, %v", n, e, got, err)
+		}
+		if more, err := (Shuffler{n, e.Share(106, 100)}).Epsilon(d); err != nil || more.Cmp(target) <= 0 {
+			t.Errorf("n = %d: reports of more than ε = %s are shuffled to %s, %v", n, e, more, err)
+		}
+	}
+	if _, err := BeforeShuffling(0, epsilon(t, "1"), d); !errors.Is(err, ErrParameter) {
 		t.Error(err)
 	}
 }

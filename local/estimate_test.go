@@ -48,11 +48,19 @@ func estimates(t testing.TB, tally *Tally, values ...uint64) []Estimate {
 
 // published are variances times n at frequency 0 and k = 1024, to the digits of the literature.
 var published = map[string][2]string{ // ε = 1, ε = 4
-	"krr": {"347.07", "0.375"}, "sue": {"3.918", "0.181"}, "oue": {"3.683", "0.0760"}, "olh": {"3.692", "0.0760"}, "ss": {"3.674", "0.0739"},
+	"krr": {
+		"347.07",
+		"0.375",
+	},
+	"sue": {"3.918", "0.181"},
+	"oue": {"3.683", "0.0760"},
+	"olh": {"3.692", "0.0760"},
+	"ss":  {"3.674", "0.0739"},
 }
 
 // The variance formula gives the published numbers, and simulated reports have this variance: the mean square of the
-// errors of 1,023 values that nobody has, over several surveys. Its relative standard deviation is stated; six of them
+// errors of 1,023 values that nobody has, over several surveys. Its relative standard deviation is stated; six of
+// them
 // are a false alarm with probability below 1e-8.
 func TestPublishedVariances(t *testing.T) {
 	for name := range published {
@@ -71,7 +79,7 @@ func TestPublishedVariances(t *testing.T) {
 			}
 		}
 	}
-	n, runs := 2000, 4
+	n, runs := 1000, 4
 	if os.Getenv("DITHER_LONG") != "" {
 		n, runs = 10_000, 40
 	}
@@ -108,11 +116,19 @@ func TestPublishedVariances(t *testing.T) {
 			q, _ := o.floats()
 			sd := math.Sqrt((2 + 1/(float64(n)*q)) / count)
 			if o.SharedVariance() > 0 {
-				// each run's functions bias all 1,022 values by their own cells, so the square has the tails of a normal variable
+				// each run's functions bias all 1,022 values by their own cells, so the square has the tails of a
+				// normal variable
 				sd *= 1.5
 			}
 			ratio := square / count / want
-			t.Logf("%s at ε = %s: n × variance %.4g, simulated %.4g, relative standard deviation %.2g", name, e, want*float64(n), square/count*float64(n), sd)
+			t.Logf(
+				"%s at ε = %s: n × variance %.4g, simulated %.4g, relative standard deviation %.2g",
+				name,
+				e,
+				want*float64(n),
+				square/count*float64(n),
+				sd,
+			)
 			if math.Abs(ratio-1) > 6*sd {
 				t.Errorf("%s at ε = %s: the simulated variance is %.3f of the stated one", name, e, ratio)
 			}
@@ -120,7 +136,8 @@ func TestPublishedVariances(t *testing.T) {
 	}
 }
 
-// The intervals of a common, a rare and an absent value cover the true counts at least as often as promised, over fresh
+// The intervals of a common, a rare and an absent value cover the true counts at least as often as promised, over
+// fresh
 // reports, and public functions where there are some. Each test's rate of false alarms is 1e-6.
 func TestIntervalsCover(t *testing.T) {
 	names, epsilons := []string{"krr", "olh", "hr", "ss", "flh"}, []string{"1"}

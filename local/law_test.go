@@ -52,7 +52,12 @@ func laws(o *Oracle) (reports []string, law []map[string]*big.Rat) {
 }
 
 // exactLoss returns e^ε of the channel, as package channel finds it.
-func exactLoss(t *testing.T, name string, reports []string, law []map[string]*big.Rat) (ratio *big.Rat, l channel.Loss) {
+func exactLoss(
+	t *testing.T,
+	name string,
+	reports []string,
+	law []map[string]*big.Rat,
+) (ratio *big.Rat, l channel.Loss) {
 	t.Helper()
 	var inputs, outputs []string
 	var entries [][]*big.Rat
@@ -100,7 +105,17 @@ func exactLoss(t *testing.T, name string, reports []string, law []map[string]*bi
 
 // enumerable are the parameters whose laws are enumerated: for each mechanism, numbers of values.
 var enumerable = map[string][]uint64{
-	"coin": {2}, "krr": {2, 3, 5, 8}, "sue": {2, 3, 6}, "oue": {2, 3, 6}, "ss": {2, 3, 5, 7}, "hr": {2, 3, 5}, "olh": {2, 4}, "flh": {2, 4}, "rappor": {2, 3},
+	"coin": {
+		2,
+	},
+	"krr":    {2, 3, 5, 8},
+	"sue":    {2, 3, 6},
+	"oue":    {2, 3, 6},
+	"ss":     {2, 3, 5, 7},
+	"hr":     {2, 3, 5},
+	"olh":    {2, 4},
+	"flh":    {2, 4},
+	"rappor": {2, 3},
 }
 
 // The exact law of each randomizer, enumerated over the choices of its code, has an ε at most the declared one and
@@ -205,7 +220,16 @@ func TestSupportProbabilitiesAreExact(t *testing.T) {
 							want = p
 						}
 						if got.Cmp(want) != 0 {
-							t.Errorf("%s, k = %d, ε = %s: P(%d | %d) = %s, want %s", name, k, e, i, v, got.FloatString(20), want.FloatString(20))
+							t.Errorf(
+								"%s, k = %d, ε = %s: P(%d | %d) = %s, want %s",
+								name,
+								k,
+								e,
+								i,
+								v,
+								got.FloatString(20),
+								want.FloatString(20),
+							)
 						}
 					}
 				}

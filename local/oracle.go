@@ -33,13 +33,14 @@ type Params struct {
 
 // Limits on the number of values. Estimating all values takes memory for each of them.
 const (
-	MaxValues       = 1 << 26
+	MaxValues       = 1 << 24
 	MaxHashedValues = 1 << 60 // for "olh", which can estimate chosen values of a larger domain
 )
 
 // Oracle is a frequency oracle: a randomizer with its estimator. It is immutable.
 //
-// Every oracle is pure in the sense of Wang, Blocki, Li & Jha 2017. A report supports a set of values. It supports the
+// Every oracle is pure in the sense of Wang, Blocki, Li & Jha 2017. A report supports a set of values. It supports
+// the
 // true value of its sender with probability p, and each other value with probability q < p. So if a value has the
 // support of s of n reports, (s − nq)/(p − q) is an unbiased estimate of the number of people with the value.
 type Oracle struct {

@@ -25,7 +25,8 @@ func (o *Oracle) NewTally() *Tally { return &Tally{oracle: o, tally: o.scheme.ta
 // Reports returns the number of added reports.
 func (t *Tally) Reports() int64 { return t.n }
 
-// Add adds a report. It returns ErrReport, and adds nothing, if the randomizer never sends these bytes. A valid report
+// Add adds a report. It returns ErrReport, and adds nothing, if the randomizer never sends these bytes. A valid
+// report
 // may still be a lie. It changes the support of each value by at most 1, so m such reports change each estimate by at
 // most [Oracle.Weight] times m.
 func (t *Tally) Add(report []byte) error {

@@ -19,7 +19,8 @@ type unary struct {
 	own, other coin.Coin
 }
 
-// newSUE is symmetric unary encoding, the basic one-time RAPPOR [Erlingsson, Pihur & Korolova 2014]. Each bit is flipped
+// newSUE is symmetric unary encoding, the basic one-time RAPPOR [Erlingsson, Pihur & Korolova 2014]. Each bit is
+// flipped
 // with probability f, rounded up from 1/(e^(ε/2) + 1). So ((1 − f)/f)² ≤ e^ε.
 func newSUE(p Params) scheme {
 	f := flip(p.Epsilon, 2)

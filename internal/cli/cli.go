@@ -14,6 +14,7 @@ import (
 	"dither/internal/cli/owner"
 	"dither/internal/cli/statistics"
 	"dither/internal/cli/strategies"
+	"dither/internal/cli/survey"
 	"dither/internal/cli/tour"
 	"dither/internal/nearest"
 )
@@ -44,6 +45,7 @@ func verbs() []console.Verb {
 		laboratory.Account,
 		laboratory.Calibrate,
 		strategies.Workload,
+		survey.Local,
 		laboratory.Interpret,
 		laboratory.Attack,
 		laboratory.Channel,

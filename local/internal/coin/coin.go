@@ -22,7 +22,8 @@ type Coin struct {
 	digits [bits / 8]byte // of the probability, the most significant byte first
 }
 
-// Of returns the coin with the probability p. It panics unless p is in (0, 1) and a multiple of 2⁻¹²⁸: callers compute
+// Of returns the coin with the probability p. It panics unless p is in (0, 1) and a multiple of 2⁻¹²⁸: callers
+// compute
 // p from constants.
 func Of(p *big.Rat) Coin {
 	scaled := new(big.Rat).Mul(p, scale)
@@ -115,7 +116,11 @@ func Check(e privacy.Epsilon, kind error) error {
 	r := e.Rat()
 	switch {
 	case r.Cmp(big.NewRat(MaxEpsilon, 1)) > 0:
-		return fmt.Errorf("%w: the ε of a local randomizer is at most %d: above it, a report hides nothing", kind, MaxEpsilon)
+		return fmt.Errorf(
+			"%w: the ε of a local randomizer is at most %d: above it, a report hides nothing",
+			kind,
+			MaxEpsilon,
+		)
 	case r.Cmp(exact.DecimalStep(MinDigits)) < 0:
 		return fmt.Errorf("%w: the ε of a local randomizer is at least 1e-%d", kind, MinDigits)
 	case r.Denom().BitLen() > 256:

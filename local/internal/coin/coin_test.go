@@ -31,7 +31,13 @@ func TestTossComparesAllDigits(t *testing.T) {
 			t.Errorf("% x: %v after %d bytes", x.bytes, got, src.Consumed())
 		}
 	}
-	if err := entropy.Replay([]byte{0x80}, func(s *entropy.Source) { c.Toss(s) }); !errors.Is(err, entropy.ErrExhausted) {
+	if err := entropy.Replay(
+		[]byte{0x80},
+		func(s *entropy.Source) { c.Toss(s) },
+	); !errors.Is(
+		err,
+		entropy.ErrExhausted,
+	) {
 		t.Error(err)
 	}
 	if c.Rat().Cmp(p) != 0 || new(big.Rat).Add(c.Rat(), c.Tails()).Cmp(one) != 0 {

@@ -1,0 +1,342 @@
+package survey
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/local"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// compared is the expected error of a count under the three models.
+type compared struct {
+	n       int64
+	epsilon privacy.Epsilon
+
+	local      *local.Oracle
+	candidates []local.Candidate
+	localError float64 // standard deviations of the count of a value, as a mean over all values
+
+	before        privacy.Epsilon // the ε of a report before shuffling
+	shuffled      *local.Oracle   // nil if there are too many reports to certify
+	shuffledError float64
+
+	centralError float64
+}
+
+type comparison struct {
+	k     uint64
+	delta privacy.Delta
+	rows  []compared
+}
+
+// compare sets the errors of local, shuffled and central counts beside each other.
+func compare(s *console.Console, o *options) error {
+	k, err := o.valuesOf()
+	if err != nil {
+		return err
+	}
+	c := comparison{k: k}
+	if c.delta, err = console.DeltaFlag(o.delta); err != nil {
+		return err
+	}
+	if c.delta.IsZero() {
+		return console.Usage("--delta must be above 0: shuffled reports promise an ε with a δ only")
+	}
+	bits := int64(0)
+	if o.bits != "" {
+		if bits, err = console.WholeFlag("bits", o.bits, 1, 1<<40); err != nil {
+			return err
+		}
+	}
+	picture := console.Picture{File: o.plot}
+	if err := picture.Check(s); err != nil {
+		return err
+	}
+	epsilons, sizes := o.epsilon, o.n
+	if epsilons == "" {
+		epsilons = "1"
+	}
+	if sizes == "" {
+		sizes = "1000,10000,100000"
+	}
+	for _, text := range strings.Split(epsilons, ",") {
+		e, err := console.EpsilonFlag(strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		for _, size := range strings.Split(sizes, ",") {
+			n, err := peopleOf(strings.TrimSpace(size))
+			if err != nil {
+				return err
+			}
+			if len(c.rows) == 100 {
+				return console.Usage("compare takes at most 100 pairs of --epsilon and --n")
+			}
+			row, err := compareAt(k, e, n, c.delta, int(bits))
+			if err != nil {
+				return err
+			}
+			c.rows = append(c.rows, row)
+		}
+	}
+	if err := c.show(s); err != nil || o.plot == "" {
+		return err
+	}
+	return c.draw(o.plot)
+}
+
+// mostCertified is the largest number of reports for which compare certifies shuffling, which takes a time that grows
+// as the square root.
+const mostCertified = 10_000_000
+
+func compareAt(k uint64, e privacy.Epsilon, n int64, d privacy.Delta, bits int) (c compared, err error) {
+	c.n, c.epsilon = n, e
+	if c.local, c.candidates, err = local.Choose(k, e, n, bits); err != nil {
+		return c, err
+	}
+	c.localError = countError(c.local, n, k)
+	if n <= mostCertified {
+		if c.before, err = local.BeforeShuffling(n, e, d); err != nil {
+			return c, err
+		}
+		if c.shuffled, _, err = local.Choose(k, c.before, n, bits); err != nil {
+			return c, err
+		}
+		c.shuffledError = countError(c.shuffled, n, k)
+	}
+	// a histogram under change-one has sensitivity 2
+	laplace, err := noise.NewDiscreteLaplace(new(big.Rat).Quo(big.NewRat(2, 1), e.Rat()))
+	if err != nil {
+		return c, err
+	}
+	c.centralError = math.Sqrt(laplace.Variance())
+	return c, nil
+}
+
+// countError returns the standard deviation of an estimated count of a value of average frequency.
+func countError(o *local.Oracle, n int64, k uint64) float64 {
+	return float64(n) * math.Sqrt(o.Variance(n, 1/float64(k)))
+}
+
+func (c comparison) table() (header []string, rows [][]string) {
+	header = []string{"ε", "people", "local", "± share", "shuffled", "± share", "central", "± share"}
+	for _, r := range c.rows {
+		share := func(x float64) string { return render.TwoDigits(100*x/float64(r.n)) + " %" }
+		row := []string{
+			render.Given(r.epsilon.Rat()),
+			render.ShortInt(r.n),
+			"±" + render.TwoDigits(
+				2*r.localError,
+			) + " " + r.local.Params().Mechanism,
+			share(2 * r.localError),
+			"–",
+			"–",
+			"±" + render.TwoDigits(2*r.centralError),
+			share(2 * r.centralError),
+		}
+		if r.shuffled != nil {
+			row[4] = fmt.Sprintf(
+				"±%s %s at ε₀ = %s",
+				render.TwoDigits(2*r.shuffledError),
+				r.shuffled.Params().Mechanism,
+				render.Given(r.before.Rat()),
+			)
+			row[5] = share(2 * r.shuffledError)
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}
+
+// choices is the table of the oracles that were compared.
+func (r compared) choices() (header []string, rows [][]string) {
+	header = []string{"mechanism", "±", "bits", ""}
+	for _, c := range r.candidates {
+		note := c.Refused
+		if c.Mechanism == r.local.Params().Mechanism {
+			note = "best"
+		}
+		rows = append(rows, []string{
+			c.Mechanism,
+			"±" + render.TwoDigits(2*float64(r.n)*math.Sqrt(c.Variance)),
+			render.ShortInt(int64(c.Bits)),
+			note,
+		})
+	}
+	return header, rows
+}
+
+func (c comparison) words() string {
+	return fmt.Sprintf("±: two standard deviations of the count of one of %s values, at the mean frequency.\n"+
+		"local: each person randomizes the own value, and nobody is trusted.\n"+
+		"shuffled: reports of a larger ε₀ reach the collector through a separate shuffler that removes identities,\n"+
+		"times and order, and are (ε, %s)-differentially private after it, if nobody of the batch colludes.\n"+
+		"central: a trusted curator adds noise to the exact counts. All three are for change-one neighbours.",
+		render.ShortInt(int64(c.k)), render.Given(c.delta.Rat()))
+}
+
+func (c comparison) show(s *console.Console) error {
+	header, rows := c.table()
+	switch s.Format {
+	case "json":
+		return s.JSON(c)
+	case "csv":
+		records := [][]string{
+			{
+				"epsilon",
+				"n",
+				"local",
+				"local_stddev",
+				"shuffled",
+				"shuffled_epsilon",
+				"shuffled_stddev",
+				"central_stddev",
+			},
+		}
+		for _, r := range c.rows {
+			record := []string{
+				r.epsilon.String(),
+				fmt.Sprint(r.n),
+				r.local.Params().Mechanism,
+				render.CSVFloat(&r.localError),
+				"",
+				"",
+				"",
+				render.CSVFloat(&r.centralError),
+			}
+			if r.shuffled != nil {
+				record[4], record[5], record[6] = r.shuffled.Params().Mechanism, r.before.String(), render.CSVFloat(
+					&r.shuffledError,
+				)
+			}
+			records = append(records, record)
+		}
+		return s.CSV(records)
+	}
+	single := len(c.rows) == 1
+	if s.Format == "markdown" {
+		right := []bool{true, true, false, true, false, true, true, true}
+		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(c.words()))
+		if single {
+			header, rows := c.rows[0].choices()
+			s.Print("\n%s", render.MarkdownTable(header, []bool{false, true, true}, rows))
+		}
+		return nil
+	}
+	s.Print("%s\n", grid(header, rows, true, true, false, true, false, true, true, true))
+	if single {
+		header, rows := c.rows[0].choices()
+		s.Print("%s\n", grid(header, rows, false, true, true))
+	}
+	s.Print("%s\n", c.words())
+	return nil
+}
+
+// grid returns a table as text.
+func grid(header []string, rows [][]string, right ...bool) string {
+	g := render.Grid{Right: right}
+	g.Add(header...)
+	for _, r := range rows {
+		g.Add(r...)
+	}
+	return g.Text("  ")
+}
+
+// draw draws the errors of counts against the number of people.
+func (c comparison) draw(file string) error {
+	l := plot.Lines{
+		Title: "Error of a count, without and with trust",
+		X:     "log₁₀ of the number of people",
+		Y:     "standard deviation of a count",
+		Caption: fmt.Sprintf(
+			"%d values, change-one neighbours; δ = %s for shuffled reports.",
+			c.k,
+			render.Given(c.delta.Rat()),
+		),
+	}
+	lines := map[string]int{}
+	add := func(name string, n int64, y float64) {
+		i, ok := lines[name]
+		if !ok {
+			i = len(l.Lines)
+			lines[name], l.Lines = i, append(l.Lines, plot.Line{Name: name})
+		}
+		l.Lines[i].Points = append(l.Lines[i].Points, plot.Point{X: math.Log10(float64(n)), Y: y})
+	}
+	for _, r := range c.rows {
+		at := ", ε = " + render.Given(r.epsilon.Rat())
+		add("local"+at, r.n, r.localError)
+		if r.shuffled != nil {
+			add("shuffled"+at, r.n, r.shuffledError)
+		}
+		add("central"+at, r.n, r.centralError)
+	}
+	if len(l.Lines) > plot.MaxSeries {
+		return console.Usage("--plot draws at most %d lines: choose at most two --epsilon", plot.MaxSeries)
+	}
+	return console.DrawFile(file, plot.WriteLines, l, "")
+}
+
+type (
+	comparisonJSON struct {
+		Values uint64          `json:"values"`
+		Delta  json.RawMessage `json:"delta"`
+		Rows   []comparedJSON  `json:"rows"`
+	}
+	comparedJSON struct {
+		Epsilon  json.RawMessage `json:"epsilon"`
+		N        int64           `json:"n"`
+		Local    modelJSON       `json:"local"`
+		Shuffled *modelJSON      `json:"shuffled"`
+		Central  modelJSON       `json:"central"`
+		Choices  []choiceJSON    `json:"choices"`
+	}
+	modelJSON struct {
+		Mechanism string          `json:"mechanism,omitempty"`
+		Epsilon   json.RawMessage `json:"report_epsilon,omitempty"`
+		Bits      int             `json:"bits,omitempty"`
+		Stddev    json.RawMessage `json:"stddev"`
+	}
+	choiceJSON struct {
+		Mechanism string          `json:"mechanism"`
+		Bits      int             `json:"bits"`
+		Variance  json.RawMessage `json:"variance"`
+		Refused   *string         `json:"refused"`
+	}
+)
+
+// MarshalJSON implements json.Marshaler.
+func (c comparison) MarshalJSON() ([]byte, error) {
+	out := comparisonJSON{c.k, json.RawMessage(render.JSONRat(c.delta.Rat())), nil}
+	model := func(o *local.Oracle, stddev float64) modelJSON {
+		p := o.Params()
+		return modelJSON{p.Mechanism, json.RawMessage(render.JSONRat(p.Epsilon.Rat())), o.Bits(), number(stddev)}
+	}
+	for _, r := range c.rows {
+		row := comparedJSON{
+			Epsilon: json.RawMessage(render.JSONRat(r.epsilon.Rat())), N: r.n,
+			Local: model(r.local, r.localError), Central: modelJSON{Stddev: number(r.centralError)},
+		}
+		if r.shuffled != nil {
+			m := model(r.shuffled, r.shuffledError)
+			row.Shuffled = &m
+		}
+		for _, x := range r.candidates {
+			choice := choiceJSON{x.Mechanism, x.Bits, number(x.Variance), nil}
+			if x.Refused != "" {
+				choice.Refused = &x.Refused
+			}
+			row.Choices = append(row.Choices, choice)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return json.Marshal(out)
+}

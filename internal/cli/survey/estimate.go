@@ -1,0 +1,231 @@
+package survey
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/local"
+)
+
+// estimated is the result of `dither local estimate`.
+type estimated struct {
+	tally      *local.Tally
+	header     local.Header
+	domain     domain
+	estimates  []local.Estimate
+	confidence string
+	consistent bool
+}
+
+// estimate estimates the number of people with each value, from a file of reports.
+func estimate(s *console.Console, o *options) error {
+	confidence, err := confidenceOf(o.confidence)
+	if err != nil {
+		return err
+	}
+	e := estimated{confidence: o.confidence, consistent: o.consistent}
+	if o.domain != "" {
+		if e.domain, err = domainOf(o.domain); err != nil {
+			return err
+		}
+	}
+	in := s.Stdin
+	if o.in != "-" {
+		file, err := os.Open(o.in)
+		if err != nil {
+			return console.Usage("%v", err)
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		in = file
+	}
+	if err := e.read(in, o); err != nil {
+		return err
+	}
+	if e.estimates, err = e.tally.Estimate(confidence); err != nil {
+		return err
+	}
+	if o.consistent {
+		if e.estimates, err = e.tally.Consistent(e.estimates); err != nil {
+			return err
+		}
+	}
+	return e.show(s)
+}
+
+// read reads the reports, and compares their header with the flags that are given.
+func (e *estimated) read(in io.Reader, o *options) (err error) {
+	e.tally, err = local.ReadTally(in, func(h local.Header) error {
+		e.header = h
+		switch {
+		case o.mechanism != "" && o.mechanism != h.Mechanism:
+			return console.Usage("the reports are of %s, not of --mechanism %s", h.Mechanism, o.mechanism)
+		case o.domain == "" && h.Domain != "":
+			return console.Usage("--domain is missing: the reports are about the values of a file")
+		case o.domain == "":
+			e.domain = domain{k: h.Values}
+		case h.Values != e.domain.k:
+			return console.Usage("the reports are about %d values, but --domain has %d", h.Values, e.domain.k)
+		case h.Domain != e.domain.digest:
+			return console.Usage("the reports are about other values than those of --domain, or about their numbers")
+		}
+		if o.epsilon != "" {
+			given, err := console.EpsilonFlag(o.epsilon)
+			if err != nil {
+				return err
+			}
+			if given.Cmp(h.Epsilon) != 0 {
+				return console.Usage("the reports have ε = %s, not --epsilon %s", h.Epsilon, o.epsilon)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, local.ErrFile) {
+		return console.Usage("%s: %s", inputName(o.in), strings.TrimPrefix(err.Error(), local.ErrFile.Error()+": "))
+	}
+	return err
+}
+
+// confidenceOf parses a confidence above 0 and below 1.
+func confidenceOf(text string) (float64, error) {
+	r, err := console.NumberFlag("confidence", text)
+	if err != nil {
+		return 0, err
+	}
+	c, _ := r.Float64()
+	if r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 || !(c > 0 && c < 1) {
+		return 0, console.Usage("--confidence must be above 0 and below 1")
+	}
+	return c, nil
+}
+
+// mostRows is the largest number of values of a table for people. Other formats have all values.
+const mostRows = 50
+
+func (e estimated) show(s *console.Console) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(e)
+	case "csv":
+		records := [][]string{{"value", "estimate", "stddev", "low", "high"}}
+		for _, v := range e.estimates {
+			records = append(records, []string{
+				e.domain.name(v.Value), render.CSVFloat(&v.Count), render.CSVFloat(&v.Stddev),
+				render.CSVFloat(&v.Low), render.CSVFloat(&v.High),
+			})
+		}
+		return s.CSV(records)
+	}
+	header := []string{"value", "people", "from", "to", "share"}
+	n := float64(e.tally.Reports())
+	var rows [][]string
+	for _, v := range e.estimates[:min(len(e.estimates), mostRows)] {
+		places := 0
+		half := (v.High - v.Low) / 2
+		if half > 0 {
+			places = render.Decimals(half)
+		}
+		share := "–"
+		if n > 0 {
+			share = strconv.FormatFloat(100*v.Count/n, 'f', min(render.Decimals(100*half/n), 6), 64) + " %"
+		}
+		rows = append(rows, []string{
+			e.domain.name(
+				v.Value,
+			),
+			render.Fixed(v.Count, places),
+			render.Fixed(v.Low, places),
+			render.Fixed(v.High, places),
+			share,
+		})
+	}
+	right := []bool{false, true, true, true, true}
+	if s.Format == "markdown" {
+		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(e.words()))
+		return nil
+	}
+	g := render.Grid{Right: right}
+	g.Add(header...)
+	for _, r := range rows {
+		g.Add(r...)
+	}
+	s.Print("%s\n%s\n", g.Text("  "), e.words())
+	return nil
+}
+
+// words explains the estimates.
+func (e estimated) words() string {
+	text := ""
+	if hidden := len(e.estimates) - mostRows; hidden > 0 {
+		text = fmt.Sprintf(
+			"The table has the first %d of %d values: --format csv and json have all.\n",
+			mostRows,
+			len(e.estimates),
+		)
+	}
+	promise := "ε = " + e.header.Epsilon.String()
+	if e.header.Mechanism == "coin" {
+		promise = "ε = ln 3"
+	}
+	oracle, err := local.New(e.header.Params)
+	weight := "?"
+	if err == nil { // the reports were read with this oracle
+		weight = render.TwoDigits(math.Ceil(10*oracle.Weight()) / 10)
+	}
+	text += fmt.Sprintf(
+		"%s by %s; each is private by itself, with %s.\n"+
+			"The %s intervals cover the randomness of the reports, not a sampling of their senders.\n"+
+			"One false report changes an estimate by at most %s.",
+		render.Plural(
+			int(e.tally.Reports()),
+			"report",
+		),
+		e.header.Mechanism,
+		promise,
+		render.Percent(e.confidence),
+		weight,
+	)
+	if e.consistent {
+		text += "\nThe counts are moved to the nearest ones that are not negative and sum up to n. So rare values are\n" +
+			"overestimated."
+	}
+	return text
+}
+
+type estimateJSON struct {
+	N      int64               `json:"n"`
+	Values []estimateValueJSON `json:"values"`
+}
+
+type estimateValueJSON struct {
+	Value    string          `json:"value"`
+	Estimate json.RawMessage `json:"estimate"`
+	Stddev   json.RawMessage `json:"stddev"`
+	Low      json.RawMessage `json:"low"`
+	High     json.RawMessage `json:"high"`
+}
+
+func number(x float64) json.RawMessage { return json.RawMessage(render.JSONFloat(x)) }
+
+// MarshalJSON implements json.Marshaler.
+func (e estimated) MarshalJSON() ([]byte, error) {
+	out := estimateJSON{N: e.tally.Reports(), Values: make([]estimateValueJSON, len(e.estimates))}
+	for i, v := range e.estimates {
+		out.Values[i] = estimateValueJSON{
+			e.domain.name(v.Value),
+			number(v.Count),
+			number(v.Stddev),
+			number(v.Low),
+			number(v.High),
+		}
+	}
+	return json.Marshal(out)
+}

@@ -1,0 +1,269 @@
+// Package survey contains the commands of the local model, in which people randomize their own values.
+package survey
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/nearest"
+	"dither/local"
+	"dither/privacy"
+)
+
+// Local is the command `dither local`.
+var Local = console.Verb{
+	Name:  "local",
+	Args:  "randomize | estimate | variance | compare | simulate",
+	About: "let people randomize their own values, and estimate from their reports, without a trusted curator",
+	Run:   runLocal,
+	More:  func(*console.Console) string { return localHelp() },
+}
+
+// options are the values of the flags of all subcommands.
+type options struct {
+	mechanism, epsilon, domain, in, out, seed string // of most
+	k, n, frequency                           string // variance
+	delta, bits, plot                         string // compare
+	confidence, runs, shape                   string // estimate, simulate
+	consistent                                bool
+}
+
+// task is a subcommand with its flags besides --format.
+type task struct {
+	name    string
+	formats []string
+	flags   []string
+	run     func(*console.Console, *options) error
+}
+
+func tasks() []task {
+	return []task{
+		{
+			"randomize",
+			[]string{"table", "json"},
+			[]string{"mechanism", "epsilon", "domain", "seed", "in", "out"},
+			randomize,
+		},
+		{
+			"estimate", console.AnyFormat,
+			[]string{"mechanism", "epsilon", "domain", "seed", "in", "confidence", "consistent"},
+			estimate,
+		},
+		{"variance", []string{"table", "json"}, []string{"mechanism", "k", "epsilon", "n", "frequency"}, variance},
+		{
+			"compare",
+			[]string{"table", "json", "csv", "markdown"},
+			[]string{"k", "epsilon", "n", "delta", "bits", "plot"},
+			compare,
+		},
+		{
+			"simulate",
+			[]string{"table", "json", "csv", "markdown"},
+			[]string{"mechanism", "k", "epsilon", "n", "runs", "shape", "confidence"},
+			simulate,
+		},
+	}
+}
+
+// declare declares the named flags.
+func (o *options) declare(s *console.Console, formats, names []string) {
+	s.FormatFlag(formats...)
+	for _, name := range names {
+		switch name {
+		case "mechanism":
+			s.Flag(
+				&o.mechanism,
+				name,
+				"NAME",
+				"the randomizer, or best (see below); simulate takes a list with commas",
+			)
+		case "epsilon":
+			s.Flag(&o.epsilon, name, "E", "the ε of one report; compare takes a list with commas (default there 1)")
+		case "domain":
+			s.Flag(
+				&o.domain,
+				name,
+				"FILE|K",
+				"the values: a FILE with one on each line, or K for the numbers 0 to K − 1",
+			)
+		case "in":
+			s.Flag(
+				&o.in,
+				name,
+				"FILE|-",
+				"the file with one value or report on each line; - is standard input (default -)",
+			)
+		case "out":
+			s.Flag(&o.out, name, "FILE|-", "the file for the reports; - is standard output (default -)")
+		case "seed":
+			s.Flag(
+				&o.seed,
+				name,
+				"S",
+				"selects the public hash functions of flh, cms and hcms (default 0); it protects nobody",
+			)
+		case "k":
+			s.Flag(&o.k, name, "K", "the number of values")
+		case "n":
+			s.Flag(&o.n, name, "N", "the number of people; compare takes a list with commas")
+		case "frequency":
+			s.Flag(&o.frequency, name, "F", "the share of people who have the value (default 0)")
+		case "confidence":
+			s.ConfidenceFlag(&o.confidence)
+		case "consistent":
+			s.Flag(
+				&o.consistent,
+				name,
+				"",
+				"move the estimates to the nearest counts that are not negative and sum up to n",
+			)
+		case "delta":
+			s.Flag(&o.delta, name, "D", "the δ of shuffled reports (default 1e-6)")
+		case "bits":
+			s.Flag(&o.bits, name, "B", "the largest size of a report (default: any)")
+		case "plot":
+			s.Flag(&o.plot, name, "FILE", "draw the errors against n as FILE.svg or FILE.png")
+		case "runs":
+			s.Flag(&o.runs, name, "R", "the number of simulated surveys (default 10)")
+		case "shape":
+			s.Flag(&o.shape, name, "SHAPE", "the made-up frequencies: zipf (1/rank), uniform or one (default zipf)")
+		}
+	}
+}
+
+// runLocal runs a subcommand. It reads no home and spends nothing.
+func runLocal(s *console.Console, args []string) error {
+	var names []string
+	for _, t := range tasks() {
+		names = append(names, t.name)
+	}
+	o := &options{
+		confidence: "0.95",
+		runs:       "10",
+		shape:      "zipf",
+		frequency:  "0",
+		delta:      "1e-6",
+		seed:       "0",
+		in:         "-",
+		out:        "-",
+	}
+	return s.Kinds("local", names, args,
+		func(kind int) {
+			if kind >= 0 {
+				o.declare(s, tasks()[kind].formats, tasks()[kind].flags)
+				return
+			}
+			var all []string
+			for _, t := range tasks() {
+				for _, f := range t.flags {
+					if !strings.Contains(" "+strings.Join(all, " ")+" ", " "+f+" ") {
+						all = append(all, f)
+					}
+				}
+			}
+			o.declare(s, console.AnyFormat, all)
+		},
+		func(kind int) error { return localError(tasks()[kind].run(s, o)) })
+}
+
+// localError turns the library's errors about arguments and files into usage errors.
+func localError(err error) error {
+	for _, named := range []error{local.ErrParameter, local.ErrFile, local.ErrWork, local.ErrValue} {
+		if errors.Is(err, named) && !errors.Is(err, console.ErrUsage) {
+			return console.Usage("%s", strings.Replace(err.Error(), named.Error()+": ", "", 1))
+		}
+	}
+	return err
+}
+
+// oracleOf returns the oracle of the flags --mechanism and --epsilon for k values. For "best", it chooses for n
+// reports,
+// and says its choice on stderr.
+func (o *options) oracleOf(s *console.Console, mechanism string, k uint64, n int64) (*local.Oracle, error) {
+	e, err := o.epsilonOf(mechanism)
+	if err != nil {
+		return nil, err
+	}
+	if mechanism == "best" {
+		best, _, err := local.Choose(k, e, n, 0)
+		if err != nil {
+			return nil, err
+		}
+		name := best.Params().Mechanism
+		s.Note("best for %s values, ε = %s and %s reports: %s (%s), %s a report\n", render.ShortInt(int64(k)), e,
+			render.ShortInt(n), name, local.About(name), render.Plural(best.Bits(), "bit"))
+		return best, nil
+	}
+	if err := known(mechanism); err != nil {
+		return nil, err
+	}
+	seed, err := console.WholeFlag("seed", o.seed, 0, 1<<62)
+	if err != nil {
+		return nil, err
+	}
+	return local.New(local.Params{Mechanism: mechanism, Values: k, Epsilon: e, Seed: uint64(seed)})
+}
+
+// epsilonOf parses --epsilon, which "coin" does not need.
+func (o *options) epsilonOf(mechanism string) (e privacy.Epsilon, err error) {
+	if mechanism == "coin" {
+		if o.epsilon != "" {
+			return e, console.Usage("coin has ε = ln 3: leave --epsilon out")
+		}
+		return e, nil
+	}
+	if o.epsilon == "" {
+		return e, console.Usage("--epsilon is missing: the ε of one report, such as --epsilon 1")
+	}
+	return console.EpsilonFlag(o.epsilon)
+}
+
+// known returns an error unless there is a mechanism of this name.
+func known(mechanism string) error {
+	switch {
+	case mechanism == "":
+		return console.Usage("--mechanism is missing: %s", strings.Join(local.Mechanisms(), ", "))
+	case local.About(mechanism) == "":
+		return console.Usage("there is no mechanism %q%s", mechanism,
+			console.DidYouMean(nearest.Name(mechanism, local.Mechanisms())))
+	}
+	return nil
+}
+
+// peopleOf parses a number of people.
+func peopleOf(text string) (int64, error) {
+	if text == "" {
+		return 0, console.Usage("--n is missing: the number of people")
+	}
+	return console.WholeFlag("n", text, 1, local.MostReports)
+}
+
+// valuesOf parses --k.
+func (o *options) valuesOf() (uint64, error) {
+	if o.k == "" {
+		return 0, console.Usage("--k is missing: the number of values")
+	}
+	k, err := console.WholeFlag("k", o.k, 2, local.MaxHashedValues)
+	return uint64(k), err
+}
+
+func localHelp() string {
+	var g render.Grid
+	for _, name := range local.Mechanisms() {
+		g.Add("  "+name, local.About(name))
+	}
+	return fmt.Sprintf(`
+Each person sends a report, which is ε-differentially private by itself. randomize makes the reports of a column,
+estimate counts from them, variance and simulate state the error, and compare sets it beside that of a trusted curator.
+
+Mechanisms, or best for the one with the least error:
+
+%s
+  dither local randomize --mechanism krr --epsilon 1 --domain colours.txt --in answers.txt --out reports.txt
+  dither local estimate --mechanism krr --epsilon 1 --domain colours.txt --in reports.txt
+  dither local compare --k 10 --epsilon 0.5,1,2 --n 1e4,1e6
+`, g.Text("   "))
+}

@@ -1,0 +1,117 @@
+package survey
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/parallel"
+	"dither/local"
+)
+
+// randomize writes a report about each value of a column.
+func randomize(s *console.Console, o *options) error {
+	if o.mechanism != "best" {
+		if err := known(o.mechanism); err != nil {
+			return err
+		}
+	}
+	d, err := domainOf(o.domain)
+	if err != nil {
+		return err
+	}
+	var values []uint64
+	err = eachLine(o.in, s.Stdin, func(number int, line string) error {
+		v, err := d.value(line)
+		if err != nil {
+			return console.Usage(
+				"%s: line %d: %s",
+				inputName(o.in),
+				number,
+				strings.TrimPrefix(err.Error(), "usage: "),
+			)
+		}
+		values = append(values, v)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		return console.Usage("%s has no values", inputName(o.in))
+	}
+	oracle, err := o.oracleOf(s, o.mechanism, d.k, int64(len(values)))
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error { return writeReports(w, oracle, d, values) }
+	if o.out == "-" {
+		if s.Format == "json" {
+			return console.Usage("--format json needs --out FILE, because the reports go to standard output")
+		}
+		return write(s.Stdout)
+	}
+	if err := console.ReplaceFile(o.out, write); err != nil {
+		return err
+	}
+	p := oracle.Params()
+	if s.Format == "json" {
+		return s.JSON(
+			randomizedJSON{p.Mechanism, json.RawMessage(render.JSONRat(p.Epsilon.Rat())), len(values), oracle.Bits()},
+		)
+	}
+	s.Print(
+		"%s of %s by %s (%s), %s each, in %s\n",
+		render.Plural(len(values), "report"),
+		render.ShortInt(
+			int64(d.k),
+		)+" values",
+		p.Mechanism,
+		local.About(p.Mechanism),
+		render.Plural(oracle.Bits(), "bit"),
+		o.out,
+	)
+	return nil
+}
+
+type randomizedJSON struct {
+	Mechanism string          `json:"mechanism"`
+	Epsilon   json.RawMessage `json:"epsilon"`
+	Reports   int             `json:"reports"`
+	Bits      int             `json:"bits"`
+}
+
+// batch is the number of reports that are made at a time.
+const batch = 1 << 12
+
+// writeReports writes a file of reports, which are made on all processors.
+func writeReports(w io.Writer, oracle *local.Oracle, d domain, values []uint64) error {
+	out, err := local.NewWriter(w, local.Header{Params: oracle.Params(), Domain: d.digest})
+	if err != nil {
+		return err
+	}
+	const batches = 8
+	for len(values) > 0 {
+		now := values[:min(batch*batches, len(values))]
+		values = values[len(now):]
+		var reports [batches][][]byte
+		var errs [batches]error
+		parallel.Each((len(now)+batch-1)/batch, func(i int) {
+			reports[i], errs[i] = oracle.RandomizeAll(now[i*batch : min((i+1)*batch, len(now))])
+		})
+		if err := errors.Join(errs[:]...); err != nil {
+			return err
+		}
+		for _, part := range reports {
+			for _, r := range part {
+				if err := out.Write(r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return out.Flush()
+}
