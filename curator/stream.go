@@ -24,7 +24,7 @@ type StreamDeclaration struct {
 	// unit is a column, in groups with known keys.
 	SQL       string
 	Every     string // the length of a period: hour, day or week; "" means day
-	From      string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339
+	From      string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339; "" means today
 	Periods   int    // the number of periods
 	Rows      int64  // the most rows of one unit that count over the whole horizon; 0 means 1
 	PerPeriod int64  // the most rows of one unit that count in one period; 0 means Rows
@@ -109,8 +109,8 @@ type StreamOptions struct {
 }
 
 // CreateStream reserves the price of a whole stream, and declares it. It releases nothing. A row counts in the period in
-// which it is first sealed. If the newest version of the table was sealed before the first period, its rows count in
-// no period, and CreateStream reads them for the stream's private file.
+// which it is first sealed after the creation. The rows of the newest version of the table count in no period, and
+// CreateStream reads them for the stream's private file.
 func (c *Owner) CreateStream(ctx context.Context, d StreamDeclaration) (*StreamReport, error) {
 	if d.Matrix != nil { // a stream whose counts cannot be computed from its releases is not paid
 		if _, err := c.ExplainStream(d, StreamOptions{}); err != nil {
@@ -168,7 +168,7 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 		terms.Every = "day"
 	}
 	var err error
-	switch terms.From, err = streamStart(d.From); {
+	switch terms.From, err = streamStart(d.From, c.kernel.Now()); {
 	case !streamName(d.Name):
 		return nil, usage("such as daily_visits",
 			"a stream's name has 1 to 63 small letters, digits and underscores, and begins with a letter")
@@ -176,10 +176,13 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 		return nil, usage("give the stream another name", "there is a table %q", d.Name)
 	case terms.Length() == 0:
 		return nil, usage("", "a period is an hour, a day or a week, not %q", d.Every)
-	case err != nil:
+	case err != nil || terms.From.Year() < 1 || terms.From.Year() > lastYear:
 		return nil, usage("such as 2026-12-01, or 2026-12-01T06:00:00Z", "the first period must begin at a date")
 	case d.Periods < 1 || d.Periods > stream.MaxPeriods:
 		return nil, usage("", "the number of periods must be from 1 to %d, not %d", stream.MaxPeriods, d.Periods)
+	case terms.PeriodAt(c.kernel.Now()) > d.Periods:
+		return nil, usage("begin the stream later", "all periods of the stream are over: the last one ended at %s",
+			terms.Begins(d.Periods+1).Format(time.RFC3339))
 	case d.Rows < 0:
 		return nil, usage("leave it out for 1", "the number of rows of a unit must be at least 1")
 	case d.PerPeriod < 0 || d.PerPeriod > terms.Rows:
@@ -283,8 +286,15 @@ func streamDecay(text string) (string, error) {
 	return strings.TrimRight(r.FloatString(9), "0"), nil
 }
 
-// streamStart parses the beginning of the first period.
-func streamStart(text string) (time.Time, error) {
+// lastYear is the last year in which a stream can begin. All of its periods begin before the year 10,000, so that their
+// times have four digits for the year.
+const lastYear = 9900
+
+// streamStart parses the beginning of the first period: the beginning of the present day if there is none.
+func streamStart(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return now.UTC().Truncate(24 * time.Hour), nil
+	}
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		return t, nil
 	}

@@ -26,8 +26,10 @@ func (c *Session) reported(r *release.ContinualRecord, o StreamOptions) (*Stream
 	if o.Window != 0 {
 		out.Window = o.Window
 	}
-	if err := m.Check(out.Window); err != nil {
-		return nil, &Error{Code: CodeUsage, Message: err.Error()}
+	if out.Window < 1 || out.Window > m.Periods {
+		return nil, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("a window must have from 1 to %d periods, not %d", m.Periods, out.Window),
+		}
 	}
 	out.Confidence = o.Confidence
 	if out.Remaining, err = c.remains(&release.Released{Replayed: true}); err != nil {

@@ -659,3 +659,57 @@ func TestStreamsEnd(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
+
+// TestStreamsBeginWithTheNewestVersion: the rows of the version that is the newest at the creation of a stream never count,
+// whether that version was sealed before the first period or in it, and it closes no period. The time of such a version
+// depends on rows: a sealing makes none if the source has not changed. If a row of one unit could decide whether there is a
+// version in the first period, it could decide whether all rows count.
+func TestStreamsBeginWithTheNewestVersion(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	h := newStreamHome(t)
+	h.from = time.Now().UTC().Truncate(time.Second).Add(time.Second) // after the first version
+	time.Sleep(time.Until(h.from))
+	if r, err := h.owner.Seal(t.Context(), "visits", SealOptions{}); err != nil || !r.Unchanged {
+		t.Fatal(r, err) // a stream that is created now begins with a version from before its first period
+	}
+	h.clock.set(h.from.Add(time.Minute))
+	h.create()
+	d := h.declaration()
+	d.Name = "changed"
+	h.seal("1,1,north", "1,2,south", "2,3,north", "9,9,north") // and now with a version in it
+	if _, err := h.owner.CreateStream(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.owner.AdvanceStream(t.Context(), "changed", 0, StreamOptions{}); codeOf(err) != CodeUsage ||
+		!strings.Contains(err.Error(), "no period can be closed now") {
+		t.Errorf("closed by the version that was there at the creation: %v", err)
+	}
+	h.clock.set(h.from.Add(25 * time.Hour))
+	r, err := h.owner.AdvanceStream(t.Context(), "changed", 0, StreamOptions{})
+	if err != nil || roundedCounts(t, r) != "0/0" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := h.counts(); got != "1/0" {
+		t.Errorf("rows since the creation: %s", got)
+	}
+}
+
+// TestStreamsBeginToday: without a date, the first period begins with the present day. A stream whose periods are all over is
+// refused, free.
+func TestStreamsBeginToday(t *testing.T) {
+	h := newStreamHome(t)
+	d := h.declaration()
+	d.From = ""
+	h.clock.set(h.from.Truncate(24 * time.Hour).Add(30 * time.Hour))
+	r, err := h.owner.ExplainStream(d, StreamOptions{})
+	if want := h.from.Truncate(24 * time.Hour).Add(24 * time.Hour); err != nil || !r.From.Equal(want) {
+		t.Errorf("%+v, %v, want %s", r, err, want)
+	}
+	d.From, d.Periods = h.from.Add(-50*time.Hour).Format(time.RFC3339), 2
+	if _, err := h.owner.CreateStream(t.Context(), d); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "are over") {
+		t.Error(err)
+	}
+	if b, err := h.owner.Budget(); err != nil || b.Spent.Rho != "0" {
+		t.Errorf("%+v, %v", b.Spent, err)
+	}
+}

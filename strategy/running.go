@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -78,7 +79,7 @@ type FactorChoice struct {
 	Candidates []Candidate
 	Chosen     *Factorization
 	// Bound is a certified lower bound on the largest standard deviation of a sum, for every matrix that is measured
-	// with Gaussian noise, triangular or not. It is low if PerPeriod is below Rows: it assumes PerPeriod rows of a unit.
+	// with Gaussian noise, triangular or not. It is low if PerPeriod is below Rows.
 	Bound float64
 }
 
@@ -93,8 +94,10 @@ const (
 	leastGain = 0.005
 )
 
-// Factorize compares factorizations for a stream's sums, by their largest expected error: the identity, the square root of the workload [Fichtenberger, Henzinger & Upadhyay 2023], and the factorization of least
-// maximum error among all matrices, if the stream is short enough to compute it.
+// Factorize compares factorizations for a stream's sums, by their largest expected error: the identity, the square root of
+// the workload [Fichtenberger, Henzinger & Upadhyay 2023], and the factorization of least maximum error among all matrices,
+// if the stream is short enough to compute it. If the rows of a unit cannot all arrive in one step, it also compares banded
+// square roots and smaller powers of fading sums.
 //
 // With W the workload and X = CᵀC, the problem is min max_t (W·X⁻¹·Wᵀ)_tt with X_jj ≤ 1. The largest of several numbers is
 // at least every weighted mean of them. So for weights z > 0 on the sums and y > 0 on the steps, the duality of [Optimal]
@@ -143,14 +146,23 @@ func Factorize(r Running, l Limits) (*FactorChoice, error) {
 	if err := add(r.toeplitz("square root", seriesRoot(r.weights))); err != nil {
 		return nil, err
 	}
+	if l.apart() {
+		further, err := r.apart(l)
+		for _, f := range further {
+			err = errors.Join(err, add(f, nil))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	short := r
 	if most := r.most(); n > most {
 		short.weights = r.weights[:most]
 	}
 	y, bound := short.ascend()
 	c.Bound = math.Sqrt(bound)
-	if l.PerPeriod > 0 && l.PerPeriod < l.Rows {
-		c.Bound *= float64(l.PerPeriod) / float64(l.Rows)
+	if l.apart() {
+		c.Bound = short.boundApart(c.Bound, l)
 	}
 	if len(short.weights) == n && c.Chosen.Maximum > c.Bound*(1+leastGain) {
 		x, err := factor(gramOf(r.roots(reversed(y)).full(y), y))

@@ -77,6 +77,9 @@ type Labels struct {
 // lengths holds the lengths of periods, by the word that declares them.
 var lengths = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
 
+// Now returns the time by the kernel's clock, which decides what period it is.
+func (k *Kernel) Now() time.Time { return k.clock.Now() }
+
 // Length returns the length of a period; 0 if Every is none of the known words.
 func (t ContinualTerms) Length() time.Duration { return lengths[t.Every] }
 
@@ -210,8 +213,8 @@ func (c *Continual) locked(ctx context.Context) (r *ContinualRecord, done func()
 	return r, done, nil
 }
 
-// Create pays for the stream. If the newest version was sealed before the first period, its rows have arrived already:
-// Create notes them in the stream's private file, and they count in no period. It releases nothing.
+// Create pays for the stream. The rows of the newest version have arrived already: Create notes them in the stream's private
+// file, and they count in no period. It releases nothing.
 func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 	k := c.kernel
 	r, done, err := c.locked(ctx)
@@ -247,7 +250,7 @@ func (c *Continual) Create(ctx context.Context) (*ContinualRecord, error) {
 	}
 	if err == nil {
 		crashPoint("stream begun")
-		err = c.begin(ctx, r, rows, c.look.tables[0].Number, c.look.tables[0].Sealed)
+		err = c.begin(ctx, r, rows, c.look.tables[0].Number)
 	}
 	if err != nil {
 		// the reservation stays open: the first advance writes the private file
@@ -291,15 +294,14 @@ func (c *Continual) start(r *ContinualRecord) error {
 }
 
 // begin writes the first complete private file of a stream. It notes the rows of the version that was the newest when the
-// stream was created, if that was sealed before the first period.
-func (c *Continual) begin(ctx context.Context, r *ContinualRecord, rows reader, number int, sealed time.Time) error {
-	h, arrived := firstHeader(r), noArrivals
-	if c.terms.PeriodAt(sealed) < 1 {
-		h.Version = number
-		var err error
-		if arrived, err = c.arrivals(ctx, rows, h.Salt); err != nil {
-			return err
-		}
+// stream was created. It does so whenever that version was sealed: its time depends on rows, because a table without a stream
+// gets a version only if its source has changed.
+func (c *Continual) begin(ctx context.Context, r *ContinualRecord, rows reader, number int) error {
+	h := firstHeader(r)
+	h.Version = number
+	arrived, err := c.arrivals(ctx, rows, h.Salt)
+	if err != nil {
+		return err
 	}
 	file, err := c.kernel.writeState(r, func(to stateFile) error { return c.noisy.Begin(h, arrived, to) })
 	if err != nil {

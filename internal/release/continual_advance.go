@@ -143,7 +143,7 @@ func (c *Continual) late(ctx context.Context, r *ContinualRecord) error {
 		return err
 	}
 	defer held()
-	return c.begin(ctx, r, c.kernel.reader(look), now.Number, now.Sealed)
+	return c.begin(ctx, r, c.kernel.reader(look), now.Number)
 }
 
 // sealedAs returns the digest that the ledger recorded for a version of a table.

@@ -1,12 +1,10 @@
 package stream
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 
 	"dither/internal/exact"
-	"dither/mechanism"
 )
 
 // Estimates computes counts, running totals and windows from the releases of a [Continual]. Only released values and
@@ -173,12 +171,4 @@ func (e *Estimates) sumSquares(width int) []float64 {
 		out[k] = math.Nextafter(math.Sqrt(variance), math.Inf(1))
 	}
 	return out
-}
-
-// Check returns an error unless the width of a window fits the stream.
-func (m Continual) Check(width int) error {
-	if width < 1 || width > m.Periods {
-		return fmt.Errorf("%w: a window must have from 1 to %d periods, not %d", mechanism.ErrParameter, m.Periods, width)
-	}
-	return nil
 }

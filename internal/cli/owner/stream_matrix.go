@@ -94,4 +94,7 @@ func showChoice(s *console.Console, r *curator.StreamReport) {
 	}
 	g.Add("no matrix has less than", "", fmt.Sprintf(" %.2f", r.Choice.Bound))
 	s.Print("%s", g.Ruled())
+	if r.PerPeriod > 0 {
+		s.Print("this bound is loose, because a unit's rows may arrive in several periods\n")
+	}
 }
