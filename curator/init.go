@@ -20,9 +20,9 @@ type InitOptions struct {
 	// server, or one sheet of a workbook.
 	Tables []string
 	Unit   string // the column that identifies a person, in each table that has it; "" if each row is a unit
-	// Delimiter and Null describe CSV files, in the policy's notation. "" is a comma for Delimiter, and an empty
-	// field for Null.
-	Delimiter, Null string
+	// Delimiter, Null and Encoding describe CSV files, in the policy's notation. "" is a comma for Delimiter, an empty
+	// field for Null, and UTF-8 (or UTF-16 with a byte order mark) for Encoding.
+	Delimiter, Null, Encoding string
 }
 
 // InitDraft makes a folder a home, as [Init] does. If the folder has no policy, it writes a draft: names and types

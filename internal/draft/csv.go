@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"dither/internal/csvtable"
 	"dither/internal/policy"
@@ -19,7 +20,9 @@ const separators = ",;\t|"
 // sketchCSV reads a header and guesses types from the first records, for a draft that the owner corrects. If the
 // owner chose no delimiter, it refuses a header that reads as one field but contains another separator. The draft
 // would have a single, meaningless column.
-func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, err error) {
+//
+// It also returns notes about fields that look like values in another spelling.
+func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, notes []string, err error) {
 	err = withCSV(src, func(header []string, next func() ([]string, error)) error {
 		if c := unsplit(header, src.Dialect); c != 0 && !chosen {
 			return &Error{
@@ -34,11 +37,15 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 		if err := checkHeader(src.File, header); err != nil {
 			return err
 		}
+		alike := make([]likeness, len(header))
 		full := func() ([]string, error) {
 			record, err := next()
 			for i, field := range record {
 				if field == src.Dialect.Null {
 					record[i] = "" // NULL gives no evidence of a type
+				}
+				if err == nil && i < len(alike) {
+					alike[i].see(record[i])
 				}
 			}
 			return record, err
@@ -46,9 +53,10 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 		for i, t := range policy.GuessTypes(header, full) {
 			columns = append(columns, policy.SketchColumn{Name: header[i], Type: t})
 		}
+		notes = spellingNotes(src.File, header, columns, alike)
 		return nil
 	})
-	return columns, err
+	return columns, notes, err
 }
 
 // withText calls do with a reader of a source's text, decompressed if needed.
@@ -129,6 +137,12 @@ func checkHeader(file string, header []string) error {
 	}
 	seen := map[string]int{}
 	for i, name := range header {
+		if !utf8.ValidString(name) {
+			return &Error{
+				Message: fmt.Sprintf("the header of %s: the name in field %d of %d is not valid UTF-8", file, i+1, len(header)),
+				Hint:    "if a program on Windows wrote the file, write --encoding windows-1252",
+			}
+		}
 		wrong := policy.CheckName(name)
 		if wrong == "" {
 			folded := strings.ToLower(name)

@@ -19,8 +19,8 @@ type Options struct {
 	// Tables are single tables, as name=source, or as name=source#table.
 	Tables []string
 	Unit   string // the column that identifies a person, in each table that has it; "" if each row is a unit
-	// Delimiter and Null describe CSV files, in the policy's notation. "" is the default.
-	Delimiter, Null string
+	// Delimiter, Null and Encoding describe CSV files, in the policy's notation. "" is the default.
+	Delimiter, Null, Encoding string
 }
 
 // Error is a request that cannot be met as it was written.

@@ -48,8 +48,8 @@ func sketchAll(ctx context.Context, home string, o Options) ([]policy.Sketch, []
 // check refuses options that no table takes, and tables of one name. It sets the unit of each table that has the column.
 func (s *sketching) check() error {
 	o := s.options
-	if len(s.tables) > 0 && !s.csv && (o.Delimiter != "" || o.Null != "") {
-		return &Error{Message: "a delimiter and a null text apply only to CSV files"}
+	if len(s.tables) > 0 && !s.csv && o.Delimiter+o.Null+o.Encoding != "" {
+		return &Error{Message: "a delimiter, a null text and an encoding apply only to CSV files"}
 	}
 	seen, found := map[string]bool{}, false
 	for i := range s.tables {
@@ -141,8 +141,9 @@ func (s *sketching) read(ctx context.Context, name, from string) error {
 		if err := s.options.dialect(&src); err != nil {
 			return err
 		}
-		columns, err := sketchCSV(src, s.options.Delimiter != "")
+		columns, looks, err := sketchCSV(src, s.options.Delimiter != "")
 		if err == nil {
+			s.notes = append(s.notes, looks...)
 			_ = withCSV(src, func(header []string, _ func() ([]string, error)) error {
 				if odd := oddHeader(src.File, header); odd != "" {
 					s.notes = append(s.notes, odd)
@@ -249,6 +250,16 @@ func formatOf(file string) policy.Format {
 // dialect copies the options for CSV files into a source.
 func (o Options) dialect(s *policy.Source) error {
 	s.Dialect.Null = o.Null
+	switch o.Encoding {
+	case "", policy.UTF8:
+	case policy.UTF16, policy.Windows1252:
+		s.Dialect.Spelling = &policy.Spelling{Encoding: o.Encoding}
+	default:
+		return &Error{
+			Message: fmt.Sprintf("unknown encoding %q", o.Encoding),
+			Hint:    "write --encoding utf-8, utf-16 or windows-1252, which contains ISO 8859-1",
+		}
+	}
 	if o.Delimiter != "" {
 		c, ok := policy.ParseDelimiter(o.Delimiter)
 		if !ok || c == s.Dialect.Quote {

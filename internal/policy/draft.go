@@ -182,6 +182,9 @@ func (s Sketch) writeSource(b *strings.Builder) {
 		fmt.Fprintf(b, "      quote: %s\n", scalar(string(d.Quote)))
 	}
 	fmt.Fprintf(b, "      null: %s   # an unquoted field with this text is empty\n", scalar(d.Null))
+	if d.Spelling != nil && d.Spelling.Encoding != "" {
+		fmt.Fprintf(b, "      encoding: %s\n", d.Spelling.Encoding)
+	}
 	if d.Gzip != usual.Gzip {
 		fmt.Fprintf(b, "      gzip: %t\n", d.Gzip)
 	}

@@ -12,8 +12,9 @@ import (
 
 // Init is the command `dither init`.
 var Init = console.Verb{
-	Name:  "init",
-	Args:  "DIR [--from SOURCE …] [--table NAME=SOURCE …] [--unit COLUMN] [--delimiter C] [--null TEXT]",
+	Name: "init",
+	Args: "DIR [--from SOURCE …] [--table NAME=SOURCE …] [--unit COLUMN] [--delimiter C] [--null TEXT] " +
+		"[--encoding NAME]",
 	About: "create a home: a ledger and a draft of its policy",
 	Run:   runInit,
 }
@@ -32,12 +33,15 @@ func runInit(s *console.Console, args []string) error {
 		"the delimiter between the fields of a CSV file: ';', '|', tab, … (default ',')")
 	s.Flag(&o.Null, "null", "TEXT", "the unquoted field of a CSV file that means NULL, such as NA (default: an "+
 		"empty field)")
+	s.Flag(&o.Encoding, "encoding", "NAME",
+		"the encoding of a CSV file: utf-8, utf-16 or windows-1252 (default: utf-8, or utf-16 after a byte order mark)")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err
 	}
-	if len(rest) > 1 || len(o.From)+len(o.Tables) == 0 && o.Unit+o.Delimiter+o.Null != "" {
-		return console.Usage("init DIR [--from SOURCE …] [--table NAME=SOURCE …] [--unit COLUMN] [--delimiter C] [--null TEXT]")
+	if len(rest) > 1 || len(o.From)+len(o.Tables) == 0 && o.Unit+o.Delimiter+o.Null+o.Encoding != "" {
+		return console.Usage("init DIR [--from SOURCE …] [--table NAME=SOURCE …] [--unit COLUMN] [--delimiter C] [--null TEXT] " +
+			"[--encoding NAME]")
 	}
 	if len(rest) == 1 {
 		s.Home = rest[0]
