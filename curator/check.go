@@ -14,7 +14,6 @@ import (
 	"dither/internal/release"
 	"dither/internal/seal"
 	"dither/internal/value"
-	"dither/privacy"
 )
 
 // CheckPolicy reads a home's policy file and describes to the owner what the policy allows and leaves undeclared.
@@ -26,8 +25,8 @@ func CheckPolicy(home string) ([]string, error) {
 	}
 	lines := []string{
 		fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
-			p.Population.Name, p.Population.Neighbours, budgetText(p), askedAt(p, p.Price.Default, true),
-			askedAt(p, p.Price.Minimum, true), askedAt(p, p.Price.Maximum, false)),
+			p.Population.Name, p.Population.Neighbours, budgetText(p), p.Budget.Asked(p.Price.Default, true),
+			p.Budget.Asked(p.Price.Minimum, true), p.Budget.Asked(p.Price.Maximum, false)),
 	}
 	if p.Budget.Loss.Within(p.Price.Maximum) {
 		lines = append(
@@ -89,16 +88,6 @@ func budgetText(p *policy.Policy) string {
 		return text
 	}
 	return fmt.Sprintf("ε = %s at δ = %s (%s)", b.Epsilon, b.Delta, text)
-}
-
-// askedAt returns a price as a question names it. Under a budget in ε and δ that is --epsilon, which costs ρ = ε²/2 and
-// is not the ε that the answer satisfies.
-func askedAt(p *policy.Policy, price privacy.Loss, up bool) string {
-	text := price.Short(up)
-	if _, pure := price.Pure(); pure || p.Budget.Epsilon.IsZero() {
-		return text
-	}
-	return fmt.Sprintf("--epsilon %s (%s)", price.Price(), text)
 }
 
 // isThere reports whether a source's file exists, or at least one file that matches its pattern.

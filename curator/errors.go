@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -322,6 +323,7 @@ func (c *Session) notReserved(err error) *Error {
 	e := c.public(err)
 	var exhausted *privacy.OverdrawError
 	if errors.As(err, &exhausted) {
+		e.Message = c.overdrawn(err, exhausted)
 		if most := c.largest(exhausted.Remaining); most != "0" {
 			e.Hint = "ask with --epsilon " + most + " or less; " + againFree
 		}
@@ -334,6 +336,20 @@ func (c *Session) notReserved(err error) *Error {
 		}
 	}
 	return e
+}
+
+// overdrawn words the refusal of a price as a question names it, with few digits.
+func (c *Session) overdrawn(err error, e *privacy.OverdrawError) string {
+	of, next := "the budget", ""
+	var limited *ledger.LimitError
+	if errors.As(err, &limited) {
+		of = limited.Of
+		if !limited.Next.IsZero() {
+			next = "; the next grant is on " + limited.Next.Format(time.DateOnly)
+		}
+	}
+	return fmt.Sprintf("%s is exhausted: the price is %s, but only %s of %s remains%s",
+		of, c.policy.Budget.Asked(e.Price, true), e.Remaining.Short(false), e.Budget.Short(false), next)
 }
 
 // givenUp returns the uniform error for a question that was cancelled after its reservation, whatever its outcome

@@ -6,8 +6,10 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"dither/audit"
+	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/release"
 	"dither/mechanism"
@@ -332,4 +334,44 @@ func TestPartsAddUp(t *testing.T) {
 func chargeable(c *Owner, p *plan.Plan) error {
 	_, err := c.kernel.Query(p, release.Asker{}, release.Recalled{}, derivable)
 	return err
+}
+
+// Under a budget in ε and δ, a refusal names a price by the ε of the question and of the policy, beside the ρ that it costs.
+func TestRefusalsNamePricesAsQuestionsDo(t *testing.T) {
+	c := limitsHome(t)
+	refused := func(epsilon string) string {
+		_, err := c.Answer(t.Context(), Question{SQL: "SELECT AVG(age) FROM people", Epsilon: epsilon, Fresh: true})
+		if err == nil {
+			return ""
+		}
+		return err.Error()
+	}
+	for epsilon, want := range map[string]string{
+		"0.3":     "a price of --epsilon 0.3 (ρ = 0.045) is above the policy's maximum of --epsilon 0.05 (ρ = 0.00125, δ = 0.0000001) for one question",
+		"0.00001": "a price of --epsilon 0.00001 (ρ = 0.00000000005) is below the policy's minimum of --epsilon 0.0021968 (ρ = 0.00000241297)",
+	} {
+		if got := refused(epsilon); !strings.HasPrefix(got, want) {
+			t.Errorf("at ε = %s: got %q, want %q", epsilon, got, want)
+		}
+	}
+	rho := func(text string) privacy.Loss {
+		r, err := privacy.ParseRho(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return privacy.ZCDPLoss(r, privacy.Delta{})
+	}
+	overdrawn := &privacy.OverdrawError{Price: rho("0.00125"), Remaining: rho("0.0001234567"), Budget: rho("0.02")}
+	const remains = "is exhausted: the price is --epsilon 0.05 (ρ = 0.00125), but only ρ = 0.000123456 of ρ = 0.02 remains"
+	for want, err := range map[string]error{
+		"the budget " + remains: overdrawn,
+		"the grant of this day " + remains + "; the next grant is on 2026-01-02": &ledger.LimitError{
+			Of: "the grant of this day", Err: overdrawn, Next: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		},
+	} {
+		e := c.notReserved(err)
+		if e.Code != CodeExhausted || e.Message != want || !strings.HasPrefix(e.Hint, "ask with --epsilon 0.0157134 or less") {
+			t.Errorf("got %+v, want %q", e, want)
+		}
+	}
 }

@@ -173,16 +173,18 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 	}
 	if !p.Price.Minimum.Within(asked) {
 		return asked, &Error{
-			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
-			Hint:    "ask at a higher price, such as the policy's default",
-			Price:   true,
+			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question",
+				p.Budget.Asked(asked, false), p.Budget.Asked(p.Price.Minimum, true)),
+			Hint:  "ask at a higher price, such as the policy's default",
+			Price: true,
 		}
 	}
 	if !asked.Within(p.Price.Maximum) {
 		return asked, &Error{
-			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked.Short(true), p.Price.Maximum.Short(false)),
-			Hint:    "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
-			Price:   true,
+			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question",
+				p.Budget.Asked(asked, true), p.Budget.Asked(p.Price.Maximum, false)),
+			Hint:  "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
+			Price: true,
 		}
 	}
 	return asked, nil

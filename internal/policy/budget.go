@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 
@@ -51,6 +52,30 @@ func (b Budget) Price(e privacy.Epsilon) privacy.Loss {
 		return privacy.PureLoss(e)
 	}
 	return privacy.ZCDPLoss(e.Rho(), privacy.Delta{})
+}
+
+// Asked returns a price as a question names it. Under a budget in ε and δ that is --epsilon E, which costs ρ = E²/2 and is
+// not the ε that the answer satisfies. If up is true, a question at that --epsilon costs at least the price, and at most the
+// price otherwise.
+func (b Budget) Asked(price privacy.Loss, up bool) string {
+	text := price.Short(up)
+	if _, pure := price.Pure(); pure || b.Epsilon.IsZero() {
+		return text
+	}
+	e := price.Price()
+	if up && !price.Within(b.Price(e)) {
+		rho, _ := price.ZCDP()
+		e, _ = privacy.EpsilonOf(exact.CeilDigits(rho.Pure().Rat(), 6)) // no error: not negative
+	}
+	return fmt.Sprintf("--epsilon %s (%s)", e, text)
+}
+
+// declared returns a price as the policy declares it, exactly, and the ρ that it costs under a budget in ε and δ.
+func (b Budget) declared(price privacy.Loss) string {
+	if _, pure := price.Pure(); pure || b.Epsilon.IsZero() {
+		return price.String()
+	}
+	return fmt.Sprintf("ε = %s, %s", price.Price(), price)
 }
 
 // share returns a part of the budget's ε or ρ. With periods, it is a part of the grant instead.
@@ -132,13 +157,13 @@ func (r *reader) price(f field, budget Budget) Price {
 	switch {
 	case !most.Within(budget.limit()):
 		keys["maximum"].fail("at most ε = "+budget.limit().Price().String()+" fits",
-			"the maximum price (%s) is above the budget (%s)", most.Short(true), budget.limit().Short(false))
+			"the maximum price (%s) is above the budget (%s)", budget.declared(most), budget.limit().Short(false))
 	case !least.Within(most):
-		keys["minimum"].fail("", "the minimum price (%v) is above the maximum price (%v)", least, most)
+		keys["minimum"].fail("", "the minimum price (%s) is above the maximum price (%s)", budget.declared(least), budget.declared(most))
 	case !def.Within(most):
-		keys["default"].fail("", "the default price (%v) is above the maximum price (%v)", def, most)
+		keys["default"].fail("", "the default price (%s) is above the maximum price (%s)", budget.declared(def), budget.declared(most))
 	case !least.Within(def):
-		keys["default"].fail("", "the default price (%v) is below the minimum price (%v)", def, least)
+		keys["default"].fail("", "the default price (%s) is below the minimum price (%s)", budget.declared(def), budget.declared(least))
 	}
 	delta, mostDelta := r.selectionPrice(keys, budget)
 	rho, _ := most.ZCDP()
