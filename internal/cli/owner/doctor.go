@@ -26,7 +26,8 @@ func runDoctor(s *console.Console, args []string) error {
 	var yes bool
 	file := ""
 	s.FormatFlag("table", "json")
-	s.PriceFlags(&o.Epsilon, &o.Rho, "the price of the whole examination; by default 5 % of the budget")
+	s.Flag(&o.Epsilon, "epsilon", "E", "the price of the whole examination (default: 5 % of the budget)")
+	s.Flag(&o.Rho, "rho", "R", "the price in ρ instead, if the budget is under zCDP (an ε costs ρ = ε²/2)")
 	s.AnalystFlag(&o.Analyst)
 	s.Flag(&yes, "yes", "", "pay the price without a question")
 	s.Flag(&file, "write", "FILE", "write the policy with this advice to a new file")
