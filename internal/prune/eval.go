@@ -84,6 +84,9 @@ func (s *search) compute(e *bounded.Expr, f *facts) set {
 
 func (s *search) operate(e *bounded.Expr, f *facts) set {
 	s.steps++
+	if s.spent() {
+		return anyOf(e)
+	}
 	switch e.Op {
 	case bounded.OpColumn:
 		if e.Column < len(s.columns) && s.columns[e.Column] != nil {
@@ -230,6 +233,7 @@ func (s *search) image(e *bounded.Expr, f *facts) set {
 		args[i] = s.eval(a, f)
 		if listed {
 			list, ok := args[i].list(policy.MaxKeys)
+			s.steps += len(list.values)
 			if size *= len(list.values) + 1; !ok || size > policy.MaxKeys {
 				listed = false
 				continue
@@ -239,7 +243,7 @@ func (s *search) image(e *bounded.Expr, f *facts) set {
 	}
 	switch {
 	case listed:
-		s.steps += size
+		s.steps += size * len(e.Args)
 		return listOf(applied(e, args), false)
 	case e.Op == bounded.OpLeast, e.Op == bounded.OpGreatest:
 		out := set{listed: true}

@@ -1,4 +1,4 @@
-package draft_test
+package curator
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 	"dither/internal/draft"
 )
 
-// drafted drafts a policy from a file with the given bytes. The folder's name is not part of the result.
-func drafted(t *testing.T, text string, o draft.Options) (policy, notes string, err error) {
+// draftedOf drafts a policy from a file with the given bytes. The folder's name is not part of the result.
+func draftedOf(t *testing.T, text string, o draft.Options) (policy, notes string, err error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "t.csv")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -47,26 +47,26 @@ func TestNotesOfSpellings(t *testing.T) {
 			if strings.Contains(c.text, "x,d") {
 				o.Delimiter = ","
 			}
-			if _, notes, err := drafted(t, c.text, o); err != nil || notes != c.want {
+			if _, notes, err := draftedOf(t, c.text, o); err != nil || notes != c.want {
 				t.Errorf("got notes %q and error %v, want %q", notes, err, c.want)
 			}
 		})
 	}
 }
 
-func TestEncodings(t *testing.T) {
+func TestEncodingsOfDrafts(t *testing.T) {
 	const latin = "Gr\xf6\xdfe\n5\n"
-	if _, _, err := drafted(t, latin, draft.Options{}); err == nil || !strings.Contains(err.Error(), "is not valid UTF-8") {
+	if _, _, err := draftedOf(t, latin, draft.Options{}); err == nil || !strings.Contains(err.Error(), "is not valid UTF-8") {
 		t.Errorf("a header that is not UTF-8: %v", err)
 	}
-	made, _, err := drafted(t, latin, draft.Options{Encoding: "windows-1252"})
+	made, _, err := draftedOf(t, latin, draft.Options{Encoding: "windows-1252"})
 	if err != nil || !strings.Contains(made, "\n      encoding: windows-1252\n") || !strings.Contains(made, `"Größe":`) {
 		t.Errorf("the draft %s of a file in windows-1252, %v", made, err)
 	}
-	if _, _, err := drafted(t, "x\n5\n", draft.Options{Encoding: "latin1"}); err == nil || !strings.Contains(err.Error(), `unknown encoding "latin1"`) {
+	if _, _, err := draftedOf(t, "x\n5\n", draft.Options{Encoding: "latin1"}); err == nil || !strings.Contains(err.Error(), `unknown encoding "latin1"`) {
 		t.Errorf("an unknown encoding: %v", err)
 	}
-	if made, _, err := drafted(t, "x\n5\n", draft.Options{Encoding: "utf-8"}); err != nil || strings.Contains(made, "encoding") {
+	if made, _, err := draftedOf(t, "x\n5\n", draft.Options{Encoding: "utf-8"}); err != nil || strings.Contains(made, "encoding") {
 		t.Errorf("the draft %s of a file in UTF-8, %v", made, err)
 	}
 }
