@@ -113,7 +113,7 @@ func TestPublishedVariances(t *testing.T) {
 				}
 			}
 			want := o.Variance(int64(n), 0) - o.SharedVariance()/2 // Σf² is ½, and not 1
-			q, _ := o.floats()
+			q := o.other
 			sd := math.Sqrt((2 + 1/(float64(n)*q)) / count)
 			if o.SharedVariance() > 0 {
 				// each run's functions bias all 1,022 values by their own cells, so the square has the tails of a

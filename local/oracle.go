@@ -47,6 +47,8 @@ type Oracle struct {
 	params Params
 	scheme scheme
 	p, q   *big.Rat
+	// near q and p − q
+	other, gap float64
 }
 
 // scheme is a mechanism with fixed parameters.
@@ -138,6 +140,8 @@ func New(p Params) (*Oracle, error) {
 	}
 	o := &Oracle{params: p, scheme: m.make(p)}
 	o.p, o.q = o.scheme.support()
+	o.other, _ = o.q.Float64()
+	o.gap, _ = new(big.Rat).Sub(o.p, o.q).Float64()
 	return o, nil
 }
 

@@ -3,7 +3,6 @@ package local
 import (
 	"fmt"
 	"math"
-	"math/big"
 )
 
 // MostReports is the largest number of reports of a tally.
@@ -58,14 +57,7 @@ func (t *Tally) Merge(other *Tally) error {
 }
 
 // Weight returns 1/(p − q), which bounds the change of an estimated count by one report.
-func (o *Oracle) Weight() float64 { _, gap := o.floats(); return 1 / gap }
-
-// floats returns q and p − q, near their exact values.
-func (o *Oracle) floats() (q, gap float64) {
-	q, _ = o.q.Float64()
-	gap, _ = new(big.Rat).Sub(o.p, o.q).Float64()
-	return q, gap
-}
+func (o *Oracle) Weight() float64 { return 1 / o.gap }
 
 // Variance returns the variance of the estimated frequency of a value, if n people report and a share of them has the
 // value. It is
@@ -98,7 +90,7 @@ func (o *Oracle) SharedVariance() float64 { return o.scheme.shared() }
 
 // sampling returns the variance of an estimated count, apart from that of shared functions.
 func (o *Oracle) sampling(n, frequency float64) float64 {
-	q, gap := o.floats()
+	q, gap := o.other, o.gap
 	return n * (q*(1-q)/gap/gap + frequency*(1-gap-2*q)/gap)
 }
 
@@ -145,7 +137,7 @@ func (t *Tally) Estimate(confidence float64, values ...uint64) ([]Estimate, erro
 			o.params.Mechanism, t.n, len(values))
 	}
 	support, out := t.tally.support(values), make([]Estimate, len(values))
-	q, gap := o.floats()
+	q, gap := o.other, o.gap
 	n, largest := float64(t.n), 0.0
 	for i, v := range values {
 		out[i] = Estimate{Value: v, Count: (float64(support[i]) - n*q) / gap}
@@ -182,7 +174,7 @@ func (o *Oracle) sharedBound(n, largest float64) float64 {
 
 // interval returns the solutions c of |count − c| = z·√(variance at c) + ½/(p − q). The variance is linear in c.
 func (o *Oracle) interval(n, count, z, extra float64) (low, high float64) {
-	_, gap := o.floats()
+	gap := o.gap
 	at0 := o.sampling(n, 0) + extra
 	slope := (o.sampling(n, 1) - o.sampling(n, 0)) / n
 	solve := func(center, sign float64) float64 {

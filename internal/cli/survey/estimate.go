@@ -113,7 +113,7 @@ const mostRows = 50
 func (e estimated) show(s *console.Console) error {
 	switch s.Format {
 	case "json":
-		return s.JSON(e)
+		return e.json(s)
 	case "csv":
 		records := [][]string{{"value", "estimate", "stddev", "low", "high"}}
 		for _, v := range e.estimates {
@@ -200,12 +200,8 @@ func (e estimated) words() string {
 	return text
 }
 
-type estimateJSON struct {
-	N      int64               `json:"n"`
-	Values []estimateValueJSON `json:"values"`
-}
-
-type estimateValueJSON struct {
+// valueJSON is an estimate in JSON.
+type valueJSON struct {
 	Value    string          `json:"value"`
 	Estimate json.RawMessage `json:"estimate"`
 	Stddev   json.RawMessage `json:"stddev"`
@@ -215,17 +211,26 @@ type estimateValueJSON struct {
 
 func number(x float64) json.RawMessage { return json.RawMessage(render.JSONFloat(x)) }
 
-// MarshalJSON implements json.Marshaler.
-func (e estimated) MarshalJSON() ([]byte, error) {
-	out := estimateJSON{N: e.tally.Reports(), Values: make([]estimateValueJSON, len(e.estimates))}
+// json prints the estimates piece by piece, because there may be millions.
+func (e estimated) json(s *console.Console) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, `{"n":%d,"values":[`, e.tally.Reports())
 	for i, v := range e.estimates {
-		out.Values[i] = estimateValueJSON{
-			e.domain.name(v.Value),
-			number(v.Count),
-			number(v.Stddev),
-			number(v.Low),
-			number(v.High),
+		text, err := json.Marshal(valueJSON{
+			e.domain.name(v.Value), number(v.Count), number(v.Stddev), number(v.Low), number(v.High),
+		})
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(render.PrintableJSON(text))
+		if b.Len() > 1<<16 {
+			s.Print("%s", b.String())
+			b.Reset()
 		}
 	}
-	return json.Marshal(out)
+	s.Print("%s]}\n", b.String())
+	return nil
 }
