@@ -161,7 +161,7 @@ var allowed = map[string][]string{
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
 	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/parquet"},
-	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "noise", "privacy"},
+	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "local/mean", "noise", "privacy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",
@@ -172,8 +172,10 @@ var allowed = map[string][]string{
 	},
 	"cmd/dither": {"internal/cli"},
 	// beside the house: the local model, in which nobody is trusted. It knows nothing of the curator.
-	"local/internal/coin": {"internal/entropy", "internal/exact", "privacy"},
-	"local":               {"account", "internal/entropy", "internal/exact", "internal/parallel", "internal/simplex", "local/internal/coin", "privacy"},
+	"local/internal/coin":  {"internal/entropy", "internal/exact", "privacy"},
+	"local/internal/lines": {},
+	"local/mean":           {"internal/entropy", "local/internal/coin", "local/internal/lines", "privacy"},
+	"local":                {"account", "internal/entropy", "internal/exact", "internal/parallel", "internal/simplex", "local/internal/coin", "local/internal/lines", "privacy"},
 	// beside the house: what checks it, and whatever else makes promises
 	"internal/expsum": {"internal/exact"},
 	"audit":           {"internal/exact", "privacy"},

@@ -14,12 +14,11 @@ type Candidate struct {
 	Refused   string  // why the oracle was not considered further, or ""
 }
 
-// Choose returns the oracle with the least error for k values, ε and n reports of at most the given number of bits
-// (0 for any number), and what it compared. The error is the variance of the estimated frequency, as a mean over all
+// Choose returns the oracle with the least error for k values, ε and n reports of at most the given number of bits (0
+// for any number), and what it compared. The error is the variance of the estimated frequency, as a mean over all
 // values. The variance is linear in the frequency, so this is the variance at 1/k, whatever the frequencies are. For
 // oracles with shared hash functions it includes their largest share. If others have an error of at most 1 % more,
-// the
-// one of them with the shortest reports is chosen.
+// the one of them with the shortest reports is chosen.
 //
 // "coin", whose ε is fixed, and "rappor", whose reports are noisier because devices repeat them, are no candidates.
 // An oracle is refused if all values could not be estimated in minutes. The error is ErrParameter.

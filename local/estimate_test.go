@@ -60,8 +60,7 @@ var published = map[string][2]string{ // ε = 1, ε = 4
 
 // The variance formula gives the published numbers, and simulated reports have this variance: the mean square of the
 // errors of 1,023 values that nobody has, over several surveys. Its relative standard deviation is stated; six of
-// them
-// are a false alarm with probability below 1e-8.
+// them are a false alarm with probability below 1e-8.
 func TestPublishedVariances(t *testing.T) {
 	for name := range published {
 		for i, e := range []string{"1", "4"} {
@@ -137,8 +136,7 @@ func TestPublishedVariances(t *testing.T) {
 }
 
 // The intervals of a common, a rare and an absent value cover the true counts at least as often as promised, over
-// fresh
-// reports, and public functions where there are some. Each test's rate of false alarms is 1e-6.
+// fresh reports, and public functions where there are some. Each test's rate of false alarms is 1e-6.
 func TestIntervalsCover(t *testing.T) {
 	names, epsilons := []string{"krr", "olh", "hr", "ss", "flh"}, []string{"1"}
 	if os.Getenv("DITHER_LONG") != "" {

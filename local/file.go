@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"dither/local/internal/lines"
 	"dither/privacy"
 )
 
@@ -31,14 +32,11 @@ type headerJSON struct {
 	Domain    string          `json:"domain,omitempty"`
 }
 
-const (
-	fileFormat  = "dither local reports"
-	fileVersion = 1
-	mostHeader  = 4096 // bytes of a header
-)
+// FileFormat is the name of the format in the header.
+const FileFormat = "dither local reports"
 
-// ErrFile reports a file that is no file of reports.
-var ErrFile = errors.New("invalid file of reports")
+// ErrFile reports a file that is no file of reports. Its text has the number of the line.
+var ErrFile = lines.Err
 
 // Writer writes a file of reports.
 type Writer struct {
@@ -52,7 +50,9 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(headerJSON{fileFormat, fileVersion, h.Mechanism, h.Epsilon, h.Values, h.Seed, h.Domain})
+	line, err := json.Marshal(
+		headerJSON{FileFormat, lines.Version, h.Mechanism, h.Epsilon, h.Values, h.Seed, h.Domain},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -77,19 +77,12 @@ func (w *Writer) Flush() error { return w.w.Flush() }
 // is allocated for it; its error is returned. An invalid line is ErrFile, with its number; an invalid report is
 // ErrReport too.
 func ReadTally(r io.Reader, accept func(Header) error) (*Tally, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
-	first, err := readLine(in, 1, mostHeader)
-	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: it is empty", ErrFile)
-	}
+	var j headerJSON
+	in, err := lines.Open(r, FileFormat, &j)
 	if err != nil {
 		return nil, err
 	}
-	first = append([]byte(nil), first...)
-	h, err := parseHeader(first)
-	if err != nil {
-		return nil, err
-	}
+	h := Header{Params{j.Mechanism, j.Values, j.Epsilon, j.Seed}, j.Domain}
 	if err := accept(h); err != nil {
 		return nil, err
 	}
@@ -97,81 +90,27 @@ func ReadTally(r io.Reader, accept func(Header) error) (*Tally, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: line 1: %w", ErrFile, err)
 	}
-	head, t := string(first), o.NewTally()
-	report, most := make([]byte, o.bytes()), max(2*o.bytes(), mostHeader)
-	for number := 2; ; number++ {
-		line, err := readLine(in, number, most)
+	t, report := o.NewTally(), make([]byte, o.bytes())
+	for {
+		line, err := in.Next(2 * len(report))
 		switch {
 		case errors.Is(err, io.EOF):
 			return t, nil
 		case err != nil:
 			return nil, err
-		case string(line) == head:
-			continue
 		case len(line) != 2*len(report):
-			return nil, fmt.Errorf(
-				"%w: line %d has %d characters, but a report of %s has %d",
-				ErrFile,
-				number,
+			return nil, in.Wrong(
+				"has %d characters, but a report of %s has %d",
 				len(line),
 				h.Mechanism,
 				2*len(report),
 			)
 		}
 		if _, err := hex.Decode(report, line); err != nil {
-			return nil, fmt.Errorf("%w: line %d is not in hexadecimal digits", ErrFile, number)
+			return nil, in.Wrong("is not in hexadecimal digits")
 		}
 		if err := t.Add(report); err != nil {
-			return nil, fmt.Errorf("%w: line %d: %w", ErrFile, number, err)
+			return nil, fmt.Errorf("%w: %w", in.Wrong("is no report of %s", h.Mechanism), err)
 		}
 	}
-}
-
-// readLine returns the line with the given number without its end, which is valid until the next call. A line of more
-// than most bytes, an
-// empty line, and an empty file are ErrFile. After the last line, the error is io.EOF.
-func readLine(in *bufio.Reader, number, most int) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		long := append([]byte(nil), line...)
-		for errors.Is(err, bufio.ErrBufferFull) && len(long) <= most+2 {
-			line, err = in.ReadSlice('\n')
-			long = append(long, line...)
-		}
-		line = long
-	}
-	if len(line) == 0 && errors.Is(err, io.EOF) {
-		return nil, io.EOF
-	}
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-		return nil, err
-	}
-	for _, end := range []byte("\n\r") {
-		if len(line) > 0 && line[len(line)-1] == end {
-			line = line[:len(line)-1]
-		}
-	}
-	switch {
-	case len(line) == 0:
-		return nil, fmt.Errorf("%w: line %d is empty", ErrFile, number)
-	case len(line) > most:
-		return nil, fmt.Errorf("%w: line %d has more than %d bytes", ErrFile, number, most)
-	}
-	return line, nil
-}
-
-func parseHeader(line []byte) (h Header, err error) {
-	var j headerJSON
-	if json.Unmarshal(line, &j) != nil || j.Format != fileFormat {
-		return h, fmt.Errorf("%w: line 1: it is not the header that `dither local randomize` writes", ErrFile)
-	}
-	if j.Version != fileVersion {
-		return h, fmt.Errorf(
-			"%w: line 1: the version is %d, but this program reads version %d",
-			ErrFile,
-			j.Version,
-			fileVersion,
-		)
-	}
-	return Header{Params{j.Mechanism, j.Values, j.Epsilon, j.Seed}, j.Domain}, nil
 }

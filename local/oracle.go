@@ -40,8 +40,7 @@ const (
 // Oracle is a frequency oracle: a randomizer with its estimator. It is immutable.
 //
 // Every oracle is pure in the sense of Wang, Blocki, Li & Jha 2017. A report supports a set of values. It supports
-// the
-// true value of its sender with probability p, and each other value with probability q < p. So if a value has the
+// the true value of its sender with probability p, and each other value with probability q < p. So if a value has the
 // support of s of n reports, (s − nq)/(p − q) is an unbiased estimate of the number of people with the value.
 type Oracle struct {
 	params Params

@@ -15,9 +15,8 @@ import (
 // (identities, addresses, times, order), and forwards each batch in random order.
 //
 // Its guarantee, amplified by shuffling, holds against those who see only what leaves it. It does not hold against
-// the
-// shuffler itself, or against a collector who receives the reports from their senders. For these, the local ε holds
-// alone.
+// the shuffler itself, or against a collector who receives the reports from their senders. For these, the local ε
+// holds alone.
 type Shuffler struct {
 	LeastBatch     int64           // the least number of honest reports in a batch; senders who collude do not count
 	LargestEpsilon privacy.Epsilon // the largest ε of a report in a batch
@@ -36,9 +35,8 @@ func (s Shuffler) Epsilon(d privacy.Delta) (privacy.Epsilon, error) {
 
 // BeforeShuffling returns an ε₀, rounded down to three digits, of reports that are (target, δ)-differentially private
 // after a shuffler with batches of n honest reports. It is certified, and within 2 % of the largest that the theorem
-// of
-// account.Shuffle certifies, or coin.MaxEpsilon. It is never below the target, because shuffling reveals no more than
-// the reports. The errors are those of [Shuffler.Epsilon].
+// of account.Shuffle certifies, or coin.MaxEpsilon. It is never below the target, because shuffling reveals no more
+// than the reports. The errors are those of [Shuffler.Epsilon].
 func BeforeShuffling(n int64, target privacy.Epsilon, d privacy.Delta) (privacy.Epsilon, error) {
 	goal := exact.FloatDown(d.Rat())
 	low, high := target, epsilonOf(coin.MaxEpsilon) // low is certified

@@ -10,9 +10,8 @@ import (
 // value with probability out, and is uniform among the sets of its kind. A report supports its members.
 //
 // Claim: subset is ε-differentially private between any two values. Proof: a set with the true value has probability
-// (1 − out)/C(k−1, w−1), and one without it out/C(k−1, w). newSubset rounds out up from (k − w)/(w·e^ε +
-// k − w). So the
-// ratio, (1 − out)(k − w)/(out·w), is at most e^ε. It is above 1, since the rounding is far less than e^ε − 1. ∎
+// (1 − out)/C(k−1, w−1), and one without it out/C(k−1, w). newSubset rounds out up from (k − w)/(w·e^ε + k − w). So
+// the ratio, (1 − out)(k − w)/(out·w), is at most e^ε. It is above 1, since the rounding is far less than e^ε − 1. ∎
 type subset struct {
 	k, w uint64
 	out  coin.Coin

@@ -25,9 +25,8 @@ func (o *Oracle) NewTally() *Tally { return &Tally{oracle: o, tally: o.scheme.ta
 func (t *Tally) Reports() int64 { return t.n }
 
 // Add adds a report. It returns ErrReport, and adds nothing, if the randomizer never sends these bytes. A valid
-// report
-// may still be a lie. It changes the support of each value by at most 1, so m such reports change each estimate by at
-// most [Oracle.Weight] times m.
+// report may still be a lie. It changes the support of each value by at most 1, so m such reports change each
+// estimate by at most [Oracle.Weight] times m.
 func (t *Tally) Add(report []byte) error {
 	size := t.oracle.Bits()
 	if !padded(report, size) {

@@ -20,8 +20,7 @@ type unary struct {
 }
 
 // newSUE is symmetric unary encoding, the basic one-time RAPPOR [Erlingsson, Pihur & Korolova 2014]. Each bit is
-// flipped
-// with probability f, rounded up from 1/(e^(ε/2) + 1). So ((1 − f)/f)² ≤ e^ε.
+// flipped with probability f, rounded up from 1/(e^(ε/2) + 1). So ((1 − f)/f)² ≤ e^ε.
 func newSUE(p Params) scheme {
 	f := flip(p.Epsilon, 2)
 	return unary{p.Values, coin.Of(f.Tails()), f}

@@ -1,8 +1,8 @@
 package survey
 
 import (
+	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +14,7 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/local"
+	"dither/privacy"
 )
 
 // estimated is the result of `dither local estimate`.
@@ -47,7 +48,14 @@ func estimate(s *console.Console, o *options) error {
 		defer func() { _ = file.Close() }() // it was only read
 		in = file
 	}
-	if err := e.read(in, o); err != nil {
+	ahead := bufio.NewReader(in)
+	if numbersFile(ahead) {
+		return estimateNumbers(s, o, ahead, confidence)
+	}
+	if o.ofNumbers() {
+		return console.Usage("the reports are not about numbers: --bounds and --mechanism %s are", o.mechanism)
+	}
+	if err := e.read(ahead, o); err != nil {
 		return err
 	}
 	if e.estimates, err = e.tally.Estimate(confidence); err != nil {
@@ -66,8 +74,6 @@ func (e *estimated) read(in io.Reader, o *options) (err error) {
 	e.tally, err = local.ReadTally(in, func(h local.Header) error {
 		e.header = h
 		switch {
-		case o.mechanism != "" && o.mechanism != h.Mechanism:
-			return console.Usage("the reports are of %s, not of --mechanism %s", h.Mechanism, o.mechanism)
 		case o.domain == "" && h.Domain != "":
 			return console.Usage("--domain is missing: the reports are about the values of a file")
 		case o.domain == "":
@@ -77,21 +83,30 @@ func (e *estimated) read(in io.Reader, o *options) (err error) {
 		case h.Domain != e.domain.digest:
 			return console.Usage("the reports are about other values than those of --domain, or about their numbers")
 		}
-		if o.epsilon != "" {
-			given, err := console.EpsilonFlag(o.epsilon)
-			if err != nil {
-				return err
-			}
-			if given.Cmp(h.Epsilon) != 0 {
-				return console.Usage("the reports have ε = %s, not --epsilon %s", h.Epsilon, o.epsilon)
-			}
-		}
-		return nil
+		return o.agrees(h.Mechanism, h.Epsilon)
 	})
-	if errors.Is(err, local.ErrFile) {
-		return console.Usage("%s: %s", inputName(o.in), strings.TrimPrefix(err.Error(), local.ErrFile.Error()+": "))
+	if err != nil {
+		return fileError(err, o.in)
 	}
-	return err
+	return nil
+}
+
+// agrees returns an error if --mechanism or --epsilon is given, and is not that of the reports.
+func (o *options) agrees(mechanism string, e privacy.Epsilon) error {
+	if o.mechanism != "" && o.mechanism != mechanism {
+		return console.Usage("the reports are of %s, not of --mechanism %s", mechanism, o.mechanism)
+	}
+	if o.epsilon == "" {
+		return nil
+	}
+	given, err := console.EpsilonFlag(o.epsilon)
+	if err != nil {
+		return err
+	}
+	if given.Cmp(e) != 0 {
+		return console.Usage("the reports have ε = %s, not --epsilon %s", e, o.epsilon)
+	}
+	return nil
 }
 
 // confidenceOf parses a confidence above 0 and below 1.

@@ -4,12 +4,14 @@ package survey
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/nearest"
 	"dither/local"
+	"dither/local/mean"
 	"dither/privacy"
 )
 
@@ -25,7 +27,7 @@ var Local = console.Verb{
 // options are the values of the flags of all subcommands.
 type options struct {
 	mechanism, epsilon, domain, in, out, seed string // of most
-	k, n, frequency                           string // variance
+	bounds, at, k, n, frequency               string // variance
 	delta, bits, plot                         string // compare
 	confidence, runs, shape                   string // estimate, simulate
 	consistent                                bool
@@ -44,15 +46,15 @@ func tasks() []task {
 		{
 			"randomize",
 			[]string{"table", "json"},
-			[]string{"mechanism", "epsilon", "domain", "seed", "in", "out"},
+			[]string{"mechanism", "epsilon", "domain", "bounds", "seed", "in", "out"},
 			randomize,
 		},
 		{
 			"estimate", console.AnyFormat,
-			[]string{"mechanism", "epsilon", "domain", "seed", "in", "confidence", "consistent"},
+			[]string{"mechanism", "epsilon", "domain", "bounds", "seed", "in", "confidence", "consistent"},
 			estimate,
 		},
-		{"variance", []string{"table", "json"}, []string{"mechanism", "k", "epsilon", "n", "frequency"}, variance},
+		{"variance", []string{"table", "json"}, []string{"mechanism", "k", "epsilon", "n", "frequency", "bounds", "at"}, variance},
 		{
 			"compare",
 			[]string{"table", "json", "csv", "markdown"},
@@ -89,6 +91,10 @@ func (o *options) declare(s *console.Console, formats, names []string) {
 				"FILE|K",
 				"the values: a FILE with one on each line, or K for the numbers 0 to K − 1",
 			)
+		case "bounds":
+			s.Flag(&o.bounds, name, "LO,HI", "the values are numbers, clamped to these bounds, and the estimate is their mean")
+		case "at":
+			s.Flag(&o.at, name, "X", "with --bounds: the number of all people (default: the one with the most variance)")
 		case "in":
 			s.Flag(
 				&o.in,
@@ -171,7 +177,7 @@ func runLocal(s *console.Console, args []string) error {
 
 // localError turns the library's errors about arguments and files into usage errors.
 func localError(err error) error {
-	for _, named := range []error{local.ErrParameter, local.ErrFile, local.ErrWork, local.ErrValue} {
+	for _, named := range []error{local.ErrParameter, local.ErrFile, local.ErrWork, local.ErrValue, mean.ErrParameter} {
 		if errors.Is(err, named) && !errors.Is(err, console.ErrUsage) {
 			return console.Usage("%s", strings.Replace(err.Error(), named.Error()+": ", "", 1))
 		}
@@ -180,8 +186,7 @@ func localError(err error) error {
 }
 
 // oracleOf returns the oracle of the flags --mechanism and --epsilon for k values. For "best", it chooses for n
-// reports,
-// and says its choice on stderr.
+// reports, and says its choice on stderr.
 func (o *options) oracleOf(s *console.Console, mechanism string, k uint64, n int64) (*local.Oracle, error) {
 	e, err := o.epsilonOf(mechanism)
 	if err != nil {
@@ -226,6 +231,8 @@ func known(mechanism string) error {
 	switch {
 	case mechanism == "":
 		return console.Usage("--mechanism is missing: %s", strings.Join(local.Mechanisms(), ", "))
+	case slices.Contains(mean.Mechanisms, mean.Mechanism(mechanism)):
+		return console.Usage("%s is for numbers: this command takes the mechanisms of values", mechanism)
 	case local.About(mechanism) == "":
 		return console.Usage("there is no mechanism %q%s", mechanism,
 			console.DidYouMean(nearest.Name(mechanism, local.Mechanisms())))
@@ -262,6 +269,8 @@ estimate counts from them, variance and simulate state the error, and compare se
 Mechanisms, or best for the one with the least error:
 
 %s
+and for means of numbers, with --bounds: duchi, piecewise, hybrid, or best.
+
   dither local randomize --mechanism krr --epsilon 1 --domain colours.txt --in answers.txt --out reports.txt
   dither local estimate --mechanism krr --epsilon 1 --domain colours.txt --in reports.txt
   dither local compare --k 10 --epsilon 0.5,1,2 --n 1e4,1e6

@@ -14,6 +14,9 @@ import (
 
 // randomize writes a report about each value of a column.
 func randomize(s *console.Console, o *options) error {
+	if o.ofNumbers() {
+		return randomizeNumbers(s, o)
+	}
 	if o.mechanism != "best" {
 		if err := known(o.mechanism); err != nil {
 			return err
@@ -48,6 +51,13 @@ func randomize(s *console.Console, o *options) error {
 		return err
 	}
 	write := func(w io.Writer) error { return writeReports(w, oracle, d, values) }
+	p := oracle.Params()
+	e := json.RawMessage(render.JSONRat(p.Epsilon.Rat()))
+	return writeOut(s, o, write, randomizedJSON{p.Mechanism, e, len(values), oracle.Bits()})
+}
+
+// writeOut writes reports to --out, and says what it wrote.
+func writeOut(s *console.Console, o *options, write func(io.Writer) error, about randomizedJSON) error {
 	if o.out == "-" {
 		if s.Format == "json" {
 			return console.Usage("--format json needs --out FILE, because the reports go to standard output")
@@ -57,23 +67,11 @@ func randomize(s *console.Console, o *options) error {
 	if err := console.ReplaceFile(o.out, write); err != nil {
 		return err
 	}
-	p := oracle.Params()
 	if s.Format == "json" {
-		return s.JSON(
-			randomizedJSON{p.Mechanism, json.RawMessage(render.JSONRat(p.Epsilon.Rat())), len(values), oracle.Bits()},
-		)
+		return s.JSON(about)
 	}
-	s.Print(
-		"%s of %s by %s (%s), %s each, in %s\n",
-		render.Plural(len(values), "report"),
-		render.ShortInt(
-			int64(d.k),
-		)+" values",
-		p.Mechanism,
-		local.About(p.Mechanism),
-		render.Plural(oracle.Bits(), "bit"),
-		o.out,
-	)
+	s.Print("%s by %s, %s each, in %s\n", render.Plural(about.Reports, "report"), about.Mechanism,
+		render.Plural(about.Bits, "bit"), o.out)
 	return nil
 }
 

@@ -10,6 +10,9 @@ import (
 
 // variance states the variance of an estimated frequency.
 func variance(s *console.Console, o *options) error {
+	if o.ofNumbers() {
+		return varianceNumbers(s, o)
+	}
 	k, err := o.valuesOf()
 	if err != nil {
 		return err

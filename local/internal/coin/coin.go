@@ -23,8 +23,7 @@ type Coin struct {
 }
 
 // Of returns the coin with the probability p. It panics unless p is in (0, 1) and a multiple of 2⁻¹²⁸: callers
-// compute
-// p from constants.
+// compute p from constants.
 func Of(p *big.Rat) Coin {
 	scaled := new(big.Rat).Mul(p, scale)
 	if !scaled.IsInt() || p.Sign() <= 0 || p.Cmp(one) >= 0 {
@@ -127,4 +126,14 @@ func Check(e privacy.Epsilon, kind error) error {
 		return fmt.Errorf("%w: the ε has too many digits", kind)
 	}
 	return nil
+}
+
+// Near returns the coin whose probability is the greatest multiple of 2⁻¹²⁸ that is at most p, for p in [0, 1). ok is
+// false if that is 0.
+func Near(p *big.Rat) (c Coin, ok bool) {
+	n := exact.FloorRat(new(big.Rat).Mul(p, scale))
+	if n.Sign() <= 0 || n.BitLen() > bits {
+		return c, false
+	}
+	return ofInt(n), true
 }

@@ -1,0 +1,236 @@
+package survey
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/local"
+	"dither/local/mean"
+)
+
+// ofNumbers reports whether the flags are about numbers and their mean.
+func (o *options) ofNumbers() bool {
+	return o.bounds != "" || slices.Contains(mean.Mechanisms, mean.Mechanism(o.mechanism))
+}
+
+// bounds are the smallest and the largest number of a question. Numbers beyond them are clamped.
+type bounds struct {
+	low, high         *big.Rat
+	lowText, highText string
+}
+
+func boundsOf(text string) (b bounds, err error) {
+	if text == "" {
+		return b, console.Usage("--bounds is missing: the smallest and the largest number, such as --bounds 0,100")
+	}
+	var found bool
+	if b.lowText, b.highText, found = strings.Cut(text, ","); !found {
+		return b, console.Usage("--bounds must be two numbers, such as 0,100, not %q", text)
+	}
+	b.lowText, b.highText = strings.TrimSpace(b.lowText), strings.TrimSpace(b.highText)
+	if b.low, err = console.NumberFlag("bounds", b.lowText); err != nil {
+		return b, err
+	}
+	if b.high, err = console.NumberFlag("bounds", b.highText); err != nil {
+		return b, err
+	}
+	if b.low.Cmp(b.high) >= 0 {
+		return b, console.Usage("--bounds must begin with the smaller number, not %q", text)
+	}
+	return b, nil
+}
+
+// unit maps a number to −1 … 1, after clamping it.
+func (b bounds) unit(x *big.Rat) float64 {
+	span := new(big.Rat).Sub(b.high, b.low)
+	x = new(big.Rat).Sub(x, b.low)
+	x.Quo(x.Add(x, x), span).Sub(x, big.NewRat(1, 1))
+	f, _ := x.Float64()
+	return min(max(f, -1), 1)
+}
+
+// scale returns the center of the bounds and half of their distance.
+func (b bounds) scale() (center, half float64) {
+	low, _ := b.low.Float64()
+	high, _ := b.high.Float64()
+	return (low + high) / 2, (high - low) / 2
+}
+
+// randomizerOf returns the randomizer of numbers of the flags.
+func (o *options) randomizerOf(s *console.Console) (*mean.Randomizer, error) {
+	name := mean.Mechanism(o.mechanism)
+	if name != mean.Best && !slices.Contains(mean.Mechanisms, name) {
+		return nil, console.Usage("--bounds needs --mechanism duchi, piecewise, hybrid or best, not %q", o.mechanism)
+	}
+	e, err := o.epsilonOf(o.mechanism)
+	if err != nil {
+		return nil, err
+	}
+	r, err := mean.New(mean.Params{Mechanism: name, Epsilon: e})
+	if err == nil && name == mean.Best {
+		s.Note("best for ε = %s: %s\n", e, r.Params().Mechanism)
+	}
+	return r, err
+}
+
+// randomizeNumbers writes a report about each number of a column.
+func randomizeNumbers(s *console.Console, o *options) error {
+	if o.domain != "" {
+		return console.Usage("--domain is for values, and --bounds for numbers: give one of them")
+	}
+	b, err := boundsOf(o.bounds)
+	if err != nil {
+		return err
+	}
+	r, err := o.randomizerOf(s)
+	if err != nil {
+		return err
+	}
+	var numbers []float64
+	err = eachLine(o.in, s.Stdin, func(number int, line string) error {
+		x, err := console.NumberFlag("in", line)
+		if err != nil {
+			return console.Usage("%s: line %d: %q is no number", inputName(o.in), number, line)
+		}
+		numbers = append(numbers, b.unit(x))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(numbers) == 0 {
+		return console.Usage("%s has no numbers", inputName(o.in))
+	}
+	reports, err := r.Randomize(numbers)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		return mean.Write(w, mean.Header{Params: r.Params(), Low: b.lowText, High: b.highText}, reports)
+	}
+	p := r.Params()
+	return writeOut(s, o, write, randomizedJSON{
+		string(p.Mechanism), json.RawMessage(render.JSONRat(p.Epsilon.Rat())), len(reports), r.Bits(),
+	})
+}
+
+// numbersFile reports whether a file has reports about numbers. It reads ahead.
+func numbersFile(in *bufio.Reader) bool {
+	head, _ := in.Peek(200) // a shorter file is no file of reports, which reading it will report
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.Contains(line, []byte(`"`+mean.FileFormat+`"`))
+}
+
+// estimateNumbers estimates a mean from a file of reports.
+func estimateNumbers(s *console.Console, o *options, in io.Reader, confidence float64) error {
+	if o.consistent || o.domain != "" {
+		return console.Usage("the reports are about numbers: --domain and --consistent are for values")
+	}
+	var b bounds
+	var of mean.Header
+	t, err := mean.ReadTally(in, func(h mean.Header) (err error) {
+		of = h
+		if b, err = boundsOf(h.Low + "," + h.High); err != nil {
+			return console.Usage("%s: line 1: the bounds are invalid", inputName(o.in))
+		}
+		if o.bounds != "" {
+			given, err := boundsOf(o.bounds)
+			if err != nil {
+				return err
+			}
+			if given.low.Cmp(b.low) != 0 || given.high.Cmp(b.high) != 0 {
+				return console.Usage("the reports have the bounds %s,%s, not --bounds %s", h.Low, h.High, o.bounds)
+			}
+		}
+		return o.agrees(string(h.Mechanism), h.Epsilon)
+	})
+	if err != nil {
+		return fileError(err, o.in)
+	}
+	e, err := t.Estimate(confidence)
+	if err != nil {
+		return err
+	}
+	center, half := b.scale()
+	e.Mean, e.Low, e.High, e.Stddev = center+half*e.Mean, center+half*e.Low, center+half*e.High, half*e.Stddev
+	switch s.Format {
+	case "json":
+		return s.JSON(meanJSON{e.N, number(e.Mean), number(e.Stddev), number(e.Low), number(e.High)})
+	case "csv":
+		return s.CSV([][]string{
+			{"mean", "stddev", "low", "high"},
+			{render.CSVFloat(&e.Mean), render.CSVFloat(&e.Stddev), render.CSVFloat(&e.Low), render.CSVFloat(&e.High)},
+		})
+	}
+	places := render.Decimals(max((e.High-e.Low)/2, 1e-12))
+	text := "The mean is " + render.Fixed(e.Mean, places) + ", with the " + render.Percent(o.confidence) +
+		" interval from " + render.Fixed(e.Low, places) + " to " + render.Fixed(e.High, places) + ".\n" +
+		render.Plural(int(e.N), "report") + " by " + string(of.Mechanism) + "; each is private by itself, with ε = " +
+		of.Epsilon.String() + ".\nNumbers beyond " + of.Low + " and " + of.High + " were clamped. " +
+		"The interval covers the sampling of the senders too."
+	if s.Format == "markdown" {
+		text = render.MarkdownParagraphs(text)
+	}
+	s.Print("%s\n", text)
+	return nil
+}
+
+type meanJSON struct {
+	N      int64           `json:"n"`
+	Mean   json.RawMessage `json:"mean"`
+	Stddev json.RawMessage `json:"stddev"`
+	Low    json.RawMessage `json:"low"`
+	High   json.RawMessage `json:"high"`
+}
+
+// varianceNumbers states the variance of an estimated mean.
+func varianceNumbers(s *console.Console, o *options) error {
+	if o.bounds == "" {
+		o.bounds = "-1,1"
+	}
+	b, err := boundsOf(o.bounds)
+	if err != nil {
+		return err
+	}
+	n, err := peopleOf(o.n)
+	if err != nil {
+		return err
+	}
+	r, err := o.randomizerOf(s)
+	if err != nil {
+		return err
+	}
+	worst, at := r.Worst(), "at most "
+	if o.at != "" {
+		x, err := console.NumberFlag("at", o.at)
+		if err != nil {
+			return err
+		}
+		worst, at = r.Variance(b.unit(x)), ""
+	}
+	_, half := b.scale()
+	v := worst * half * half / float64(n)
+	if s.Format == "json" {
+		return s.JSON(varianceJSON{number(v), r.Bits()})
+	}
+	s.Print("The estimated mean has the variance %s%s (standard deviation %s), apart from the spread of the numbers.\n"+
+		"A report has %s.\n", at, render.Number6(v), render.Number6(math.Sqrt(v)), render.Plural(r.Bits(), "bit"))
+	return nil
+}
+
+// fileError returns an error about a file of reports as a usage error that names the file.
+func fileError(err error, name string) error {
+	text, ok := strings.CutPrefix(err.Error(), local.ErrFile.Error()+": ")
+	if !ok {
+		return err
+	}
+	return console.Usage("%s: %s", inputName(name), text)
+}
