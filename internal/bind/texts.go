@@ -103,7 +103,7 @@ func foldedOf(name string, args []*bounded.Expr) *bounded.Expr {
 	case "regexp_like", "similar_to":
 		return likesOf(name, args)
 	}
-	return nil
+	return engineText(name, args)
 }
 
 // likesOf returns the LIKEs that mean the same as a regular expression, or nil if there are none. If case does not
@@ -187,6 +187,11 @@ func unknownText(name string, e *bounded.Expr, at query.Pos) error {
 	hint := "the owner can declare its values; or write CASE WHEN … LIKE 'a%' THEN … END"
 	if name == "regexp_like" || name == "similar_to" {
 		hint = "write LIKE 'a%', or several of them with OR; or the owner can declare its values"
+	}
+	if _, ok := engineNames[name]; ok && e.Type == value.Text {
+		hint = "the owner can declare the values of " + what + "; or write a constant that counts from the start"
+		return Refuse(at, hint, "%s of unknown values takes constants: numbers from 0 or 1 to 4096, and texts of 1 to 64 ASCII characters",
+			strings.ToUpper(name))
 	}
 	if e.Type != value.Text {
 		hint = "the owner can declare bounds of at most 10,000 values; or use the value itself"

@@ -45,6 +45,10 @@ func (e *Expr) Apply(args ...value.Value) value.Value {
 		return value.OfBool(!args[0].Bool)
 	case OpLike:
 		return value.OfBool(text.Like(args[0].Text, e.Text))
+	case OpText:
+		f, _ := text.Named(e.Text)
+		v, _ := f.Of(args...) // total for the constants that the binder admits
+		return v
 	case OpIn:
 		return value.OfBool(slices.ContainsFunc(args[1:], func(v value.Value) bool { return value.Compare(args[0], v) == 0 }))
 	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
@@ -68,7 +72,7 @@ var arithmetic = map[Op]bool{
 	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpQuo: true, OpMod: true, OpToReal: true, OpToInteger: true,
 	OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true, OpDatePart: true, OpDateTrunc: true,
 	OpFold: true, OpAddMonths: true, OpDayOf: true, OpTimeOf: true, OpStartOf: true, OpTimeTrunc: true, OpTimePart: true,
-	OpChar: true,
+	OpChar: true, OpText: true,
 }
 
 // judged holds the Agreed operations that choose or compare.

@@ -44,6 +44,10 @@ const (
 
 	OpFold Op = "fold" // Text → Text: the letters A to Z in lower case, or a to z in upper case; Text is lower or upper
 
+	// a function of a text and of constants that are not NULL; Text is its name in package text: left, right, substring,
+	// btrim, ltrim, rtrim, split_part, length, octet_length or strpos. No such function returns a longer text
+	OpText Op = "text"
+
 	OpCase     Op = "case"     // arguments: condition, result, condition, result, …, result otherwise
 	OpCoalesce Op = "coalesce" // the first argument that is not NULL
 	OpLeast    Op = "least"    // the least of the arguments that are not NULL
@@ -80,7 +84,7 @@ type Expr struct {
 	Name   string      // for OpColumn: the column's name
 	// for OpColumn: the column of a Source that is no Scan, so its index identifies it, and not its name
 	Derived bool
-	// for OpLike: the pattern; for OpFold: the case; for functions of dates and times: the field, the months or the format;
+	// for OpLike: the pattern; for OpFold: the case; for OpText: the function; for functions of dates and times: the field, the months or the format;
 	// for OpCase, text with which package bind marks how it was made; for a text constant that spells a moment with an
 	// offset from UTC: the time that clocks in the policy's zone show then
 	Text     string

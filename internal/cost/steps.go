@@ -114,6 +114,8 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 		return sum(steps, stepsRounding, 3*stepsPlain), width
 	case bounded.OpFold: // TRANSLATE looks for each character in a list of 26
 		return sum(steps, of, multiplied(first, stepsFold)), width
+	case bounded.OpText:
+		return sum(steps, of, textSteps(e, first)), textWidth(e, first)
 	case bounded.OpChar: // for each field, the argument again, parts of a date, and a text
 		fields := int64(len(e.Text))
 		return sum(multiplied(fields, sum(steps, 3*stepsPart, 3*stepsRounding)), multiplied(fields, copied(width))), width
@@ -130,6 +132,34 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 		compared = sum(compared, opened(texts))
 	}
 	return sum(steps, of, compared), width // a comparison or a choice reads its texts
+}
+
+// textSteps returns the steps of a function of a text of width bytes. Each of them reads the characters in turn. STRPOS
+// compares its second text at each of them, and SPLIT_PART may make a list of all parts.
+func textSteps(e *bounded.Expr, width int64) int64 {
+	each := int64(stepsFold)
+	switch e.Text {
+	case "strpos":
+		each = sum(each, stepsAgain*int64(len(e.Args[1].Const.Text)))
+	case "split_part":
+		each = 8 * stepsFold
+	case "btrim", "ltrim", "rtrim": // each character is looked for among those that are trimmed
+		each = multiplied(each, int64(len(e.Args[1].Const.Text)))
+	}
+	return multiplied(width, each)
+}
+
+// textWidth returns the width of the result of a function of a text of width bytes. A character has at most four bytes.
+func textWidth(e *bounded.Expr, width int64) int64 {
+	switch {
+	case e.Type != value.Text:
+		return plainWidth
+	case e.Text == "left" || e.Text == "right":
+		return min(width, 4*e.Args[1].Const.Int)
+	case e.Text == "substring" && len(e.Args) == 3:
+		return min(width, 4*e.Args[2].Const.Int)
+	}
+	return width
 }
 
 // listedSteps returns the steps of finding a value among n constants.

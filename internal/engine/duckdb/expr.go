@@ -144,6 +144,8 @@ func operation(e *bounded.Expr, args []string) string {
 			from, to = to, from
 		}
 		return "translate(" + args[0] + ", " + text(from) + ", " + text(to) + ")"
+	case bounded.OpText:
+		return textCall(e, args[0])
 	case bounded.OpDatePart:
 		return datePart(e.Text, args[0])
 	case bounded.OpChar:

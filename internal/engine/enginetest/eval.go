@@ -64,6 +64,9 @@ func eval(e *bounded.Expr, row []value.Value) value.Value {
 			return value.NullOf(e.Type)
 		}
 	}
+	if e.Op == bounded.OpText {
+		return textOf(e, []rune(args[0].Text))
+	}
 	if len(args) == 2 {
 		return binary(e, args[0], args[1])
 	}

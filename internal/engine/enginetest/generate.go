@@ -409,6 +409,10 @@ func (g generator) condition(depth int) string {
 			"i IN (1, CAST(NULL AS integer))", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
 	case "like":
 		if g.chance(4) {
+			return g.pick("LEFT(w, 1) = 'a'", "RIGHT(w, 1) > 'A'", "SUBSTRING(w, 2, 1) = 'b'", "TRIM(w) <> w", "LTRIM(w, 'a') = ''",
+				"SPLIT_PART(w, 'b', 1) = 'a'", "STRPOS(w, 'b') = 2", "LENGTH(w) > 1", "OCTET_LENGTH(w) > LENGTH(w)")
+		}
+		if g.chance(4) {
 			return g.pick("s ~ '^[ab]'", "s ~* 'B'", "s SIMILAR TO '_|it%'", "STARTS_WITH(w, 'a')", "LOWER(w) LIKE 'a%'")
 		}
 		return g.pick("s", "w") + g.pick(" LIKE ", " ILIKE ") +

@@ -116,6 +116,8 @@ func operation(e *bounded.Expr, args []string) string {
 		return "(" + args[0] + " LIKE " + text(e.Text) + ")"
 	case bounded.OpFold: // with the collation "C", lower and upper change the letters of ASCII alone
 		return e.Text + "((" + args[0] + `) COLLATE "C")`
+	case bounded.OpText:
+		return textCall(e, args[0])
 	case bounded.OpDatePart:
 		return datePart(e.Text, args[0])
 	case bounded.OpChar:

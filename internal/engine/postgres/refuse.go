@@ -99,7 +99,7 @@ func known(e *bounded.Expr) bool {
 // written lists the operations that functions write. All others have a template.
 var written = []bounded.Op{
 	bounded.OpColumn, bounded.OpConst, bounded.OpDiv, bounded.OpQuo, bounded.OpMod, bounded.OpToInteger, bounded.OpIn,
-	bounded.OpLike, bounded.OpFold, bounded.OpDatePart, bounded.OpDateTrunc, bounded.OpAddMonths, bounded.OpDayOf, bounded.OpTimeOf,
+	bounded.OpLike, bounded.OpFold, bounded.OpText, bounded.OpDatePart, bounded.OpDateTrunc, bounded.OpAddMonths, bounded.OpDayOf, bounded.OpTimeOf,
 	bounded.OpStartOf, bounded.OpTimeTrunc, bounded.OpTimePart, bounded.OpChar, bounded.OpCase,
 	bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest,
 }
