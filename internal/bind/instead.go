@@ -31,6 +31,9 @@ var otherFunctions = map[string]instead{
 	"bool_and": {1, "COUNT(CASE WHEN NOT ($1) THEN 1 END)", onePerson},
 	"every":    {1, "COUNT(CASE WHEN NOT ($1) THEN 1 END)", onePerson},
 
+	"logical_or":  {1, "COUNT(CASE WHEN $1 THEN 1 END)", onePerson},
+	"logical_and": {1, "COUNT(CASE WHEN NOT ($1) THEN 1 END)", onePerson},
+
 	"string_agg":   {2, "COUNT(DISTINCT $1)", listsRows},
 	"group_concat": {1, "COUNT(DISTINCT $1)", listsRows},
 	"listagg":      {2, "COUNT(DISTINCT $1)", listsRows},
@@ -110,7 +113,7 @@ func NoFunction(x *query.Call, known []string) *Error {
 		return Refuse(x.At, "use it in GROUP BY or inside an aggregate, over columns of the table",
 			"%s is not supported here, outside any aggregate", strings.ToUpper(name))
 	}
-	if best := nearest.Name(x.Name, all); best != "" {
+	if best := nearest.Name(x.Name, slices.Concat(all, query.OtherNames())); best != "" {
 		hint = fmt.Sprintf("did you mean %q?", best)
 	}
 	return Refuse(x.At, hint, "there is no function %q", x.Name)
@@ -123,7 +126,10 @@ func Foreign(name string) bool {
 }
 
 // alsoOverAnswer has functions that are refused over an answer for the same reason as over rows.
-var alsoOverAnswer = map[string]bool{"first": true, "last": true, "any_value": true, "group_concat": true, "listagg": true}
+var alsoOverAnswer = map[string]bool{
+	"first": true, "last": true, "any_value": true, "group_concat": true, "listagg": true,
+	"logical_or": true, "logical_and": true,
+}
 
 // sql returns what to write for the call.
 func (o instead) sql(x *query.Call) string {

@@ -43,7 +43,7 @@ var calls = map[string]string{
 // samples are calls for groups of functions that take the same arguments.
 var samples = []struct{ names, sql string }{
 	{
-		"bool_or bool_and every",
+		"bool_or bool_and every logical_or logical_and",
 		"SELECT «%(smoker OR age > 65)» FROM people",
 	},
 	{

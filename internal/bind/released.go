@@ -13,11 +13,37 @@ func unwindowed(x *query.Call) error {
 	}
 	e := RefuseHere(
 		x.Over.At,
-		"use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x",
-		"window functions (OVER) are not supported over single rows: they would pair different persons' rows",
+		hintOfWindow(x),
+		"window functions (OVER) are not supported over single rows: they are computed over the rows of an answer",
 	)
 	e.Instead = OverAnswer
 	return e
+}
+
+// hintOfWindow returns what to write instead of a window function over single rows. One that divides rows by a column, as by
+// the person, is often a subquery over the rows of the same person.
+func hintOfWindow(x *query.Call) string {
+	hint := "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x"
+	if len(x.Over.Partition) != 1 || len(x.Over.Order) != 1 || x.Over.Order[0].Desc {
+		return hint
+	}
+	by, isName := x.Over.Partition[0].(*query.Column)
+	order, ordered := x.Over.Order[0].Expr.(*query.Column)
+	if !isName || !ordered {
+		return hint
+	}
+	u, o := query.QuoteName(by.Name), query.QuoteName(order.Name)
+	before := " FROM … w WHERE w." + u + " = v." + u + " AND w." + o + " < v." + o + ")"
+	same := "if " + u + " is the unit, call the table v and write "
+	switch {
+	case x.Name == "row_number" || x.Name == "rank":
+		return same + "(SELECT COUNT(*)" + before + " + 1; otherwise " + hint
+	case x.Name == "lag" && len(x.Args) == 1:
+		if c, ok := x.Args[0].(*query.Column); ok && c.Name == order.Name {
+			return same + "(SELECT MAX(w." + o + ")" + before + "; otherwise " + hint
+		}
+	}
+	return hint
 }
 
 // Extremum returns the refusal of MIN or MAX over rows of several persons.

@@ -327,6 +327,28 @@ func toReal(e *bounded.Expr) *bounded.Expr {
 	return &bounded.Expr{Op: bounded.OpToReal, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}
 }
 
+// NumericIn refuses an aggregate's argument that is not a number. The hint has the aggregate of a number in its place.
+func NumericIn(e *bounded.Expr, x *query.Call) error {
+	if IsNumber(e.Type) {
+		return nil
+	}
+	shown, hint := query.Print(x.Args[0]), ""
+	of := func(number string) string { return "write " + x.Name + "(" + number + ")" }
+	switch e.Type {
+	case value.Interval:
+		hint = of("EXTRACT(epoch FROM "+shown+") / 86400") + " for days, without the division for seconds"
+	case value.Date:
+		hint = of(shown+" - DATE '1970-01-01'") + ", a number of days"
+	case value.Timestamp:
+		hint = of("EXTRACT(epoch FROM "+shown+")") + ", in seconds since 1970-01-01"
+	case value.Time:
+		hint = of("EXTRACT(hour FROM "+shown+") * 60 + EXTRACT(minute FROM "+shown+")") + ", in minutes"
+	case value.Text:
+		hint = "write COUNT(DISTINCT " + shown + "), or group by it"
+	}
+	return Refuse(x.At, hint, "a number is needed here, and this is of type %s", e.Type)
+}
+
 // Numeric refuses an expression that is not a number.
 func Numeric(e *bounded.Expr, at query.Pos) error {
 	if !IsNumber(e.Type) {

@@ -35,6 +35,7 @@ func OfTree(p *policy.Policy, tree *query.Select) (*Answer, error) {
 	if tree.From.None() {
 		return constants(p, tree)
 	}
+	tree = flat(p, tree)
 	if out := none(p, tree); out != nil {
 		return out, nil
 	}

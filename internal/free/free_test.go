@@ -54,6 +54,20 @@ func TestOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string]string{
+		"SELECT DISTINCT ward FROM (SELECT * FROM people) q ORDER BY 1":                                "ward;east;north;south",
+		"SELECT DISTINCT q.ward AS w FROM (SELECT p.* FROM people p) q ORDER BY w DESC LIMIT 1":        "w;south",
+		"SELECT w FROM (SELECT ward AS w, note FROM people) q GROUP BY w ORDER BY w":                   "w;east;north;south",
+		"SELECT DISTINCT old FROM (SELECT *, age > 60 AS old FROM people) q WHERE old":                 "old;true",
+		"SELECT DISTINCT ward FROM (SELECT * FROM (SELECT ward FROM people) a) b WHERE ward <> 'east'": "ward;north;south",
+		"SELECT DISTINCT ward FROM (SELECT * FROM people WHERE ward <> 'east') q ORDER BY ward":        "ward;north;south",
+		"SELECT * FROM (SELECT ward, age AS years FROM people) q LIMIT 0":                              "ward,years",
+		"SELECT DISTINCT ward FROM (SELECT * FROM people WHERE age > 60) q":                            "refused",
+		"SELECT DISTINCT ward FROM (SELECT ward FROM people LIMIT 1) q":                                "rows",
+		"SELECT DISTINCT ward FROM (SELECT ward FROM people GROUP BY ward HAVING COUNT(*) > 5) q":      "rows",
+		"SELECT DISTINCT deck FROM (SELECT ward FROM people) q":                                        "rows",
+		"SELECT DISTINCT ward FROM (SELECT *, deck AS ward FROM people) q":                             "rows",
+		"SELECT DISTINCT note FROM (SELECT * FROM people) q":                                           "rows",
+		"SELECT DISTINCT people.ward FROM (SELECT * FROM people) q":                                    "rows",
 		"SELECT 1":                         "expr;1",
 		"SELECT 7 / 2 AS a, 'x' AS b":      "a,b;3,x",
 		"SELECT 1 AS a WHERE 1 > 2":        "a",

@@ -49,6 +49,11 @@ func TestFormsHaveThePlanOfTheirMeaning(t *testing.T) {
 			"SELECT COUNT(*) FROM (SELECT who FROM visits UNION SELECT customer FROM orders) q",
 			"SELECT COUNT(*) FROM (SELECT DISTINCT who FROM (SELECT who FROM visits UNION ALL SELECT customer FROM orders) u) q",
 		},
+		{"SELECT COUNT(*) FROM visits WHERE DATE '2025-12-01' - INTERVAL '90' DAY (3) < DATE '2025-09-03'", "SELECT COUNT(*) FROM visits WHERE DATE '2025-12-01' - INTERVAL '90 days' < DATE '2025-09-03'"},
+		// texts without known values
+		{"SELECT COUNT(*) FROM lines WHERE TRIM(tag)::varchar(2) = 'a'", "SELECT COUNT(*) FROM lines WHERE LEFT(BTRIM(tag, ' '), 2) = 'a'"},
+		{"SELECT AVG(CHAR_LENGTH(tag)) FROM lines", "SELECT AVG(LENGTH(tag)) FROM lines"},
+		{"SELECT COUNT(*) FROM lines WHERE POSITION('a' IN SUBSTR(tag, 2)) = 1", "SELECT COUNT(*) FROM lines WHERE STRPOS(SUBSTRING(tag FROM 2), 'a') = 1"},
 		// regular expressions
 		{"SELECT COUNT(*) FROM lines WHERE tag ~ '^a'", "SELECT COUNT(*) FROM lines WHERE tag LIKE 'a%'"},
 		{"SELECT COUNT(*) FROM lines WHERE tag ~* 'A.*b$'", "SELECT COUNT(*) FROM lines WHERE tag ILIKE '%a%b'"},

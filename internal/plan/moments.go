@@ -117,7 +117,7 @@ func (b *measuring) variable(call *query.Call, x query.Expr) (variable, error) {
 			call.Name,
 		)
 	}
-	if err := bind.Numeric(e, call.At); err != nil {
+	if err := bind.NumericIn(e, call); err != nil {
 		return variable{}, err
 	}
 	if bind.IsUnbounded(e) ||

@@ -257,7 +257,7 @@ func (b *measuring) newAggregate(x *query.Call) (unpricedAggregate, error) {
 			x.Name,
 		)
 	}
-	if err := bind.Numeric(e, x.At); err != nil {
+	if err := bind.NumericIn(e, x); err != nil {
 		return unpricedAggregate{}, err
 	}
 	if b.given.auto {

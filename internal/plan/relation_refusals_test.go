@@ -65,7 +65,7 @@ func TestRelationRefusals(t *testing.T) {
 		{"SELECT COUNT(*) FROM (SELECT number FROM orders LIMIT 3) q", "1:23: LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows", "leave it out; rows of one person are limited by the policy"},
 		{"SELECT COUNT(*) FROM customers WHERE 1 = 1 OR region = 'c' AND nothing = 1", "1:56: 'c' is not among the declared values of column region", "the declared values are 'a', 'b'"},
 		{"SELECT COUNT(*) FROM customers WHERE 1 = 2 OR region = 'c'", "1:56: 'c' is not among the declared values of column region", "the declared values are 'a', 'b'"},
-		{"SELECT COUNT(*) FROM (SELECT number, row_number() OVER () FROM orders) q", "1:56: window functions (OVER) are not supported over single rows: they would pair different persons' rows", "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x"},
+		{"SELECT COUNT(*) FROM (SELECT number, row_number() OVER () FROM orders) q", "1:56: window functions (OVER) are not supported over single rows: they are computed over the rows of an answer", "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x"},
 		{"SELECT MIN(age) FROM customers", "1:8: MIN is not supported: it is one person's value", "write percentile_disc(0.01) WITHIN GROUP (ORDER BY age)"},
 		{"SELECT MAX(age) FROM (SELECT age FROM customers) q", "1:8: MAX is not supported: it is one person's value", "write percentile_disc(0.99) WITHIN GROUP (ORDER BY age)"},
 		{"SELECT * FROM (SELECT age FROM customers) q", "1:8: * is not answered: single rows are never returned", "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"},

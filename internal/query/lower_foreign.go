@@ -1,6 +1,10 @@
 package query
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Functions of other databases that have another name or another order of arguments here. Functions that differ between
 // databases are left out: DAYOFWEEK, because databases count from different days; LEN, which drops spaces at the end in
@@ -30,6 +34,9 @@ var parts = map[string]string{
 	"year": "year", "quarter": "quarter", "month": "month", "day": "day", "dayofmonth": "day", "dayofyear": "doy",
 	"hour": "hour", "minute": "minute",
 }
+
+// OtherNames returns the names of other databases' functions that are accepted, in order.
+func OtherNames() []string { return slices.Sorted(maps.Keys(otherNames)) }
 
 // foreign returns what a call of a function of another database means here, or nil.
 func foreign(x *Call) Expr {

@@ -86,6 +86,7 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 		}
 	}
 	quoteIntervals(out, tokens)
+	dropPrecisions(out, tokens)
 	return string(out)
 }
 
@@ -105,6 +106,28 @@ func quoteIntervals(out []byte, tokens []*pg.ScanToken) {
 			continue
 		}
 		copy(out[begin:end], text+strings.Repeat(" ", end-begin-len(text)))
+	}
+}
+
+// dropPrecisions turns INTERVAL '90' DAY (3), as the standard writes it, into INTERVAL '90' DAY. The number in parentheses
+// bounds the digits of the constant, and does not change it.
+func dropPrecisions(out []byte, tokens []*pg.ScanToken) {
+	for i := 0; i+5 < len(tokens); i++ {
+		t := tokens[i : i+6]
+		switch t[2].GetToken() {
+		case pg.Token_YEAR_P, pg.Token_MONTH_P, pg.Token_DAY_P, pg.Token_HOUR_P, pg.Token_MINUTE_P:
+		default:
+			continue
+		}
+		if t[0].GetToken() != pg.Token_INTERVAL || t[1].GetToken() != pg.Token_SCONST || t[3].GetToken() != pg.Token_ASCII_40 ||
+			t[4].GetToken() != pg.Token_ICONST || t[5].GetToken() != pg.Token_ASCII_41 {
+			continue
+		}
+		for _, part := range t[3:] {
+			for at := max(int(part.GetStart()), 0); at < min(int(part.GetEnd()), len(out)); at++ {
+				out[at] = ' '
+			}
+		}
 	}
 }
 

@@ -674,3 +674,17 @@ select date_diff(sailed, reserved, day) m, count(*) from trips group by 1
 select ifnull(sum(fare), 0) from trips where route = 'Cove Line'
 --= answered
 select route, nvl(avg(delay_minutes), 0) from trips group by route
+--= answered
+SELECT left(agent, 1) AS initial, count(*) FROM trips WHERE agent IS NOT NULL GROUP BY 1
+--= answered
+SELECT count(*) FROM trips WHERE length(trim(agent)) > 20
+--= answered
+SELECT split_part(agent, ' ', 1) AS agency, count(*) FROM trips GROUP BY 1 ORDER BY 2 DESC LIMIT 10
+--= answered
+SELECT avg(fare) FROM trips WHERE lower(trim(agent)) = 'sun tours'
+--= refused: a number is needed here, and this is of type interval
+SELECT avg(booked_at - sailed::timestamp) FROM trips
+--= refused: window functions (OVER) are not supported over single rows:
+SELECT avg(booked_at - lag(booked_at) OVER (PARTITION BY passenger ORDER BY booked_at)) FROM trips
+--= refused: logical_or is not supported: one person's row could decide
+SELECT logical_or(cancelled) FROM trips

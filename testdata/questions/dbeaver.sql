@@ -307,3 +307,7 @@ SELECT COUNT(*) FROM (select * from trips limit 200
 SELECT * FROM public.trips LIMIT 0
 --= answered
 SELECT * FROM public.trips WHERE 1=0
+--= answered
+SELECT DISTINCT channel FROM (SELECT t.* FROM public.trips t) dbvrdistinct ORDER BY 1
+--= answered
+SELECT count(*) FROM trips WHERE trim(agent) = ''

@@ -294,3 +294,7 @@ SELECT COUNT(*) AS count FROM public.trips WHERE booked_at >= DATE_TRUNC('day', 
 SELECT EXTRACT(YEAR FROM sailed) || '-Q' || EXTRACT(QUARTER FROM sailed) AS q, COUNT(*) AS count FROM public.trips GROUP BY EXTRACT(YEAR FROM sailed) || '-Q' || EXTRACT(QUARTER FROM sailed) ORDER BY q LIMIT 100
 --= answered
 SELECT COUNT(*) AS rowcount FROM (SELECT * FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') LIMIT 50000) AS rowcount_qry LIMIT 50000
+--= answered
+SELECT DISTINCT channel AS channel FROM (SELECT * FROM public.trips) AS virtual_table LIMIT 1000
+--= answered
+SELECT band AS band FROM (SELECT t.*, CASE WHEN t.fare < 25 THEN 'low' ELSE 'high' END AS band FROM trips t) AS virtual_table GROUP BY band LIMIT 10000

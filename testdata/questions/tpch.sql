@@ -7,7 +7,7 @@
 SELECT returned, state, SUM(pieces) AS sum_pieces, SUM(price) AS sum_price, SUM(price * (1 - rebate)) AS sum_net,
   SUM(price * (1 - rebate) * (1 + duty)) AS sum_charge, AVG(pieces) AS avg_pieces, AVG(price) AS avg_price,
   AVG(rebate) AS avg_rebate, COUNT(*) AS n
-FROM parcels WHERE sent <= date '2024-12-01' - interval '90' day
+FROM parcels WHERE sent <= date '2024-12-01' - interval '90' day (3)
 GROUP BY returned, state ORDER BY returned, state
 --= refused: each group would hold one unit only, and its numbers would
 -- 3: the worth of shipments that wait
@@ -111,7 +111,7 @@ WHERE k.carrier = p.carrier AND s.shipment = p.shipment AND s.status = 'done' AN
   AND NOT EXISTS (SELECT * FROM parcels q WHERE q.shipment = p.shipment AND q.carrier <> p.carrier AND q.arrived > q.promised)
   AND k.port = n.port AND n.name = 'Elba'
 GROUP BY k.name ORDER BY waits DESC, k.name LIMIT 100
---= refused: SUBSTRING is computed only over known values, and those of
+--= refused: this subquery would pair different persons' rows: nothing
 -- 22: clients with money and no shipments, by country code
 SELECT code, COUNT(*) AS clients, SUM(balance) AS total FROM (
   SELECT SUBSTRING(phone FROM 1 FOR 2) AS code, balance FROM clients c
