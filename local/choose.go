@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"slices"
 
 	"dither/privacy"
 )
@@ -20,7 +21,8 @@ type Candidate struct {
 // oracles with shared hash functions it includes their largest share. If others have an error of at most 1 % more,
 // the one of them with the shortest reports is chosen.
 //
-// "coin", whose ε is fixed, and "rappor", whose reports are noisier because devices repeat them, are no candidates.
+// "coin", whose ε is fixed, and the oracles with memory, whose reports are noisier because devices repeat them, are no
+// candidates.
 // An oracle is refused if all values could not be estimated in minutes. The error is ErrParameter.
 func Choose(k uint64, e privacy.Epsilon, n int64, bits int) (best *Oracle, candidates []Candidate, err error) {
 	if n < 1 || n > MostReports {
@@ -32,7 +34,7 @@ func Choose(k uint64, e privacy.Epsilon, n int64, bits int) (best *Oracle, candi
 	var oracles []*Oracle
 	least := -1.0
 	for _, name := range Mechanisms() {
-		if name == "coin" || name == "rappor" {
+		if slices.Contains([]string{"coin", "rappor", "loloha", "dbit"}, name) {
 			continue
 		}
 		o, err := New(Params{Mechanism: name, Values: k, Epsilon: e})

@@ -30,6 +30,8 @@ type headerJSON struct {
 	Values    uint64          `json:"values"`
 	Seed      uint64          `json:"seed,omitempty"`
 	Domain    string          `json:"domain,omitempty"`
+	First     privacy.Epsilon `json:"first,omitzero"`
+	Positions uint64          `json:"positions,omitempty"`
 }
 
 // FileFormat is the name of the format in the header.
@@ -51,7 +53,17 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, err
 	}
 	line, err := json.Marshal(
-		headerJSON{FileFormat, lines.Version, h.Mechanism, h.Epsilon, h.Values, h.Seed, h.Domain},
+		headerJSON{
+			FileFormat,
+			lines.Version,
+			h.Mechanism,
+			h.Epsilon,
+			h.Values,
+			h.Seed,
+			h.Domain,
+			h.First,
+			h.Positions,
+		},
 	)
 	if err != nil {
 		return nil, err
@@ -82,7 +94,7 @@ func ReadTally(r io.Reader, accept func(Header) error) (*Tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := Header{Params{j.Mechanism, j.Values, j.Epsilon, j.Seed}, j.Domain}
+	h := Header{Params{j.Mechanism, j.Values, j.Epsilon, j.Seed, j.First, j.Positions}, j.Domain}
 	if err := accept(h); err != nil {
 		return nil, err
 	}

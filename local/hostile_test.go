@@ -61,6 +61,8 @@ func TestBadReports(t *testing.T) {
 		"hr":     {{0, 0}, {0x00, 0x01}, {0, 0, 0}},                              // 2·3 + 2 bits
 		"hcms":   {{0, 0}, {0, 0, 0x01}, {0, 0, 0, 0}},                           // 21 bits
 		"flh":    {{0, 0x0f}, {0}, {0, 0, 0}},                                    // 12 bits
+		"loloha": {make([]byte, 15), make([]byte, 17), lastBit(16)},              // 123 bits
+		"dbit":   {{0x01}, {0xf0}, {0xa0}, {}, {0, 0}},                           // 3 + 1 bits
 		"cms":    {make([]byte, 129), make([]byte, 131), lastBit(130)},           // 1,034 bits
 		"rappor": {{0x01}, {0, 0}, {}},                                           // 5 bits
 		"oue":    {{0x01}, {0x02}, {0x04}, {0, 0}},                               // 5 bits

@@ -115,7 +115,7 @@ var enumerable = map[string][]uint64{
 	"hr":     {2, 3, 5},
 	"olh":    {2, 4},
 	"flh":    {2, 4},
-	"rappor": {2, 3},
+	"rappor": {2, 3}, "dbit": {2, 3, 6}, "loloha": {2, 4},
 }
 
 // The exact law of each randomizer, enumerated over the choices of its code, has an ε at most the declared one and
@@ -139,7 +139,7 @@ func TestExactEpsilonByEnumeration(t *testing.T) {
 				at := fmt.Sprintf("%s, k = %d, ε = %s", name, k, e)
 				reports, law := laws(o)
 				ratio, _ := exactLoss(t, at, reports, law)
-				if hashes := name == "flh" || name == "olh"; ratio.Cmp(o.Ratio()) != 0 && !hashes {
+				if hashes := name == "flh" || name == "olh" || name == "loloha"; ratio.Cmp(o.Ratio()) != 0 && !hashes {
 					t.Errorf("%s: e^ε is %s, but Ratio is %s", at, ratio.FloatString(30), o.Ratio().FloatString(30))
 				}
 				switch name {
@@ -148,7 +148,9 @@ func TestExactEpsilonByEnumeration(t *testing.T) {
 						t.Errorf("the two coins have e^ε = %s", ratio)
 					}
 				case "rappor":
-					lawtest.Tight(t, at, o.scheme.(rappor).unary.ratio(), o.params.Epsilon)
+					lawtest.Tight(t, at, o.scheme.(memoised).permanentRatio(), o.params.Epsilon)
+				case "loloha":
+					lawtest.Tight(t, at, ratio, o.params.first())
 				default:
 					lawtest.Tight(t, at, ratio, o.params.Epsilon)
 				}
@@ -161,17 +163,20 @@ func TestExactEpsilonByEnumeration(t *testing.T) {
 func TestExactEpsilonByFormula(t *testing.T) {
 	for _, name := range Mechanisms() {
 		for _, k := range []uint64{2, 3, 10, 1000, 1_000_000} {
-			for _, e := range []string{"0.000001", "0.01", "0.3", "1", "1.0986", "4", "9.99", "20", "40"} {
+			for _, e := range []string{"0.000002", "0.01", "0.3", "1", "1.0986", "4", "9.99", "20", "40"} {
 				if name == "coin" {
 					continue
 				}
 				o := oracle(t, name, k, e)
 				ratio := o.Ratio()
-				if r, ok := o.scheme.(rappor); ok {
-					if one := ratio; one.Cmp(r.unary.ratio()) >= 0 {
-						t.Errorf("one report of RAPPOR reveals no less than all of them")
+				if s, ok := o.scheme.(memoised); ok && name != "dbit" {
+					if ratio.Cmp(s.permanentRatio()) >= 0 {
+						t.Errorf("one report of %s reveals no less than all of them", name)
 					}
-					ratio = r.unary.ratio()
+					if name == "loloha" {
+						lawtest.Tight(t, "one report of loloha", ratio, o.params.first())
+					}
+					ratio = s.permanentRatio()
 				}
 				lawtest.Tight(t, fmt.Sprintf("%s, k = %d, ε = %s", name, k, e), ratio, o.params.Epsilon)
 			}
@@ -183,7 +188,7 @@ func TestExactEpsilonByFormula(t *testing.T) {
 // exact law of the reports and the estimator's own count of supports.
 func TestSupportProbabilitiesAreExact(t *testing.T) {
 	for name, sizes := range enumerable {
-		if name == "olh" || name == "flh" {
+		if name == "olh" || name == "flh" || name == "loloha" {
 			continue // the probability is over the hash functions: see TestHashesAreIndependent
 		}
 		for _, k := range sizes {

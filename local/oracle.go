@@ -24,11 +24,17 @@ var (
 
 // Params describe an oracle. People and collector must use the same.
 type Params struct {
-	Mechanism string          // a name of Mechanisms
-	Values    uint64          // k, the number of values; values are 0 … k − 1
-	Epsilon   privacy.Epsilon // ε of one report, from 10⁻⁶ to 40; unused by "coin", whose ε is ln 3
+	Mechanism string // a name of Mechanisms
+	Values    uint64 // k, the number of values; values are 0 … k − 1
+	// ε of one report, or ε∞ of the mechanisms with memory (see Device); from 10⁻⁶ to 40. Unused by "coin", whose ε is
+	// ln 3.
+	Epsilon privacy.Epsilon
 	// Seed selects the public hash functions of "flh", "cms" and "hcms". It protects nobody.
 	Seed uint64
+	// First is the ε of one report of "loloha", below Epsilon; 0 stands for half of it.
+	First privacy.Epsilon
+	// Positions is d, the number of bits of a report of "dbit"; 0 stands for 1.
+	Positions uint64
 }
 
 // Limits on the number of values. Estimating all values takes memory for each of them.
@@ -96,6 +102,8 @@ func mechanisms() []mechanism {
 		{"ss", "subset selection", newSubset, MaxValues},
 		{"hr", "Hadamard response", newHadamard, MaxValues},
 		{"rappor", "RAPPOR: permanent and instantaneous response", newRappor, MaxValues},
+		{"loloha", "longitudinal local hashing, for repeated questions", newLOLOHA, MaxHashedValues},
+		{"dbit", "d-bit flipping with memory, for repeated questions", newDBit, MaxValues},
 		{"cms", "count-mean sketch", newCMS, MaxValues},
 		{"hcms", "Hadamard count-mean sketch", newHCMS, MaxValues},
 	}
@@ -137,11 +145,35 @@ func New(p Params) (*Oracle, error) {
 			return nil, err
 		}
 	}
-	o := &Oracle{params: p, scheme: m.make(p)}
+	switch {
+	case !p.First.IsZero() && p.Mechanism != "loloha", p.Positions != 0 && p.Mechanism != "dbit":
+		return nil, fmt.Errorf("%w: First is for loloha, and Positions for dbit", ErrParameter)
+	case p.Mechanism == "loloha" && p.first().Cmp(p.Epsilon) >= 0:
+		return nil, fmt.Errorf("%w: the ε of one report must be below that of the permanent response", ErrParameter)
+	case p.Positions > min(p.Values, maxPositions):
+		return nil, fmt.Errorf(
+			"%w: a device has at most %d positions, and not more than values",
+			ErrParameter,
+			maxPositions,
+		)
+	}
+	if p.Mechanism == "loloha" {
+		if err := coin.Check(p.first(), ErrParameter); err != nil {
+			return nil, err
+		}
+	}
+	return newOracle(p, m.make(p)), nil
+}
+
+// maxPositions limits the size of a report of dbit.
+const maxPositions = 1 << 12
+
+func newOracle(p Params, s scheme) *Oracle {
+	o := &Oracle{params: p, scheme: s}
 	o.p, o.q = o.scheme.support()
 	o.other, _ = o.q.Float64()
 	o.gap, _ = new(big.Rat).Sub(o.p, o.q).Float64()
-	return o, nil
+	return o
 }
 
 // Params returns the parameters.

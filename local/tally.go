@@ -47,7 +47,8 @@ func (t *Tally) Add(report []byte) error {
 // ErrParameter.
 func (t *Tally) Merge(other *Tally) error {
 	a, b := t.oracle.params, other.oracle.params
-	if a.Mechanism != b.Mechanism || a.Values != b.Values || a.Seed != b.Seed || a.Epsilon.Cmp(b.Epsilon) != 0 {
+	if a.Mechanism != b.Mechanism || a.Values != b.Values || a.Seed != b.Seed || a.Positions != b.Positions ||
+		a.First.Cmp(b.First) != 0 || a.Epsilon.Cmp(b.Epsilon) != 0 {
 		return fmt.Errorf("%w: the tallies have reports of different oracles", ErrParameter)
 	}
 	t.tally.merge(other.tally)

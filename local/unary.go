@@ -93,7 +93,7 @@ func (t *bitSums) merge(other tally)               { sum(t.by, other.(*bitSums).
 // response, which is that private (see unary), with independent coins. One report has independent bits, whose
 // probabilities are own = (1 − f)·3/4 + f/4 and other = f·3/4 + (1 − f)/4, so the proof of unary holds. ∎
 //
-// A new value has a new permanent response, whose ε adds.
+// For several values, see [Device].
 type rappor struct {
 	unary
 	again coin.Coin
@@ -112,10 +112,7 @@ func (s rappor) support() (p, q *big.Rat) {
 
 func (s rappor) ratio() *big.Rat { return odds(s.support()) }
 
-func (s rappor) randomize(c coin.Chooser, v uint64, report []byte) {
-	s.unary.randomize(c, v, report)
-	s.instant(c, report)
-}
+func (s rappor) randomize(c coin.Chooser, v uint64, report []byte) { reportOf(s, c, v, report) }
 
 // instant turns a permanent response into a report.
 func (s rappor) instant(c coin.Chooser, report []byte) {

@@ -209,8 +209,8 @@ func (e estimated) words() string {
 		weight,
 	)
 	if e.consistent {
-		text += "\nThe counts are moved to the nearest ones that are not negative and sum up to n. So rare values are\n" +
-			"overestimated."
+		text += "\nThe counts are moved to the nearest ones that are not negative and sum up to n.\n" +
+			"So rare values are overestimated."
 	}
 	return text
 }

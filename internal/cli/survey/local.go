@@ -54,7 +54,12 @@ func tasks() []task {
 			[]string{"mechanism", "epsilon", "domain", "bounds", "seed", "in", "confidence", "consistent"},
 			estimate,
 		},
-		{"variance", []string{"table", "json"}, []string{"mechanism", "k", "epsilon", "n", "frequency", "bounds", "at"}, variance},
+		{
+			"variance",
+			[]string{"table", "json"},
+			[]string{"mechanism", "k", "epsilon", "n", "frequency", "bounds", "at"},
+			variance,
+		},
 		{
 			"compare",
 			[]string{"table", "json", "csv", "markdown"},
@@ -92,9 +97,19 @@ func (o *options) declare(s *console.Console, formats, names []string) {
 				"the values: a FILE with one on each line, or K for the numbers 0 to K − 1",
 			)
 		case "bounds":
-			s.Flag(&o.bounds, name, "LO,HI", "the values are numbers, clamped to these bounds, and the estimate is their mean")
+			s.Flag(
+				&o.bounds,
+				name,
+				"LO,HI",
+				"the values are numbers, clamped to these bounds, and the estimate is their mean",
+			)
 		case "at":
-			s.Flag(&o.at, name, "X", "with --bounds: the number of all people (default: the one with the most variance)")
+			s.Flag(
+				&o.at,
+				name,
+				"X",
+				"with --bounds: the number of all people (default: the one with the most variance)",
+			)
 		case "in":
 			s.Flag(
 				&o.in,

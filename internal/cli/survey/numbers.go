@@ -221,8 +221,14 @@ func varianceNumbers(s *console.Console, o *options) error {
 	if s.Format == "json" {
 		return s.JSON(varianceJSON{number(v), r.Bits()})
 	}
-	s.Print("The estimated mean has the variance %s%s (standard deviation %s), apart from the spread of the numbers.\n"+
-		"A report has %s.\n", at, render.Number6(v), render.Number6(math.Sqrt(v)), render.Plural(r.Bits(), "bit"))
+	s.Print(
+		"The estimated mean has the variance %s%s (standard deviation %s), apart from the spread of the numbers.\n"+
+			"A report has %s.\n",
+		at,
+		render.Number6(v),
+		render.Number6(math.Sqrt(v)),
+		render.Plural(r.Bits(), "bit"),
+	)
 	return nil
 }
 
