@@ -230,6 +230,9 @@ func (s *scope) noColumn(x *query.Column) error {
 		return bind.Refuse(x.At, hint, "there is no table %q in FROM", x.Table)
 	}
 	hint := "the subquery has the columns " + strings.Join(names, ", ")
+	if len(names) == 0 { // the arguments of a function in FROM
+		hint = "write a constant"
+	}
 	if near := nearest.Name(x.Name, names); near != "" {
 		hint = "did you mean " + query.QuoteName(near) + "?"
 	}

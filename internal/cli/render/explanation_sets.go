@@ -109,7 +109,7 @@ func reuseErrors(r *curator.Reuse) string {
 func paid(r *curator.Release) string {
 	switch {
 	case r.Free:
-		return "free: no row was read"
+		return "free: no private row was read"
 	case r.From != nil:
 		return "answered from " + strings.Join(r.From, ", ") + ", at no cost"
 	case r.Replayed:
