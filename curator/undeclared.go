@@ -8,6 +8,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/release"
+	"dither/privacy"
 )
 
 // Undeclared asks questions as if the policy declared no bounds on columns, and as if all sealed rows of a unit could
@@ -52,6 +53,15 @@ func (u Undeclared) Answer(ctx context.Context, q Question) (*Release, error) {
 
 // Most returns the greatest price that the policy allows for one question.
 func (u Undeclared) Most() Loss { return u.session.loss(u.session.policy.Price.Maximum) }
+
+// Loss returns a price in ρ, with the ε that it implies, in the terms of the policy's budget.
+func (u Undeclared) Loss(rho string) Loss {
+	r, err := privacy.ParseRho(rho)
+	if err != nil {
+		return Loss{Rho: rho}
+	}
+	return u.session.loss(privacy.ZCDPLoss(r, privacy.Delta{}))
+}
 
 // ask plans a question. Errors are *Error.
 func (u Undeclared) ask(q *Question) (*asked, error) {

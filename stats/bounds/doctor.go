@@ -112,12 +112,15 @@ func (d *Doctor) priced() (err error) {
 	switch o := d.options; {
 	case o.Epsilon == "" && o.Rho == "":
 		return nil
-	case o.Epsilon != "" && inRho:
-		return request.Misuse("use --rho", "the budget is in ρ, so the price of an examination is too")
+	case o.Epsilon != "" && o.Rho != "":
+		return request.Misuse("leave one of them out", "a price is in ε or in ρ")
 	case o.Rho != "" && !inRho:
 		return request.Misuse("use --epsilon", "the budget is a pure epsilon, so a price in ρ is not possible")
 	default:
 		d.whole, err = exact.ParseDecimal(o.Epsilon + o.Rho)
+		if err == nil && o.Epsilon != "" && inRho && d.whole.Sign() > 0 { // ε costs ε²/2, as in a question
+			d.whole = exact.FloorDigits(new(big.Rat).Quo(new(big.Rat).Mul(d.whole, d.whole), big.NewRat(2, 1)), 6)
+		}
 		if err != nil || d.whole.Sign() <= 0 || d.whole.Cmp(most) > 0 {
 			return request.Misuse("the rest of the budget is for answers",
 				"an examination may cost at most 5 %% of the budget: %s", d.loss(most))
@@ -130,7 +133,7 @@ func (d *Doctor) priced() (err error) {
 func (d *Doctor) loss(price *big.Rat) curator.Loss {
 	text := exact.FormatRat(price)
 	if d.inRho {
-		return curator.Loss{Rho: text}
+		return d.owner.Undeclared().Loss(text)
 	}
 	return curator.Loss{Epsilon: text, Delta: "0"}
 }

@@ -262,6 +262,24 @@ func TestRefusedExaminations(t *testing.T) {
 	}
 }
 
+// TestPricesUnderZCDP checks that under a budget in ε and δ a price may be an ε, which costs ε²/2, and is stated in ε.
+func TestPricesUnderZCDP(t *testing.T) {
+	policy := fmt.Sprintf(visitsPolicy, "add-remove", "epsilon: 3, delta: 1e-6", "0.1")
+	owner, _ := sealed(t, policy, map[string]string{"visits": "person,cost,ward\n1,2,a\n"})
+	for _, o := range []bounds.Options{{Epsilon: "1"}, {Epsilon: "0"}, {Epsilon: "-0.1"}, {Rho: "0.1"}, {Epsilon: "0.1", Rho: "0.005"}} {
+		if _, err := bounds.New(t.Context(), owner, o); err == nil {
+			t.Errorf("%+v is not refused", o)
+		}
+	}
+	in, err := bounds.New(t.Context(), owner, bounds.Options{Epsilon: "0.1"})
+	must(t, err)
+	same, err := bounds.New(t.Context(), owner, bounds.Options{Rho: "0.005"})
+	must(t, err)
+	if in.Price != same.Price || in.Price.Rho > "0.005" || !strings.HasPrefix(in.Price.String(), "ε = 0.4") {
+		t.Errorf("ε = 0.1 costs %s, and ρ = 0.005 costs %s", in.Price, same.Price)
+	}
+}
+
 // TestExaminesOddColumns examines columns of zeros, of NULL and of one huge value among few, and names that need quotes.
 // The doctor gives advice or abstains, and returns no error.
 func TestExaminesOddColumns(t *testing.T) {
