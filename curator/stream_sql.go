@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"dither/internal/plan"
@@ -20,6 +21,15 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 	tree, err := query.ParseIn(q.SQL, c.policy.Clock.Zone)
 	if err != nil || !slices.ContainsFunc(tree.Tables, func(name string) bool { return c.policy.Table(name) == nil }) {
 		return nil, false, nil //nolint:nilerr // the refusal that led here says what is wrong
+	}
+	if name, mixed := c.streamBesidePersons(tree.Tables); mixed {
+		if err := c.permitted(q); err != nil {
+			return nil, true, err
+		}
+		return nil, true, &Error{
+			Code: CodePolicy, Message: fmt.Sprintf("%s is a stream, and the question also reads a table of persons", SQLName(name)),
+			Hint: "ask one question of each",
+		}
 	}
 	var read []*StreamReport
 	var failed error
@@ -84,6 +94,26 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 	}
 	out.show(result)
 	return out, true, nil
+}
+
+// streamBesidePersons returns the name of a stream among these names, if a table of persons is among them too.
+func (c *Session) streamBesidePersons(names []string) (stream string, mixed bool) {
+	persons := slices.ContainsFunc(names, func(name string) bool {
+		t := c.policy.Table(name)
+		return t != nil && !t.Public
+	})
+	if !persons {
+		return "", false
+	}
+	for _, name := range names {
+		if c.policy.Table(name) != nil {
+			continue
+		}
+		if r, err := c.kernel.ContinualNamed(name); err == nil && r != nil {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // explainOverStreams explains a question that overStreams answers. It computes the answer, which is free, for the number of
