@@ -7,8 +7,8 @@ import (
 )
 
 // dense has any Gram matrix. Each step takes the root of a matrix. A matrix that is symmetric under reversal of the
-// cells, as all windows are, is first split into two of half the size: one for vectors that are equal to their reverse,
-// and one for those that are its negative.
+// cells, as all windows are, is first split into two of half the size, if y is symmetric too: one for vectors that are
+// equal to their reverse, and one for those that are its negative.
 type dense struct {
 	gram      *mat.SymDense
 	symmetric bool
@@ -48,7 +48,11 @@ func (d *dense) root(y []float64, of func(*mat.SymDense) (*mat.SymDense, float64
 			scaled.SetSym(i, j, math.Sqrt(y[i]*y[j])*d.gram.At(i, j))
 		}
 	}
-	if !d.symmetric || n < 2 {
+	symmetric := d.symmetric && n >= 2
+	for i := range n / 2 {
+		symmetric = symmetric && y[i] == y[n-1-i]
+	}
+	if !symmetric {
 		return of(scaled)
 	}
 	h, odd := n/2, n%2

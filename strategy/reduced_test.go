@@ -126,3 +126,42 @@ func BenchmarkDiagonalOfRoot(b *testing.B) {
 		})
 	}
 }
+
+// The roots of a symmetric workload for numbers y that are not symmetric are those of its matrix without division into
+// halves. So they are lower bounds.
+func TestRootsOfAsymmetricNumbers(t *testing.T) {
+	for name, w := range map[string]Workload{
+		"values": workloadOf(t)(Values(7)), "windows": workloadOf(t)(Windows(8, 3)),
+		"ranges twice": workloadOf(t)(Union(workloadOf(t)(Ranges(6)), workloadOf(t)(Values(6)))),
+	} {
+		n := w.Cells()
+		y, v, sum := make([]float64, n), make([]float64, n), 0.0
+		for i := range y {
+			y[i] = 1 + float64(i*i%5)
+			sum += y[i]
+		}
+		scaled, gram := mat.NewSymDense(n, nil), w.Gram()
+		for i := range n {
+			v[i] = math.Sqrt(y[i] / sum)
+			for j := i; j < n; j++ {
+				scaled.SetSym(i, j, math.Sqrt(y[i]*y[j])*gram.At(i, j))
+			}
+		}
+		root, _ := squareRoot(scaled)
+		along := mat.Inner(mat.NewVecDense(n, v), root, mat.NewVecDense(n, v))
+		got := RootOf(w, y)
+		if math.Abs(got.Along-along) > 1e-5*along || math.Abs(got.Along+got.Across-mat.Trace(root)) > 1e-5*mat.Trace(root) {
+			t.Errorf("%s: %+v, want %v along, and the trace %v", name, got, along, mat.Trace(root))
+		}
+	}
+}
+
+func workloadOf(t *testing.T) func(Workload, error) Workload {
+	return func(w Workload, err error) Workload {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+}
