@@ -101,15 +101,19 @@ type table [][][]errs
 
 func (p *Plan) table() table {
 	out := make(table, len(p.parts))
-	known := map[piece][]errs{}
+	type measured struct { // columns with the same questions may share a piece
+		piece  piece
+		column int
+	}
+	known := map[measured][]errs{}
 	for i, of := range p.parts {
 		for k, c := range p.workload.columns {
-			e, ok := known[of.pieces[k]]
+			e, ok := known[measured{of.pieces[k], k}]
 			if !ok {
 				for _, f := range c.factors {
 					e = append(e, errorsOf(of.pieces[k], f))
 				}
-				known[of.pieces[k]] = e
+				known[measured{of.pieces[k], k}] = e
 			}
 			out[i] = append(out[i], e)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -83,6 +84,16 @@ func TestProductsOfWorkloadsAreOptimal(t *testing.T) {
 }
 
 // unions are workloads of all kinds of factors, small enough to compute with all their cells.
+// twoOf has two of four cells.
+func twoOf(t *testing.T) strategy.Workload {
+	t.Helper()
+	w, err := strategy.Intervals(4, [][2]int{{1, 2}, {0, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 func unions(t *testing.T) map[string][]Term {
 	levels, err := strategy.Levels([][]string{{"a", "x"}, {"b", "x"}, {"c", "y"}, {"d", "y"}, {"e", "y"}})
 	if err != nil {
@@ -106,7 +117,13 @@ func unions(t *testing.T) map[string][]Term {
 			{Factors: []Factor{Of(sets), Total(3)}, Weight: 2},
 			{Factors: []Factor{Total(5), Total(3)}},
 		},
-		"one term": {{Factors: []Factor{Of(sets), prefixes(t, 4), Values(2)}}},
+		"shared matrices": { // columns with the same questions, of which one has further ones
+			{Factors: []Factor{prefixes(t, 4), Total(4)}},
+			{Factors: []Factor{Total(4), prefixes(t, 4)}, Weight: 2},
+			{Factors: []Factor{Of(twoOf(t)), Values(4)}},
+		},
+		"asymmetric": {{Factors: []Factor{ranges(t, 4), Values(4)}, Weight: 2}, {Factors: []Factor{Total(4), prefixes(t, 4)}, Weight: 2}},
+		"one term":   {{Factors: []Factor{Of(sets), prefixes(t, 4), Values(2)}}},
 	}
 }
 
@@ -366,6 +383,18 @@ func TestRecordsAreRestored(t *testing.T) {
 				t.Errorf("%s: %v, want %v, %v", name, p.RMSE, c.Measurable.RMSE, err)
 			}
 			checkPlan(t, name, p)
+			for i := range terms { // a plan that leaves out what a term needs is biased
+				if served := c.Measurable.serves[w.of[i]]; len(c.Measurable.parts) > 1 {
+					wrong := *c.Measurable
+					wrong.serves = slices.Clone(wrong.serves)
+					wrong.serves[w.of[i]] = served[1:]
+					if data, err := wrong.Record(); err != nil {
+						t.Fatal(err)
+					} else if _, err := Restore(w, unit, data); err == nil {
+						t.Errorf("%s: a plan that serves term %d with parts %v is restored", name, i, served[1:])
+					}
+				}
+			}
 			for _, damaged := range [][]byte{nil, []byte("{}"), data[:len(data)/2], bytes.ReplaceAll(data, []byte(`"cells":`), []byte(`"cells":9`))} {
 				if _, err := Restore(w, unit, damaged); err == nil {
 					t.Errorf("%s: %.60s is restored", name, damaged)

@@ -109,7 +109,7 @@ func Restore(w *Workload, unit strategy.Unit, data []byte) (*Plan, error) {
 		}
 	}
 	p := newPlanOf(r.Name, w, unit, parts, r.Serves)
-	if p == nil || !p.fits() {
+	if p == nil || !p.fits() || !p.answers() {
 		return nil, errRecord
 	}
 	return p, nil

@@ -2,6 +2,7 @@ package product
 
 import (
 	"math"
+	"slices"
 
 	"dither/internal/splitmix"
 )
@@ -50,6 +51,45 @@ func (p *Plan) Spans(term int, query [][]float64) bool {
 			got += expected
 		}
 		if !(math.Abs(got-want) <= 1e-6*size) {
+			return false
+		}
+	}
+	return true
+}
+
+// mostMixed is the largest number of a factor's questions that [Plan.answers] combines.
+const mostMixed = 64
+
+// answers reports whether the plan estimates the questions of its terms: a pseudorandom combination of questions about each
+// column.
+func (p *Plan) answers() bool {
+	random := splitmix.At(1)
+	for at, of := range p.workload.terms {
+		query := make([][]float64, len(of.of))
+		for k, i := range of.of {
+			f := p.workload.columns[k].factors[i]
+			if f.kind == total {
+				continue
+			}
+			query[k] = make([]float64, f.cells)
+			if f.kind == values {
+				for j := range query[k] {
+					query[k][j] = float64(int64(random.Word())) * 0x1p-63
+				}
+				continue
+			}
+			step, place := max(1, f.of.Queries()/mostMixed), 0
+			for q := range f.of.All() {
+				if place++; (place-1)%step != 0 {
+					continue
+				}
+				v := float64(int64(random.Word())) * 0x1p-63
+				for j, c := range q.Coefficients(f.cells) {
+					query[k][j] += v * c
+				}
+			}
+		}
+		if !p.Spans(slices.Index(p.workload.of, at), query) {
 			return false
 		}
 	}
