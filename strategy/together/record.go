@@ -2,6 +2,7 @@ package together
 
 import (
 	"encoding/json"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -50,5 +51,25 @@ func restored(data []byte, in [][]bool) []candidate {
 		out[i] = candidate{name: r.Name, total: r.Total}
 	}
 	out[0].queries, out[0].recovers = first.Queries, mat.NewDense(len(in), len(first.Queries), first.Recovers)
+	if !out[0].computes(in) {
+		return nil
+	}
 	return out
+}
+
+// computes reports whether the candidate computes the counts from its answers, so that they have no bias.
+func (c candidate) computes(in [][]bool) bool {
+	counts := numbers(in)
+	for i, row := range counts {
+		for k, want := range row {
+			got := 0.0
+			for j, q := range c.queries {
+				got += c.recovers.At(i, j) * float64(q[k])
+			}
+			if !(math.Abs(got-float64(want)) <= 1e-9) {
+				return false
+			}
+		}
+	}
+	return true
 }
