@@ -10,6 +10,7 @@ import (
 
 	"dither/internal/plan"
 	"dither/internal/query"
+	"dither/internal/value"
 )
 
 // Limits of a [Grid].
@@ -21,6 +22,9 @@ const (
 // Grid is the histogram from which several questions follow, by the columns that they name. Its cells are the
 // combinations of the keys' values, and may be too many to list. Each answer adds up the cells of a product of sets: one
 // set of values for each key. The sets follow from the questions and the policy, never from rows.
+//
+// GROUP BY drops the rows whose key has no known value, such as a text that is not among a column's declared values. Other
+// questions count these rows. So if there are such questions, the key has one more cell for them, whose value is nil.
 type Grid struct {
 	SQL string // the question of the histogram, for [Session.MeasureStrategy]
 	// the keys' known values, as in Domain: of columns, and FALSE and TRUE for conditions that no single column decides
@@ -110,6 +114,11 @@ type gridKey struct {
 	values int
 	usable bool
 	masks  map[string][]int // by condition: the values for which it is TRUE; nil if that is not known
+	drops  bool             // the key drops the rows without a known value
+	shown  []any            // the known values, if usable
+	of     value.Type
+	whole  query.Expr // the key with a further value for these rows; nil if no question counts them
+	order  []int      // with whole: the place of each known value in its list of values, and of the further value
 }
 
 // add reads one question.
@@ -311,7 +320,10 @@ func (g *gridding) key(x query.Expr) *gridKey {
 	}
 	k := &gridKey{expr: x, place: -1, masks: map[string][]int{}}
 	if p, err := g.planned(nil, x); err == nil {
-		k.values, k.usable = len(p.KeyValues()[0]), true
+		k.shown = domainValues(p)[0]
+		k.values, k.usable = len(k.shown), true
+		k.of = p.Base.Keys[0].Expr.Type
+		k.drops = !slices.Contains(k.shown, nil) && !g.certain(&p.Base, p.Base.Keys[0].Expr)
 	}
 	g.known[text] = k
 	return k
@@ -327,7 +339,7 @@ func (g *gridding) use(k *gridKey) int {
 }
 
 // mask returns the values of a key for which a condition is TRUE in every row, if it is not TRUE in any row with another
-// value. Otherwise, and if that is unknown, it returns nil. The condition reads the key's column alone, so each value
+// value. If the key drops rows without a known value, their place is that after all values. Otherwise, and if that is unknown, it returns nil. The condition reads the key's column alone, so each value
 // decides it: a value is possible where the condition is TRUE, or where it is not, never in both.
 func (g *gridding) mask(k *gridKey, x query.Expr) []int {
 	if !k.usable {
@@ -357,6 +369,16 @@ func (g *gridding) mask(k *gridKey, x query.Expr) []int {
 			out = append(out, v)
 		}
 	}
+	if k.drops {
+		without, known := g.withoutValue(k, x)
+		if !known {
+			k.masks[text] = nil
+			return nil
+		}
+		if without {
+			out = append(out, k.values)
+		}
+	}
 	k.masks[text] = out
 	return out
 }
@@ -377,13 +399,19 @@ func (g *gridding) planned(where query.Expr, keys ...query.Expr) (*plan.Linear, 
 func (g *gridding) grid() (*Grid, error) {
 	keys := func() (out []query.Expr) {
 		for _, k := range g.keys {
-			out = append(out, k.expr)
+			out = append(out, k.histogram())
 		}
 		return out
 	}
 	p, err := g.planned(g.where, keys()...)
 	if err == nil && g.merge(p.Grouped) {
 		p, err = g.planned(g.where, keys()...)
+	}
+	if err == nil {
+		var completed bool
+		if completed, err = g.complete(); completed && err == nil {
+			p, err = g.planned(g.where, keys()...)
+		}
 	}
 	if err != nil {
 		return nil, g.c.public(err)
@@ -392,11 +420,22 @@ func (g *gridding) grid() (*Grid, error) {
 	out.SQL = (&query.Select{Items: []query.Item{{Expr: g.measure}}, From: g.from, Where: g.where, GroupBy: keys()}).String()
 	for i, k := range g.keys {
 		out.Keys = append(out.Keys, query.Print(k.expr))
-		if n := len(out.Values[i]); k.usable && n != k.values {
+		values := k.values
+		if k.whole != nil {
+			values++
+		}
+		if n := len(out.Values[i]); k.usable && n != values || len(slices.Compact(slices.Sorted(slices.Values(p.Grouped)))) < len(g.keys) {
 			return nil, &Error{
 				Code:    CodePolicy,
-				Message: fmt.Sprintf("the common condition of the questions leaves %d of the %d values of %s", n, k.values, out.Keys[i]),
+				Message: fmt.Sprintf("the common condition of the questions leaves %d of the %d values of %s", n, values, out.Keys[i]),
 				Hint:    "ask the question of this condition separately",
+			}
+		}
+		if k.whole != nil {
+			for v, at := range k.order {
+				if out.Values[i][at] = nil; v < k.values {
+					out.Values[i][at] = k.shown[v]
+				}
 			}
 		}
 	}
@@ -406,6 +445,7 @@ func (g *gridding) grid() (*Grid, error) {
 		}
 		for i := range a.Columns {
 			c := &a.Columns[i]
+			c.arranged(g.keys[i])
 			if c.All = c.All || len(c.Values) == len(out.Values[i]); c.All {
 				c.Values = nil
 			} else if len(c.Values) == 0 {

@@ -15,7 +15,7 @@ func TestCovariances(t *testing.T) {
 		for _, questions := range [][]string{
 			{"SELECT COUNT(*) FROM people WHERE age > 50", "SELECT COUNT(*) FROM people WHERE ill"},
 			{
-				"SELECT COUNT(*) FROM people", "SELECT city, COUNT(*) FROM people GROUP BY city",
+				"SELECT COUNT(*) FROM people WHERE city IN ('a', 'b', 'c')", "SELECT city, COUNT(*) FROM people GROUP BY city",
 				"SELECT city, ill, COUNT(*) FROM people GROUP BY city, ill", "SELECT COUNT(*) FROM people WHERE age < 40",
 			},
 		} {
@@ -36,7 +36,7 @@ func TestCovariances(t *testing.T) {
 				near("a variance", covariance(i, i), n.StdDev*n.StdDev)
 				near("the other order", covariance(i, 0), covariance(0, i))
 			}
-			if len(questions) == 4 { // the three cities add up to all people
+			if len(questions) == 4 { // the three cities add up to all people with a known one
 				sum := 0.0
 				for i := 1; i <= 3; i++ {
 					for j := 1; j <= 3; j++ {
