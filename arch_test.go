@@ -82,7 +82,8 @@ var allowed = map[string][]string{
 	},
 	"internal/truncation": {"internal/bounded", "internal/policy", "internal/value"}, // the statement that counts what caps cut
 	"internal/reuse":      {"internal/bounded", "internal/plan", "internal/value"},   // what follows from earlier releases
-	"internal/derive":     {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/prune", "internal/reuse", "internal/truncation", "internal/value", "noise"},
+	"internal/span":       {"internal/plan", "mechanism/linear", "noise"},            // what strategies determine about cells
+	"internal/derive":     {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/prune", "internal/reuse", "internal/span", "internal/truncation", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/bounded", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {
@@ -101,7 +102,7 @@ var allowed = map[string][]string{
 	"internal/draft":   {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/sealing", "internal/spelling", "internal/value"},
 	"curator": {
 		"internal/bounded", "internal/cost", "internal/derive", "internal/draft", "internal/exact", "internal/free", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
-		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/trainprice", "internal/value", "mechanism/learning",
+		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/span", "internal/trainprice", "internal/value", "mechanism/learning",
 		"mechanism/linear", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
 	// floor 7: what is computed from releases

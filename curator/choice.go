@@ -58,10 +58,11 @@ func (c *Session) Choice(of string) []byte {
 	return data
 }
 
-// paid keeps a choice before it is measured. It keeps nothing unless the measurement replays a release, or the budget
+// paid keeps choices before they are measured. It keeps nothing unless the measurement replays a release, or the budget
 // covers its price. So those who cannot pay cannot fill the home.
-func (c *Session) paid(of *release.Linear, choice Choice) {
-	if choice.Data == nil {
+func (c *Session) paid(of *release.Linear, choices ...Choice) {
+	choices = slices.DeleteFunc(choices, func(k Choice) bool { return k.Data == nil })
+	if len(choices) == 0 {
 		return
 	}
 	replays, err := c.kernel.Explicable(of.Look())
@@ -70,8 +71,11 @@ func (c *Session) paid(of *release.Linear, choice Choice) {
 		room, err = c.kernel.Room(of.Look())
 		replays = err == nil && of.Plan().Price.Within(room)
 	}
-	if err == nil && replays {
-		c.keep(choice)
+	if err != nil || !replays {
+		return
+	}
+	for _, k := range choices {
+		c.keep(k)
 	}
 }
 

@@ -52,13 +52,11 @@ func (c *Session) earlier(a *asked) ([]*derive.Earlier, []release.Released, erro
 			return nil, nil, t.err
 		}
 		if t.numbers != nil {
-			out, names = append(
-				out,
-				&derive.Earlier{Plan: t.plan, Numbers: t.numbers},
-			), append(
-				names,
-				release.Released{ID: t.answer.Reserved},
-			)
+			e := &derive.Earlier{Plan: t.plan, Numbers: t.numbers}
+			if t.strategy != nil {
+				e.Span = t.strategy.span
+			}
+			out, names = append(out, e), append(names, release.Released{ID: t.answer.Reserved})
 		}
 	}
 	return out, names, nil
@@ -71,7 +69,9 @@ type teller struct {
 	paid    ledger.Reservation // the reservation, if the question must still be planned
 	plan    *plan.Plan
 	numbers [][]*big.Int // nil if the release does not help
-	err     error
+	// the measurement of strategies on the plan's groups; nil if the plan itself was released
+	strategy *measuredStrategy
+	err      error
 }
 
 // tellers returns the candidates with the highest price per measure, planned and read, the newest first.
@@ -82,17 +82,22 @@ func (c *Session) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	for _, answer := range dearest(answers) {
 		t := teller{answer: answer, as: plannedAs{answer.Reserved, from}}
 		known := false
-		if t.plan, known = c.plans.of(t.as); known && t.plan == nil {
+		if t.plan, t.strategy, known = c.plans.of(t.as); known && t.plan == nil {
 			continue
 		}
-		if known {
+		switch {
+		case known && t.strategy != nil:
+			measures, numbers = measures+1, numbers+t.strategy.plan.Numbers()
+		case known:
 			measures += len(t.plan.Measures)
 			numbers += t.plan.Released() * len(t.plan.Measures)
-		} else {
+		default:
 			if t.paid, t.err = answer.Reservation(); t.err != nil {
 				return nil, t.err
 			}
-			unplanned = append(unplanned, t.paid.Question)
+			if _, strategy := strategySQL(t.paid.Question); !strategy {
+				unplanned = append(unplanned, t.paid.Question)
+			}
 			measures += len(t.paid.Mechanisms)
 			for _, m := range t.paid.Mechanisms {
 				numbers += m.Cells
@@ -108,7 +113,7 @@ func (c *Session) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	parallel.Each(len(out), func(i int) {
 		t := &out[i]
 		if t.plan == nil {
-			t.plan = c.planOf(t.as, t.paid, a)
+			t.plan, t.strategy = c.planOf(t.as, t.paid, a)
 		}
 		if t.plan != nil && reader.Tells(t.plan) {
 			t.read()
@@ -143,20 +148,33 @@ func (t *teller) read() {
 		return
 	}
 	// if they cannot be decoded, the release does not help
+	if t.strategy != nil {
+		t.numbers = t.strategy.numbers(t.answer)
+		return
+	}
 	t.numbers, _ = release.NumbersOf(t.answer, t.plan)
 }
 
 // planOf plans a recorded question again. It returns nil unless the new plan has the recorded replay key and needs
-// no search. The keys can differ, because the ledger does not record every option of a question.
-func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
+// no search. The keys can differ, because the ledger does not record every option of a question. For a measurement of
+// strategies, the plan is that of its histogram.
+func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) (*plan.Plan, *measuredStrategy) {
+	if _, is := strategySQL(r.Question); is {
+		p, strategy := c.strategyAgain(r, a)
+		if p == nil {
+			return nil, nil // the home may have its integers later
+		}
+		c.plans.keep(as.reservation, p, strategy)
+		return p, strategy
+	}
 	p, err := plan.Build(a.policy, again(r))
 	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) ||
 		p.Key(a.look.Versions()...) != r.Key {
 		c.plans.miss(as)
-		return nil
+		return nil, nil
 	}
-	c.plans.keep(as.reservation, p)
-	return p
+	c.plans.keep(as.reservation, p, nil)
+	return p, nil
 }
 
 // again returns the request for a recorded question, with the options that the ledger records.
@@ -171,7 +189,8 @@ func again(r ledger.Reservation) plan.Request {
 // plans caches the plans of recorded questions, and remembers the recorded questions that cannot be planned again.
 type plans struct {
 	mu     sync.Mutex
-	found  map[uint64]*plan.Plan // by reservation number
+	found  map[uint64]*plan.Plan        // by reservation number
+	spans  map[uint64]*measuredStrategy // of those that are measurements of strategies
 	missed map[plannedAs]bool
 }
 
@@ -184,20 +203,23 @@ type plannedAs struct {
 
 // of returns the plan of a reservation, if the cache has it. With known true and a nil plan, the reservation cannot
 // be planned again.
-func (s *plans) of(m plannedAs) (p *plan.Plan, known bool) {
+func (s *plans) of(m plannedAs) (p *plan.Plan, strategy *measuredStrategy, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p = s.found[m.reservation]
-	return p, p != nil || s.missed[m]
+	return p, s.spans[m.reservation], p != nil || s.missed[m]
 }
 
-func (s *plans) keep(id uint64, p *plan.Plan) {
+func (s *plans) keep(id uint64, p *plan.Plan, strategy *measuredStrategy) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.found) >= 2*mostEarlier || s.found == nil {
-		s.found = map[uint64]*plan.Plan{}
+		s.found, s.spans = map[uint64]*plan.Plan{}, map[uint64]*measuredStrategy{}
 	}
 	s.found[id] = p
+	if strategy != nil {
+		s.spans[id] = strategy
+	}
 }
 
 func (s *plans) miss(m plannedAs) {

@@ -102,7 +102,7 @@ func (c *Session) MeasureStrategy(ctx context.Context, s Strategy) (*StrategyMea
 		return nil, c.public(err)
 	}
 	p := of.Plan()
-	c.paid(of, s.Choice)
+	c.paid(of, s.Choice, Choice{keptAs(of.Look().Key()), keptStrategy(p.Given())})
 	r, err := c.take(ctx, of)
 	if err != nil {
 		return nil, err
@@ -192,13 +192,14 @@ func (c *Session) strategy(s Strategy) (*release.Linear, error) {
 	for _, part := range s.Parts {
 		parts = append(parts, plan.LinearPart{Keys: part.Keys, Strategy: part.Queries, Weight: part.Weight})
 	}
-	p, err := plan.BuildLinear(c.filled(), request, parts)
+	filled := c.filled()
+	p, err := plan.BuildLinear(filled, request, parts)
 	if err != nil {
 		return nil, err
 	}
 	by := s.asker()
 	by.Question = strategyText(s)
-	return c.kernel.Linear(p, by)
+	return c.kernel.Linear(p, by, recalledStrategy(filled, request, p))
 }
 
 const (

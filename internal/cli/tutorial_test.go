@@ -18,7 +18,7 @@ func TestTutorialsFromNothing(t *testing.T) {
 		commands int
 	}{
 		"tabulate": {[]string{"home/policy.yaml", "census.yaml"}, 9},
-		"workload": {[]string{"home/policy.yaml"}, 9},
+		"workload": {[]string{"home/policy.yaml"}, 12},
 		"together": {[]string{"home/policy.yaml", "two.sql", "many.sql", "later.sql"}, 10},
 	} {
 		t.Run(page, func(t *testing.T) { follow(t, "../../docs/tutorials/"+page+".md", of.files, of.commands) })

@@ -9,6 +9,7 @@ import (
 	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/internal/reuse"
+	"dither/internal/span"
 	"dither/noise"
 )
 
@@ -16,6 +17,9 @@ import (
 type Earlier struct {
 	Plan    *plan.Plan
 	Numbers [][]*big.Int
+	// Span, if not nil, is the measurement of strategies on the groups of Plan. Numbers then has one row: the numbers of the
+	// measurement
+	Span *span.Measurement
 
 	laws map[string]*noise.Combination // by Following: the laws of table cells
 	fits map[int]*fittedOnce           // by measure of Plan
@@ -197,6 +201,9 @@ func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, fro
 // whose noises are independent. It is the one with the least variance among the groupings that have all needed
 // keys. Since all tables come from the same numbers, they add up.
 func (e *Earlier) tables(follows []reuse.Following) []*fitted {
+	if e.Span != nil {
+		return e.spanned(follows)
+	}
 	noises, err := new(noises).noisesOf(e.Plan, follows[0].Measure)
 	if err != nil {
 		return nil

@@ -51,6 +51,7 @@ type Linear struct {
 	// addParts.
 	Joint  *bounded.Statement
 	digest string
+	given  []LinearPart
 }
 
 // MeasuredPart is a strategy with the histogram that it reads, its share of the price, its sensitivity and its noise.
@@ -76,6 +77,7 @@ func BuildLinear(p *policy.Policy, r Request, parts []LinearPart) (*Linear, erro
 	if err := c.addParts(out, parts); err != nil {
 		return nil, err
 	}
+	out.given = parts
 	return unless(out, c.unitWithin(&out.Base, out.Looks()...))
 }
 
@@ -169,6 +171,9 @@ func (p *Linear) Looks() (out []*bounded.Statement) {
 	}
 	return out
 }
+
+// Given returns the parts that were given to BuildLinear.
+func (p *Linear) Given() []LinearPart { return p.given }
 
 // Numbers returns how many numbers are released.
 func (p *Linear) Numbers() (n int) {

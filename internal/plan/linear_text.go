@@ -34,6 +34,22 @@ func (p *Linear) Key(versions ...int) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// CellsOf reports whether the cells (groups) of the histogram over all keys of the linear plan are those of the plan q:
+// the same rows count, in the same cells, with the same amounts, and the cells are in the same order. It is false if the
+// columns that a question reads order the rows of a unit.
+func (p *Linear) CellsOf(q *Plan) bool {
+	if p.Base.Unranked && p.Base.Unit != nil {
+		return false
+	}
+	if len(q.Measures) != 1 || q.Sets != nil || q.PolicyDigest != p.digest || !q.Measures[0].Same(p.Base.Measures[0]) {
+		return false
+	}
+	texts, versions := [2]strings.Builder{}, make([]int, max(len(p.Base.Tables()), len(q.Tables())))
+	describeStatement(&p.Base, &texts[0], p.digest, versions, p.Neighbours, p.Price)
+	describeStatement(&q.Statement, &texts[1], q.PolicyDigest, versions, q.Neighbours, p.Price)
+	return texts[0].String() == texts[1].String()
+}
+
 // MaxPossible is the largest number of cells for which [Linear.Possible] decides which can have rows.
 const MaxPossible = 1 << 12
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"dither/internal/bounded"
+	"dither/internal/ledger"
 	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/mechanism"
@@ -31,12 +32,12 @@ type Linear struct {
 func (l *Linear) Plan() *plan.Linear { return l.plan }
 
 // Linear returns the primitive for a plan of strategies.
-func (k *Kernel) Linear(p *plan.Linear, by Asker) (*Linear, error) {
+func (k *Kernel) Linear(p *plan.Linear, by Asker, as Recalled) (*Linear, error) {
 	l, versions, err := k.lookAt(&p.Base, by)
 	if err != nil {
 		return nil, err
 	}
-	l.statements, l.price, l.key = p.Looks(), p.Price, p.Key(versions...)
+	l.statements, l.price, l.key, l.recalled = p.Looks(), p.Price, p.Key(versions...), as
 	l.passes = int64(len(l.statements))
 	if l.releases(1, p.Numbers()); p.Numbers() >= packedFrom {
 		l.bytes = packedBytes(p.Numbers(), p.NumberBytes())
@@ -127,6 +128,21 @@ func (l *Linear) decode(text json.RawMessage) (v Values, err error) {
 	numbers, err := unpacked(text, l.plan.Numbers())
 	v.Numbers = [][]*big.Int{numbers}
 	return v, err
+}
+
+// LinearNumbersOf returns the numbers of an earlier release of a plan of strategies.
+func LinearNumbersOf(answer ledger.Answer, p *plan.Linear) ([]*big.Int, error) {
+	text, err := answer.Values()
+	if err != nil {
+		return nil, err
+	}
+	look := &Look{}
+	look.releases(1, p.Numbers())
+	v, err := (&Linear{numbersAlone{look}, p}).decode(text)
+	if err != nil {
+		return nil, err
+	}
+	return v.Numbers[0], nil
 }
 
 // answered returns the noisy answers of a part's strategy on the cells (groups) of its histogram.

@@ -75,18 +75,49 @@ func (c *comparison) image(e *bounded.Expr) (int, *image) {
 		if key >= 0 && values >= len(c.q.Keys[key].Values) || e.Weight()*values > maxApplied {
 			continue
 		}
-		if found, ok := readsThrough(e, c.q.Keys[k].Expr); ok {
+		found, ok := readsThrough(e, c.q.Keys[k].Expr)
+		if !ok {
+			if x, _ := c.beneath(&c.q.Keys[k]); x != nil {
+				found, ok = readsThrough(e, x)
+			}
+		}
+		if ok {
 			key, f = k, found
 		}
 	}
 	if key < 0 {
 		return key, nil
 	}
-	return key, c.reader.image(e, &c.q.Keys[key], f)
+	var instead *value.Value
+	if _, ok := readsThrough(e, c.q.Keys[key].Expr); !ok {
+		_, instead = c.beneath(&c.q.Keys[key])
+	}
+	return key, c.reader.image(e, &c.q.Keys[key], f, instead)
 }
 
-// image computes e as a function of a key. The result is shared by all releases with the same key.
-func (r *Reader) image(e *bounded.Expr, key *bounded.Key, f through) *image {
+// beneath returns x and s of a key COALESCE(x, s) whose constant s is no value of x: a column with other values, or with a
+// range that s is not in. Then the key's value determines x: it is NULL where the key is s. Otherwise it returns nil.
+func (c *comparison) beneath(key *bounded.Key) (x *bounded.Expr, s *value.Value) {
+	e := key.Expr
+	if e.Op != bounded.OpCoalesce || len(e.Args) != 2 || e.Args[0].Op != bounded.OpColumn || e.Args[1].Op != bounded.OpConst {
+		return nil, nil
+	}
+	x, s = e.Args[0], &e.Args[1].Const
+	known := c.q.Columns[x.Column].Values
+	switch {
+	case s.Null || s.Type != x.Type:
+		return nil, nil
+	case known != nil && !slices.Contains(known, *s):
+		return x, s
+	case x.Type.Whole() && (s.Int < x.Range.IntLo || s.Int > x.Range.IntHi):
+		return x, s
+	}
+	return nil, nil
+}
+
+// image computes e as a function of a key, or of the expression beneath it, which is NULL where the key is instead. The
+// result is shared by all releases with the same key.
+func (r *Reader) image(e *bounded.Expr, key *bounded.Key, f through, instead *value.Value) *image {
 	r.mu.Lock()
 	all := r.images[e]
 	i := slices.IndexFunc(all, func(known *image) bool { return known.key.Same(key) })
@@ -99,6 +130,9 @@ func (r *Reader) image(e *bounded.Expr, key *bounded.Key, f through) *image {
 	out.once.Do(func() {
 		out.null, out.to = f.at(value.NullOf(key.Expr.Type)), make([]value.Value, len(key.Values))
 		for i, x := range key.Values {
+			if instead != nil && x == *instead {
+				x = value.NullOf(x.Type)
+			}
 			out.to[i] = f.at(x)
 		}
 	})

@@ -33,7 +33,8 @@ type Following struct {
 //     one key of q, picks some of its values, and is true for no row that q drops (see picks). A key drops a row if
 //     the row's value is not one of its known values, which happens only if the value is NULL. It drops no row if
 //     its expression is never NULL, or if NULL is one of its values. Every other key of q drops only rows that p
-//     drops too. Every key of p drops no row, or only rows that q drops too (see lead).
+//     drops too. Every key of p drops no row, or only rows that q drops too, or that are in cells of q which no cell of
+//     p adds up (see lead).
 //   - Each remaining row is in one cell of q, and in the cell of p to which that cell leads: each key of p is a key
 //     of q, or a function of one, so a value of q's key determines the value of p's. Two keys of p may be functions
 //     of the same key of q. A cell of p to which no cell of q leads is 0 for all rows.

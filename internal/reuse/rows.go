@@ -86,8 +86,10 @@ type led struct {
 //   - A key of q drops the rows in which it is NULL, unless NULL is one of its values. p drops them too if p has
 //     the same key. It also does if a key of p is a function of q's key, and the function's value at NULL is not
 //     among the values of p's key.
-//   - A key of p drops the rows in which it is NULL, unless NULL is one of its values. If it is a function of a key
-//     of q, lead returns false if the function maps a value of q's key to such a NULL.
+//   - A key of p drops the rows in which it is NULL, unless NULL is one of its values. Such a NULL may be the image of a
+//     value of q's key. Then these rows are in cells of q that lead to no cell of p, so nothing adds them up, if p has
+//     one grouping, by all of its keys. lead returns false if p has several, and if the rows of a unit compete for
+//     its caps, which dropped rows do only in q.
 //   - If the function maps a value of q's key to a value other than NULL that p's key does not have, then no row
 //     of p has that value of q's key, because p's key has all values that can occur in a row that satisfies p's
 //     WHERE. The cells of q with that value are 0 for all rows, or further conditions of p exclude them.
@@ -112,7 +114,7 @@ func (c *comparison) lead(dropped []bool) bool {
 		for _, v := range f.to {
 			at := key.Index(v)
 			c.leads[i].to = append(c.leads[i].to, at)
-			if at < 0 && v.Null {
+			if at < 0 && v.Null && (c.p.Sets != nil || c.p.Unit != nil) {
 				return false
 			}
 		}

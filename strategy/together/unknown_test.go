@@ -54,7 +54,7 @@ func TestRowsWithoutAKnownValueCount(t *testing.T) {
 		}
 		at := 0
 		for i, q := range batch {
-			alone, err := c.Answer(t.Context(), curator.Question{SQL: q, Epsilon: "50"})
+			alone, err := c.Answer(t.Context(), curator.Question{SQL: q, Epsilon: "15", Fresh: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,6 +74,52 @@ func TestRowsWithoutAKnownValueCount(t *testing.T) {
 		if at != len(got.Counts) {
 			t.Errorf("%d answers, want %d", len(got.Counts), at)
 		}
+	}
+}
+
+// Ordinary questions that follow from questions asked together are answered from their release: those with conditions on
+// the rows without a known value, and groups that drop these rows.
+func TestOrdinaryQuestionsFollow(t *testing.T) {
+	rows := "age,size,city,born,ill,fit\n" + strings.Repeat("30,1,a,2020-01-01,true,true\n50,7,z,2022-01-01,,false\n60,2,z,2021-01-01,true,true\n", 3)
+	c, _ := testhome.Sealed(t, unknownPolicy, "people", map[string]string{"people.csv": rows})
+	of := func(q curator.Question) *curator.Release {
+		t.Helper()
+		r, err := c.Answer(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if _, err := Ask(t.Context(), c, Batch{Request: curator.Request{Epsilon: "100"}, Questions: []string{
+		"SELECT city, size, ill, COUNT(*) FROM people GROUP BY city, size, ill", "SELECT COUNT(*) FROM people",
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string][]float64{
+		"SELECT COUNT(*) FROM people WHERE city = 'a'":                  {3},
+		"SELECT COUNT(*) FROM people WHERE city IS NULL":                {6},
+		"SELECT COUNT(*) FROM people WHERE city IS DISTINCT FROM 'a'":   {6},
+		"SELECT COUNT(*) FROM people WHERE city IS NULL AND size = 2":   {3},
+		"SELECT COUNT(*) FROM people WHERE ill IS NULL":                 {3},
+		"SELECT city, COUNT(*) FROM people GROUP BY city":               {3, 0},
+		"SELECT size, COUNT(*) FROM people GROUP BY size":               {3, 3, 0},
+		"SELECT size, COUNT(*) FROM people WHERE city = 'a' GROUP BY 1": {3, 0, 0},
+		"SELECT COUNT(*) FROM people":                                   {9},
+	} {
+		r := of(curator.Question{SQL: sql})
+		if !r.Replayed || len(r.From) != 1 || len(r.Rows) != len(want) {
+			t.Errorf("%s: %d rows, from %v", sql, len(r.Rows), r.From)
+			continue
+		}
+		for i, row := range r.Rows {
+			if n := row[len(row)-1].Estimate; math.Abs(n.Value.Real-want[i]) > 0.3+12**n.StdDev || *n.StdDev > 1 {
+				t.Errorf("%s: row %d is %v ± %v, want %v", sql, i, n.Value.Real, *n.StdDev, want[i])
+			}
+		}
+	}
+	// a grouping without the key would count the rows that its groups drop
+	if x, err := c.Explain(t.Context(), curator.Question{SQL: "SELECT city, COUNT(*) FROM people GROUP BY ROLLUP (city)"}); err != nil || x.Reuse != nil {
+		t.Errorf("%+v, %v", x.Reuse, err)
 	}
 }
 
