@@ -22,16 +22,21 @@ type crossed struct {
 	notes    []string
 }
 
-// runCrossed compares strategies for the terms of --cross, or for flags with different numbers of cells.
+// runCrossed compares strategies for the terms of --cross, for flags with different numbers of cells, or for marginals beside
+// other flags.
 func runCrossed(s *console.Console, a asked, p price) error {
 	if a.picture.File != "" {
 		return console.Usage("--plot draws the error by length of an interval of one column; leave it out")
 	}
-	terms, err := a.terms()
+	terms := a.terms
+	if a.marginals != "" || a.ways != "" {
+		terms = a.mixed
+	}
+	all, err := terms()
 	if err != nil {
 		return err
 	}
-	return compare(s, terms, p)
+	return compare(s, all, p)
 }
 
 // compare prints the comparison for terms.

@@ -20,23 +20,10 @@ type counts struct {
 
 // runMarginals compares strategies for the marginals of --marginals and --ways.
 func runMarginals(s *console.Console, a asked, p price) error {
-	switch {
-	case a.marginals == "":
-		return console.Usage("--ways needs the attributes: --marginals NAME:SIZE,…, such as --marginals age:10,sex:2")
-	case a.ways == "":
-		return console.Usage("--marginals needs the numbers of attributes of a marginal: --ways K,…, such as --ways 1,2")
-	case len(a.prefixes)+len(a.ranges)+len(a.windows)+len(a.matrices)+len(a.levels)+len(a.crosses) > 0:
-		return console.Usage(
-			"--marginals is about several columns, and the other questions are about one: write an attribute as NAME:SIZE:prefixes " +
-				"or NAME:SIZE:ranges, or choose a strategy for each in turn")
-	case a.picture.File != "":
+	if a.picture.File != "" {
 		return console.Usage("--plot draws the error by length of an interval; --marginals has --explain")
 	}
-	d, err := domain(a.marginals)
-	if err != nil {
-		return err
-	}
-	ways, err := waysOf(a.ways, len(d.Attributes()))
+	d, ways, err := a.marginalsOf()
 	if err != nil {
 		return err
 	}

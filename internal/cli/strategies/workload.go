@@ -78,7 +78,10 @@ func runWorkload(s *console.Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.marginals != "" || a.ways != "" {
+	switch marginals := a.marginals != "" || a.ways != ""; {
+	case marginals && a.beside():
+		return runCrossed(s, a, p)
+	case marginals:
 		return runMarginals(s, a, p)
 	}
 	several, err := a.several()
@@ -132,4 +135,9 @@ A marginal has the counts by some of several attributes, all others summed out. 
   dither workload --marginals age:10,sex:2,region:17 --ways 1,2 --rho 1/2
   dither workload --marginals age:100:ranges,sex:2 --ways 2 --rho 1/2 --explain
   dither workload --marginals age:10,sex:2,region:17 --ways 1*10,2 --rho 1/2
+
+Beside --marginals, flags about one column are about a further column. These are the marginals of age and sex, and each
+running total of 365 days:
+
+  dither workload --marginals age:10,sex:2 --ways 1,2 --prefixes 365 --rho 1/2
 `
