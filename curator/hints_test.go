@@ -59,7 +59,12 @@ func TestHintsArePasted(t *testing.T) {
 // maps the words that stand for the question's own in the hint, with ␣ for a space; without an entry for …, it is what the
 // refusal says there. part is the tried part of a hint with several. Each hint of the planner's sources is here.
 var pasted = []struct{ hint, sql, as, part string }{
-	{"write EXTRACT(epoch FROM a - b) / 86400 for days, or EXTRACT(epoch FROM a - b) / 3600 for hours", "SELECT AVG(«booked_at - TIMESTAMP '2024-01-01'») FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
+	{"write EXTRACT(epoch FROM a - b) / 86400 for days, or EXTRACT(epoch FROM a - b) / 3600 for hours", "SELECT AVG(ABS(«booked_at - TIMESTAMP '2024-01-01'»)) FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
+	{"write …(EXTRACT(epoch FROM …) / 86400) for days, without the division for seconds", "SELECT «AVG(booked_at - TIMESTAMP '2024-01-01')» FROM trips", "", ""},
+	{"write …(… - DATE '1970-01-01'), a number of days", "SELECT «STDDEV(sailed)» FROM trips", "", "…(… - DATE '1970-01-01')"},
+	{"write …(EXTRACT(epoch FROM …)), in seconds since 1970-01-01", "SELECT «AVG(booked_at)» FROM trips", "", "…(EXTRACT(epoch FROM …))"},
+	{"write …(EXTRACT(hour FROM …) * 60 + EXTRACT(minute FROM …)), in minutes", "SELECT «AVG(booked_at::time)» FROM trips", "", "…(EXTRACT(hour FROM …) * 60 + EXTRACT(minute FROM …))"},
+	{"write COUNT(DISTINCT …), or group by it", "SELECT «AVG(route)» FROM trips", "", ""},
 	{"write EXTRACT(epoch FROM a - b) / 86400 for days", "SELECT AVG(«EXTRACT(epoch FROM AGE(booked_at, TIMESTAMP '2024-01-01'))») FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
 	{"write INTERVAL '1 day 02:00:00'", "SELECT COUNT(*) FROM trips WHERE booked_at > TIMESTAMP '2024-01-01' + «INTERVAL '26' HOUR TO SECOND»", "", ""},
 	{"write INTERVAL '1 day', '3 months', '1 year 2 months' or '01:30:00'", "SELECT COUNT(*) FROM trips WHERE booked_at > TIMESTAMP '2024-01-01' + «INTERVAL 'soon'»", "", "INTERVAL '1 day'"},

@@ -332,21 +332,24 @@ func NumericIn(e *bounded.Expr, x *query.Call) error {
 	if IsNumber(e.Type) {
 		return nil
 	}
-	shown, hint := query.Print(x.Args[0]), ""
-	of := func(number string) string { return "write " + x.Name + "(" + number + ")" }
+	shown, name, refusal := query.Print(x.Args[0]), x.Name, "a number is needed here, and this is of type %s"
 	switch e.Type {
 	case value.Interval:
-		hint = of("EXTRACT(epoch FROM "+shown+") / 86400") + " for days, without the division for seconds"
+		return Refuse(
+			x.At, "write "+name+"(EXTRACT(epoch FROM "+shown+") / 86400) for days, without the division for seconds", refusal, e.Type,
+		)
 	case value.Date:
-		hint = of(shown+" - DATE '1970-01-01'") + ", a number of days"
+		return Refuse(x.At, "write "+name+"("+shown+" - DATE '1970-01-01'), a number of days", refusal, e.Type)
 	case value.Timestamp:
-		hint = of("EXTRACT(epoch FROM "+shown+")") + ", in seconds since 1970-01-01"
+		return Refuse(x.At, "write "+name+"(EXTRACT(epoch FROM "+shown+")), in seconds since 1970-01-01", refusal, e.Type)
 	case value.Time:
-		hint = of("EXTRACT(hour FROM "+shown+") * 60 + EXTRACT(minute FROM "+shown+")") + ", in minutes"
+		return Refuse(
+			x.At, "write "+name+"(EXTRACT(hour FROM "+shown+") * 60 + EXTRACT(minute FROM "+shown+")), in minutes", refusal, e.Type,
+		)
 	case value.Text:
-		hint = "write COUNT(DISTINCT " + shown + "), or group by it"
+		return Refuse(x.At, "write COUNT(DISTINCT "+shown+"), or group by it", refusal, e.Type)
 	}
-	return Refuse(x.At, hint, "a number is needed here, and this is of type %s", e.Type)
+	return Refuse(x.At, "", refusal, e.Type)
 }
 
 // Numeric refuses an expression that is not a number.
