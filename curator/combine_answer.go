@@ -189,6 +189,7 @@ func (s *combination) several(out *Release, parts []*combined) error {
 		r := p.release
 		out.Questions = append(out.Questions, &Measured{
 			SQL: p.inner.SQL, Columns: r.Columns, ID: r.ID, Price: r.Price, Replayed: r.Replayed, Limits: r.Limits,
+			Truncation: r.Truncation,
 		})
 		out.Replayed, out.Remaining = out.Replayed && r.Replayed, r.Remaining
 		for _, note := range r.Notes {

@@ -180,3 +180,24 @@ func TestRefusedPartsChargeNothing(t *testing.T) {
 		t.Errorf("%s remained, and %s remains", remaining, rho)
 	}
 }
+
+// Each measured question has its own estimate of what its bounds cut: a share of its price pays for it.
+func TestMeasuredQuestionsEstimateTheirTruncation(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	r, err := c.Answer(t.Context(), Question{
+		SQL: "SELECT COUNT(*) FROM trips WHERE fare > 1 UNION ALL SELECT COUNT(*) FROM trips", MaxRows: "1", Truncation: "10%",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(must[[]byte](t)(json.Marshal(r)))
+	if len(r.Questions) != 2 || strings.Count(text, `"truncation":`) != 2 || r.Truncation != nil {
+		t.Fatalf("%d questions: %s", len(r.Questions), text)
+	}
+	for _, m := range r.Questions {
+		if m.Truncation == nil || m.Truncation.Rows != 1 {
+			t.Errorf("%s: %+v", m.SQL, m.Truncation)
+		}
+	}
+}

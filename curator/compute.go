@@ -29,6 +29,8 @@ type Measured struct {
 	Price    Loss
 	Replayed bool
 	Limits   *Limits
+	// Truncation is the estimate of what the bounds of this question cut; nil if there is none.
+	Truncation *Truncation
 }
 
 // over returns the ways to read a refused question as SELECTs over an answer. It returns none if the question is refused

@@ -119,10 +119,11 @@ func (m *Measured) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		ID *string `json:"release"`
 		measured
-		Limits   *Limits `json:"bounds"`
-		Price    Loss    `json:"price"`
-		Replayed bool    `json:"replayed"`
-	}{orNull(m.ID), measured{m.SQL, m.Columns}, m.Limits, m.Price, m.Replayed})
+		Limits     *Limits     `json:"bounds"`
+		Price      Loss        `json:"price"`
+		Replayed   bool        `json:"replayed"`
+		Truncation *Truncation `json:"truncation,omitempty"`
+	}{orNull(m.ID), measured{m.SQL, m.Columns}, m.Limits, m.Price, m.Replayed, m.Truncation})
 }
 
 // MarshalJSON writes the bounds.

@@ -44,7 +44,7 @@ func withoutIntervals(r *curator.Release) string {
 
 func footer(r *curator.Release) string {
 	if r.Free {
-		return fmt.Sprintf("%s, remaining %s\n", paid(r), r.Remaining)
+		return withoutIntervals(r) + fmt.Sprintf("%s, remaining %s\n", paid(r), r.Remaining)
 	}
 	empty := ""
 	if len(r.Rows) == 0 {
@@ -64,8 +64,8 @@ func footer(r *curator.Release) string {
 	)
 }
 
-// measuredLines states what bounds an answer. If several questions were measured, it names each with its release and its
-// bounds.
+// measuredLines states what bounds an answer. If several questions were measured, it names each with its release, its
+// bounds, and what these cut.
 func measuredLines(r *curator.Release) (out string) {
 	if len(r.Questions) == 0 {
 		return BoundsLine(r.Limits)
@@ -78,6 +78,9 @@ func measuredLines(r *curator.Release) (out string) {
 		out += fmt.Sprintf("measured %s: %s (%s)\n", m.ID, Printable(m.SQL), price)
 		if bounds := BoundsLine(m.Limits); bounds != "" {
 			out += "  " + bounds
+		}
+		for line := range strings.Lines(truncated(m.Truncation)) {
+			out += "  " + line
 		}
 	}
 	return out
