@@ -33,6 +33,7 @@ func TestTotals(t *testing.T) {
 		if m := c.Chosen.Maximum; !(m >= c.Bound && m <= c.Bound*1.001) {
 			t.Errorf("for %d totals the maximum is %g, and the bound %g", n, m, c.Bound)
 		}
+		t.Logf("%d totals: maximum %.5f, bound %.5f", n, c.Chosen.Maximum, c.Bound)
 		if n == 1095 {
 			near(t, "the bound for 1,095 totals", c.Bound, 2.982, 5e-4)
 			near(t, "the square root for 1,095 totals", c.Candidates[1].Maximum, 3.294, 5e-4)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
@@ -71,7 +72,13 @@ func (c shown) rows() (header []string, rows [][]string) {
 	return []string{"measure", "rmse", "maximum"}, rows
 }
 
-func digits(x float64) string { return render.Fixed(x, 4) }
+// digits returns an error with four decimals, or a large one in the form 1.2e+20.
+func digits(x float64) string {
+	if x >= 1e9 {
+		return strconv.FormatFloat(x, 'e', 3, 64)
+	}
+	return render.Fixed(x, 4)
+}
 
 // words explains the units of the table.
 func (c shown) words() string {
