@@ -113,6 +113,7 @@ var allowed = map[string][]string{
 	"stats/cluster":          {"curator", "internal/exact", "internal/nearest", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/scale"}, // whose public randomness anybody can repeat
 	"stats/formula":          {"curator", "internal/exact", "internal/nearest", "stats/internal/request", "stats/internal/scale"},
 	"stats/internal/student": {},
+	"stats/combine":          {"stats/internal/student"},
 	"stats/estimate":         {"curator", "internal/exact", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/student"}, // whose simulations anybody can repeat
 	"stats/regression":       {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale", "stats/internal/student"},
 	"stats/bounds":           {"curator", "internal/exact", "stats/internal/request"},
@@ -131,9 +132,11 @@ var allowed = map[string][]string{
 	"strategy/together":     {"curator", "internal/exact", "mechanism/linear", "noise", "strategy", "strategy/product"},
 	"synth/internal/layout": {},
 	"synth/model":           {"synth/internal/layout"}, // a distribution that noisy marginals fit
+	"synth/estimate":        {"stats/combine"},         // statistics of several synthetic tables
+	"synth/posterior":       {"synth/model"},           // draws of models that noisy marginals allow
 	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
 	"synth/aim":             {"synth/model"},
-	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "synth/aim", "synth/internal/layout", "synth/model"}, // synthetic tables
+	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "synth/aim", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
 	"synth/parquet":         {"internal/engine/duckdb", "internal/policy", "internal/value", "synth"},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
@@ -161,7 +164,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/parquet"},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/estimate", "synth/parquet"},
 	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "local/mean", "noise", "privacy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",

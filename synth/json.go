@@ -79,12 +79,13 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Measured      []measured    `json:"measured"`
 		ExpectedError float64       `json:"expected_error"`
 		Rows          int64         `json:"rows"`
+		Draws         int           `json:"draws"`
 		Replayed      bool          `json:"replayed"`
 		Remaining     curator.Loss  `json:"remaining"`
 		Columns       []columnJSON  `json:"columns"`
 		Omitted       []omittedJSON `json:"omitted"`
 	}{
-		r.Release, r.Plan.Method, r.Plan.Price, r.Seconds, r.Rounds, all, r.ExpectedError, r.Rows, r.Replayed, r.Remaining,
+		r.Release, r.Plan.Method, r.Plan.Price, r.Seconds, r.Rounds, all, r.ExpectedError, r.Rows, r.draws, r.Replayed, r.Remaining,
 		columnsJSON(r.Plan.Columns), omittedsJSON(r.Plan.Omitted),
 	})
 }

@@ -21,6 +21,7 @@ const (
 	MST         Method = "mst"         // a tree of pairs that are selected at once
 	MWEM        Method = "mwem"        // a weight for each combination of values, fitted in rounds
 	Independent Method = "independent" // each column by itself
+	Fixed       Method = "fixed"       // the marginals that the request names
 )
 
 // The limits and defaults of a request.
@@ -49,6 +50,8 @@ type Request struct {
 	ModelBytes          float64 // AIM: the largest size of the model. 0: DefaultBytes
 	Bins                int     // the largest number of cells of a column of numbers. 0: DefaultBins
 	Rows                int64   // 0: the noisy number of real rows
+	// Cliques are the columns of each marginal, of the method Fixed. Intervals over draws hold for statistics of these.
+	Cliques [][]string
 }
 
 // Plan is what a request would do. It depends on no row.
@@ -120,6 +123,9 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 
 // check refuses values out of range, and sets the defaults.
 func (r *Request) check() error {
+	if len(r.Cliques) > 0 {
+		r.Method = cmp.Or(r.Method, Fixed)
+	}
 	r.Method = cmp.Or(r.Method, AIM)
 	r.Bins = cmp.Or(r.Bins, DefaultBins)
 	r.ModelBytes = cmp.Or(r.ModelBytes, DefaultBytes)
@@ -129,8 +135,10 @@ func (r *Request) check() error {
 	switch {
 	case r.Table == "":
 		return usage("name one: --table T", "a table is needed")
-	case r.Method != AIM && r.Method != MST && r.Method != MWEM && r.Method != Independent:
-		return usage("use aim, mst, mwem or independent", "there is no method %q", r.Method)
+	case r.Method != AIM && r.Method != MST && r.Method != MWEM && r.Method != Independent && r.Method != Fixed:
+		return usage("use aim, mst, mwem, independent or fixed", "there is no method %q", r.Method)
+	case (r.Method == Fixed) != (len(r.Cliques) > 0):
+		return usage("give --cliques a+b,b+c; it needs no --method", "the method fixed measures the marginals that you name, and no other method does")
 	case r.Bins < 2 || r.Bins > MaxBins:
 		return usage("", "a column of numbers has between 2 and %d bins, not %d", MaxBins, r.Bins)
 	case !(r.ModelBytes >= 1 && r.ModelBytes <= MaxBytes):
@@ -208,6 +216,8 @@ func (p *Plan) candidatesOf() error {
 	switch p.Method {
 	case Independent:
 		ways = nil
+	case Fixed:
+		return p.candidatesFixed()
 	case MWEM:
 		all := make([]int, d)
 		for i := range all {

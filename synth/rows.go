@@ -25,6 +25,9 @@ func (r *Result) Each(yield func(row []string, null []bool) error) error {
 	}
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write
+	if r.draw > 0 {
+		_, _ = fmt.Fprint(h, " draw ", r.draw)
+	}
 	words := splitmix.At(splitmix.Mix(h.Sum64()))
 	return r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
 		for at := range columns[0] {

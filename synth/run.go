@@ -36,7 +36,11 @@ type Result struct {
 	Seconds       float64
 	Rows          int64 // that Write draws
 
-	model distribution
+	model    distribution
+	measured []model.Measurement
+	laplace  bool // the noise has a Laplace distribution instead of a Gaussian one
+	draw     int  // of several: from 1
+	draws    int  // their number
 }
 
 // distribution is what rows are drawn from.
@@ -68,7 +72,7 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 		return nil, err
 	}
 	defer func() { _ = s.rounds.Close() }() // releases a lock
-	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent}
+	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed}
 	if err := methods[s.Method](ctx); err != nil {
 		return nil, s.interrupted(err)
 	}
@@ -124,6 +128,7 @@ func (s *synthesis) finished(start time.Time) *Result {
 	if s.table != nil {
 		r.model = s.table
 	}
+	r.measured, r.laplace = s.measured, !s.inRho
 	if r.Rows = s.request.Rows; r.Rows == 0 {
 		r.Rows = max(1, min(int64(math.Round(r.model.Total())), MaxRows))
 	}

@@ -24,16 +24,22 @@ var Synth = console.Verb{
 }
 
 func runSynth(s *console.Console, args []string) error {
+	if len(args) > 0 && args[0] == "estimate" {
+		return runEstimate(s, args[1:])
+	}
 	var r synth.Request
-	var out, method, columns, ways, size, rows, bins string
+	var out, method, columns, cliques, ways, size, rows, bins string
 	var explain bool
+	var draws int
 	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the table")
 	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv or .parquet")
 	s.Flag(&explain, "explain", "", "show the columns, the marginals and the price, free")
 	s.PriceFlags(&r.Epsilon, &r.Rho, "all measurements together")
 	s.Flag(&r.Delta, "delta", "D", "with --epsilon, if the budget is under zCDP: the price is the largest ρ that implies (E, D)")
-	s.Flag(&method, "method", "NAME", "aim (default), mst, mwem or independent")
+	s.Flag(&method, "method", "NAME", "aim (default; mst with --draws), mst, mwem, independent or fixed")
+	s.Flag(&draws, "draws", "M", "write M tables, from draws of the model's posterior distribution, for synth estimate")
+	s.Flag(&cliques, "cliques", "A+B,…", "measure the marginals of these columns, and choose none (method fixed)")
 	s.Flag(&columns, "columns", "C,…", "the columns (default: all with declared values or bounds)")
 	s.Flag(&ways, "ways", "K,…", "aim and mwem: the numbers of columns of the marginals that rows should have (default 2,3)")
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
@@ -58,6 +64,24 @@ func runSynth(s *console.Console, args []string) error {
 	}
 	r.Method = synth.Method(strings.ToLower(method))
 	r.Columns = listed(columns)
+	for _, clique := range listed(cliques) {
+		var names []string
+		for _, name := range strings.Split(clique, "+") {
+			names = append(names, strings.TrimSpace(name))
+		}
+		r.Cliques = append(r.Cliques, names)
+	}
+	if draws != 0 {
+		if r.Method == "" && len(r.Cliques) == 0 {
+			r.Method = synth.MST
+		}
+		if err := synth.CheckDraws(r.Method, draws); err != nil {
+			return err
+		}
+		if !explain && !isCSV(out) {
+			return console.Usage("--draws writes CSV: --out FILE.csv")
+		}
+	}
 	for _, k := range listed(ways) {
 		n, err := whole(k)
 		if err != nil {
@@ -90,10 +114,23 @@ func runSynth(s *console.Console, args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := writeRows(s, out, result); err != nil {
+		var drawn *synth.Draws
+		if draws != 0 {
+			drawn, err = writeDraws(s, result, draws, out)
+		} else {
+			err = writeRows(s, out, result)
+		}
+		if err != nil {
 			return fmt.Errorf("the rows could not be written: %w (%s is recorded: repeat the command, free)", err, result.Release)
 		}
-		return showSynth(s, result, out)
+		if drawn == nil {
+			return showSynth(s, result, out)
+		}
+		if err := showSynth(s, drawn.Results[0], synth.DrawName(out, 1)); err != nil {
+			return err
+		}
+		showDraws(s, drawn, out)
+		return nil
 	})
 }
 

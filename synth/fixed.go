@@ -1,0 +1,79 @@
+package synth
+
+import (
+	"context"
+	"slices"
+
+	"dither/synth/model"
+)
+
+// candidatesFixed lists the marginals that the request names. All columns of the table are in one of them; a column that is
+// in none is measured alone.
+func (p *Plan) candidatesFixed() error {
+	places := map[string]int{}
+	for i, c := range p.Columns {
+		places[c.Name] = i
+	}
+	covered := make([]bool, len(p.Columns))
+	var sets [][]int
+	cells := 0.0
+	add := func(set []int) error {
+		if slices.ContainsFunc(sets, func(s []int) bool { return slices.Equal(s, set) }) {
+			return usage("", "--cliques names the columns %v twice", p.names(set))
+		}
+		for _, a := range set {
+			covered[a] = true
+		}
+		sets, cells = append(sets, set), cells+p.domain.Cells(set...)
+		if cells > mostCells || len(sets) > mostCandidates {
+			return usage("name fewer columns together, or give fewer --bins",
+				"the marginals have more than %d cells", mostCells)
+		}
+		return nil
+	}
+	for _, clique := range p.request.Cliques {
+		var set []int
+		for _, column := range clique {
+			a, ok := places[column]
+			if !ok {
+				return usage("`--explain` lists the columns", "--cliques: there is no column %q in the synthetic table", column)
+			}
+			if slices.Contains(set, a) {
+				return usage("", "--cliques names the column %s twice in one marginal", column)
+			}
+			set = append(set, a)
+		}
+		if len(set) == 0 {
+			return usage("give --cliques a+b,b+c", "--cliques has a marginal without columns")
+		}
+		slices.Sort(set)
+		if err := add(set); err != nil {
+			return err
+		}
+	}
+	for i, done := range covered {
+		if !done {
+			if err := add([]int{i}); err != nil {
+				return err
+			}
+		}
+	}
+	size, err := model.Size(p.domain, sets)
+	if err != nil {
+		return err
+	}
+	if size > p.request.ModelBytes {
+		return usage("give a larger --model-size, or name fewer columns together: a cycle of pairs needs larger tables",
+			"these marginals need a model of %.0f bytes, above %.0f", size, p.request.ModelBytes)
+	}
+	p.candidates, p.Candidates = sets, len(sets)
+	return nil
+}
+
+// fixed measures the marginals that the request names together, with equal noise.
+func (s *synthesis) fixed(ctx context.Context) error {
+	if err := s.measure(ctx, slices.Clone(s.candidates), s.total); err != nil {
+		return err
+	}
+	return s.fit(lastIterations)
+}
