@@ -419,7 +419,8 @@ func endings(e *release.EndedError) *Error {
 		return &Error{
 			Code: CodeUnavailable, Message: "the server that holds the table cannot be queried; nothing was " +
 				"charged", Retry: true,
-			Hint: "ask the owner to check that the server runs, and that the table matches its declaration",
+			Hint: "ask the owner to check that the server runs, and that the table matches its declaration; DITHER_OWNER_ERRORS=1 shows the " +
+				"owner the reason",
 		}
 	case release.Unevaluable:
 		return &Error{

@@ -180,8 +180,8 @@ func (r *StreamReport) begins(t time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// notes states what the numbers of a stream mean.
-func (r *StreamReport) notes() []string {
+// bounded states which rows count.
+func (r *StreamReport) bounded() string {
 	rows := "one row"
 	if r.Rows > 1 {
 		rows = Thousands(r.Rows) + " rows"
@@ -190,7 +190,12 @@ func (r *StreamReport) notes() []string {
 	if r.PerPeriod > 0 {
 		note += fmt.Sprintf(", and at most %d in one period", r.PerPeriod)
 	}
-	out := []string{note}
+	return note
+}
+
+// notes states what the numbers of a stream mean.
+func (r *StreamReport) notes() []string {
+	out := []string{r.bounded()}
 	if r.Decay != "" {
 		out = append(out, "decayed sums the counts; each period multiplies earlier counts by "+r.Decay)
 	}

@@ -32,6 +32,7 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 		}
 	}
 	var read []*StreamReport
+	var bounds []*Measured
 	var failed error
 	filled, columns := c.filled(), 0
 	bound, err := post.Several(tree, post.Parts{
@@ -55,6 +56,7 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 				Index: len(read), Same: len(read), From: columns, Columns: streamColumns(r, report), Rows: len(report.Cells),
 			}
 			read, columns = append(read, report), columns+len(a.Columns)
+			bounds = append(bounds, &Measured{ID: name, Limits: c.streamLimits(r, report)})
 			return a, "", true
 		},
 	})
@@ -92,8 +94,18 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 	for _, r := range read {
 		out.From = append(out.From, r.ID)
 	}
+	out.Limits = limitsTogether(bounds)
 	out.show(result)
 	return out, true, nil
+}
+
+// streamLimits returns what bounds the numbers of a stream.
+func (c *Session) streamLimits(r *release.ContinualRecord, report *StreamReport) *Limits {
+	out := &Limits{Text: report.bounded(), MaxRows: report.Rows}
+	if t := c.policy.Table(r.Table); t != nil {
+		out.Unit = t.Unit.Column
+	}
+	return out
 }
 
 // streamBesidePersons returns the name of a stream among these names, if a table of persons is among them too.

@@ -44,7 +44,11 @@ func withoutIntervals(r *curator.Release) string {
 
 func footer(r *curator.Release) string {
 	if r.Free {
-		return withoutIntervals(r) + fmt.Sprintf("%s, remaining %s\n", paid(r), r.Remaining)
+		text := withoutIntervals(r) + BoundsLine(r.Limits) + fmt.Sprintf("%s, remaining %s", paid(r), r.Remaining)
+		if r.Limits != nil { // released numbers of a stream, with intervals
+			text += fmt.Sprintf("; %s intervals cover noise, not sampling", Percent(r.Confidence))
+		}
+		return text + "\n"
 	}
 	empty := ""
 	if len(r.Rows) == 0 {
