@@ -180,3 +180,41 @@ func TestDevicesKeepTheirMemory(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDevice: any bytes are a stored device, whose reports are valid, or ErrDevice.
+func FuzzDevice(f *testing.F) {
+	names := []string{"rappor", "loloha", "dbit"}
+	for i, name := range names {
+		d, err := oracle(f, name, 12, "2").NewDevice()
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, err := d.Report(3); err != nil {
+			f.Fatal(err)
+		}
+		stored, err := json.Marshal(d)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(uint8(i), stored)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, stored []byte) {
+		o := oracle(t, names[int(which)%len(names)], 12, "2")
+		d, err := o.OpenDevice(stored)
+		if err != nil {
+			if !errors.Is(err, ErrDevice) {
+				t.Fatal(err)
+			}
+			return
+		}
+		for v := range uint64(12) {
+			report, err := d.Report(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.NewTally().Add(report); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
