@@ -35,11 +35,11 @@ func Later(ctx context.Context, c *curator.Session, measured Batch, questions []
 			"a question about rows or columns that have changed since then needs a new measurement",
 			"the earlier questions were not measured at this price")
 	}
-	all, err := c.Grid(ctx, slices.Concat(measured.Questions, questions), measured.Request)
-	if err != nil {
+	if _, err := c.Grid(ctx, questions, measured.Request); err != nil { // whose errors number these questions from 1
 		return nil, err
 	}
-	if all.SQL != g.grid.SQL {
+	all, err := c.Grid(ctx, slices.Concat(measured.Questions, questions), measured.Request)
+	if err != nil || all.SQL != g.grid.SQL {
 		return nil, misuse("ask them together, at their price",
 			"the questions need other rows, columns or conditions than those that were measured")
 	}
