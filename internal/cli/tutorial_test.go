@@ -18,6 +18,7 @@ func TestTutorialsFromNothing(t *testing.T) {
 		commands int
 	}{
 		"tabulate": {[]string{"home/policy.yaml", "census.yaml"}, 9},
+		"stream":   {[]string{"home/policy.yaml"}, 12},
 		"workload": {[]string{"home/policy.yaml"}, 12},
 		"together": {[]string{"home/policy.yaml", "two.sql", "many.sql", "later.sql"}, 10},
 	} {
@@ -42,7 +43,7 @@ func follow(t *testing.T, name string, files []string, commands int) {
 			files = files[1:]
 			continue
 		}
-		for _, command := range strings.Split("\n"+block[2], "\n$ ")[1:] {
+		for _, command := range strings.Split("\n"+continued.Replace(block[2]), "\n$ ")[1:] {
 			command, want, _ := strings.Cut(command, "\n")
 			shown++
 			if got := followed(t, command); want != "" && strings.TrimSpace(got) != strings.TrimSpace(want) {
@@ -54,6 +55,9 @@ func follow(t *testing.T, name string, files []string, commands int) {
 		t.Errorf("the page shows %d commands, and not the files %v", shown, files)
 	}
 }
+
+// continued joins the lines of a command.
+var continued = strings.NewReplacer("\\\n", " ")
 
 // argument matches an argument of a command, which may be in quotes.
 var argument = regexp.MustCompile(`"[^"]*"|\S+`)
