@@ -71,7 +71,7 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 	case "markdown":
 		rows := jointRows(a, explain)
 		s.Print("%s\n%s\n", render.MarkdownTable(rows[0], jointRight(a), rows[1:]),
-			render.MarkdownParagraphs(jointFooter(a, explain)))
+			render.MarkdownParagraphs(strings.ReplaceAll(jointFooter(a, explain), "\n", "\n\n"))) // a paragraph for each line
 		return nil
 	}
 	g := render.Grid{Right: jointRight(a)}
