@@ -28,12 +28,13 @@ func runSynth(s *console.Console, args []string) error {
 		return runEstimate(s, args[1:])
 	}
 	var r synth.Request
-	var out, method, columns, cliques, ways, size, rows, bins string
+	var out, report, method, columns, cliques, ways, size, rows, bins string
 	var explain bool
 	var draws int
 	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the table")
 	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv or .parquet")
+	s.Flag(&report, "report", "FILE", "write a report on the errors to FILE, which ends in .html or .json")
 	s.Flag(&explain, "explain", "", "show the columns, the marginals and the price, free")
 	s.PriceFlags(&r.Epsilon, &r.Rho, "all measurements together")
 	s.Flag(&r.Delta, "delta", "D", "with --epsilon, if the budget is under zCDP: the price is the largest ρ that implies (E, D)")
@@ -59,8 +60,13 @@ func runSynth(s *console.Console, args []string) error {
 	case out != "" && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet"):
 		return console.Usage("--out %s: name a file that ends in .csv or .parquet", out)
 	}
-	if folder, err := os.Stat(filepath.Dir(out)); !explain && (err != nil || !folder.IsDir()) { // before anything is paid
-		return console.Usage("--out %s: there is no such folder", out)
+	for _, file := range [][2]string{{"--out", out}, {"--report", report}} { // before anything is paid
+		if folder, err := os.Stat(filepath.Dir(file[1])); !explain && (err != nil || !folder.IsDir()) {
+			return console.Usage("%s %s: there is no such folder", file[0], file[1])
+		}
+	}
+	if report != "" && !isHTML(report) && !strings.EqualFold(filepath.Ext(report), ".json") {
+		return console.Usage("--report %s: name a file that ends in .html or .json", report)
 	}
 	r.Method = synth.Method(strings.ToLower(method))
 	r.Columns = listed(columns)
@@ -119,6 +125,9 @@ func runSynth(s *console.Console, args []string) error {
 			drawn, err = writeDraws(s, result, draws, out)
 		} else {
 			err = writeRows(s, out, result)
+		}
+		if err == nil && report != "" {
+			err = writeSynthReport(report, result)
 		}
 		if err != nil {
 			return fmt.Errorf("the rows could not be written: %w (%s is recorded: repeat the command, free)", err, result.Release)

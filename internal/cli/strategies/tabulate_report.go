@@ -1,7 +1,7 @@
 package strategies
 
 import (
-	_ "embed" // reads report.html
+	_ "embed" // reads report.html and report_shared.html
 	"html/template"
 	"io"
 	"math"
@@ -125,7 +125,13 @@ func (g *reportGrid) add(row ...string) {
 	g.Rows = append(g.Rows, row)
 }
 
+//go:embed report_shared.html
+var sharedText string
+
+// sharedTemplate has the style and the tables of all reports.
+var sharedTemplate = template.Must(template.New("shared").Parse(sharedText))
+
 //go:embed report.html
 var reportText string
 
-var reportTemplate = template.Must(template.New("report").Parse(reportText))
+var reportTemplate = template.Must(template.Must(sharedTemplate.Clone()).New("report").Parse(reportText))
