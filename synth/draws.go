@@ -39,6 +39,28 @@ func (p *Plan) Inference() string {
 	return ""
 }
 
+// dense is the least mean number of rows of a measured cell, in standard deviations of its noise, for which intervals hold. In
+// sparser marginals the prior decides how many of the cells are empty, and moves all statistics of their columns.
+const dense = 5
+
+// inference says whether intervals over draws of this result hold, as [Plan.Inference] does.
+func (r *Result) inference() string {
+	if reason := r.Plan.Inference(); reason != "" {
+		return reason
+	}
+	for _, m := range r.measured {
+		if rows := r.model.Total() / float64(len(m.Values)); rows < dense*math.Sqrt(m.Variance) {
+			return fmt.Sprintf("the measured marginal of %s has %.2g rows in a mean cell, fewer than %d times its noise of %.2g: "+
+				"give fewer --bins, name fewer columns together with --cliques, or pay more",
+				strings.Join(r.Plan.names(m.Attributes), ", "), rows, dense, math.Sqrt(m.Variance))
+		}
+	}
+	return ""
+}
+
+// Inference says whether intervals over the draws hold: "" if they do, or the reason.
+func (d *Draws) Inference() string { return d.Results[0].inference() }
+
 // Draw makes synthetic tables from m draws from the posterior distribution. It computes with released numbers only, so it is
 // free. The same result has the same draws.
 func (r *Result) Draw(ctx context.Context, m int) (*Draws, error) {
@@ -109,7 +131,7 @@ func (d *Draws) Manifest(out string) *estimate.Manifest {
 	first := d.Results[0]
 	m := &estimate.Manifest{
 		Synthetic: true, Release: first.Release, Table: first.Plan.Table, Method: string(first.Plan.Method),
-		Valid: first.Plan.Inference() == "", Rows: first.Rows,
+		Valid: d.Inference() == "", Reason: d.Inference(), Rows: first.Rows,
 	}
 	people := 0.0
 	for i, r := range d.Results {

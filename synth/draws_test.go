@@ -15,7 +15,7 @@ func TestDraws(t *testing.T) {
 	for _, budget := range []string{inRho, inEpsilon} {
 		c, _ := town(t, budget, "add-remove", 4, 1500)
 		r, err := Synthesize(t.Context(), c.Session(), Request{
-			Table: "people", Epsilon: "1", Rows: 1000, Columns: []string{"job", "married", "age"}, Bins: 100,
+			Table: "people", Epsilon: "4", Rows: 1000, Columns: []string{"job", "married", "age"}, Bins: 100,
 			Cliques: [][]string{{"married", "age"}},
 		})
 		if err != nil {
@@ -55,6 +55,30 @@ func TestDraws(t *testing.T) {
 			if !strings.Contains(got.Reason, reason) || (reason == "") != (got.Coefficients[1].Interval != nil) {
 				t.Errorf("%s: %q, %+v", text, got.Reason, got.Coefficients)
 			}
+		}
+	}
+}
+
+// Draws of AIM, and of marginals whose cells have fewer rows than their noise, say that intervals do not hold.
+func TestDrawsWithoutIntervals(t *testing.T) {
+	c, _ := town(t, inRho, "add-remove", 4, 300)
+	for _, of := range []struct {
+		request Request
+		reason  string
+	}{
+		{Request{Table: "people", Epsilon: "1", Method: AIM, Columns: []string{"job", "married"}}, "aim selects"},
+		{Request{Table: "people", Epsilon: "1", Bins: 100, Cliques: [][]string{{"job", "age"}}, Columns: []string{"job", "age"}}, "job, age has"},
+	} {
+		r, err := Synthesize(t.Context(), c.Session(), of.request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := r.Draw(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := d.Manifest("x.csv"); m.Valid || !strings.Contains(m.Reason, of.reason) {
+			t.Errorf("%v, %q", m.Valid, m.Reason)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,7 +104,7 @@ func (t *Tables) outside(s *Statistic) string {
 		return "outside of the span of the model: no measured marginal has " + strings.Join(names, ", ") + " together"
 	}
 	if !t.Valid {
-		return "the marginals were selected in rounds, where they fitted worst: intervals do not hold. Use --method mst, or --cliques"
+		return cmp.Or(t.Reason, "the description of the draws says that intervals do not hold")
 	}
 	return ""
 }

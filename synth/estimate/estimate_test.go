@@ -75,7 +75,7 @@ func TestSpan(t *testing.T) {
 			t.Errorf("%s: %q, %+v", c.text, r.Reason, last.Interval)
 		}
 	}
-	adaptive := strings.Replace(manifest, `"valid":true`, `"valid":false`, 1)
+	adaptive := strings.Replace(manifest, `"valid":true`, `"valid":false,"reason":"selected in rounds"`, 1)
 	r, err := estimated(t, estimate.Proportion, "job=nurse", adaptive, one, two)
 	if err != nil || r.Coefficients[0].Interval != nil || !strings.Contains(r.Reason, "selected in rounds") {
 		t.Errorf("an adaptive selection has %+v, %v", r, err)

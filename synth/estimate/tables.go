@@ -26,8 +26,9 @@ type Manifest struct {
 	Release   string     `json:"release"`
 	Table     string     `json:"table"`
 	Method    string     `json:"method"`
-	Valid     bool       `json:"valid"` // the marginals were chosen so that intervals hold
-	Rows      int64      `json:"rows"`  // of each table
+	Valid     bool       `json:"valid"`  // intervals hold for statistics of measured marginals
+	Reason    string     `json:"reason"` // why they do not hold, or ""
+	Rows      int64      `json:"rows"`   // of each table
 	RealRows  int64      `json:"real_rows"`
 	Measured  [][]string `json:"measured"` // the columns of each marginal
 	Columns   []Column   `json:"columns"`

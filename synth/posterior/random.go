@@ -46,11 +46,11 @@ func (r *random) logGamma(shape float64) float64 {
 	}
 }
 
-// dirichlet fills out with a draw whose parameters are counts + prior.
+// dirichlet fills out with a draw whose parameters are the counts and the prior's.
 func (r *random) dirichlet(out, counts []float64) {
-	most := math.Inf(-1)
+	most, alpha := math.Inf(-1), prior(len(counts))
 	for i, n := range counts {
-		out[i] = r.logGamma(n + prior)
+		out[i] = r.logGamma(n + alpha)
 		most = max(most, out[i])
 	}
 	sum := 0.0

@@ -30,7 +30,7 @@ func showDraws(s *console.Console, d *synth.Draws, out string) {
 	}
 	s.Print("draws: %d tables of %s rows, %s to %s, described in %s\n", len(d.Results), render.Thousands(int(d.Results[0].Rows)),
 		render.Printable(synth.DrawName(out, 1)), render.Printable(synth.DrawName(out, len(d.Results))), render.Printable(synth.ManifestName(out)))
-	if reason := d.Results[0].Plan.Inference(); reason != "" {
+	if reason := d.Inference(); reason != "" {
 		s.Print("no intervals: %s\n", reason)
 	} else {
 		s.Print("`dither synth estimate %s mean COLUMN` has an interval if one measured marginal has its columns\n",
