@@ -115,7 +115,7 @@ var enumerable = map[string][]uint64{
 	"hr":     {2, 3, 5},
 	"olh":    {2, 4},
 	"flh":    {2, 4},
-	"rappor": {2, 3}, "dbit": {2, 3, 6}, "loloha": {2, 4},
+	"rappor": {2, 3}, "dbit": {2, 3, 6}, "loloha": {2, 4}, "cms": {2, 3}, "hcms": {2, 5},
 }
 
 // The exact law of each randomizer, enumerated over the choices of its code, has an ε at most the declared one and
@@ -136,10 +136,15 @@ func TestExactEpsilonByEnumeration(t *testing.T) {
 				if name == "flh" { // the channel given a few of the functions
 					o.scheme = olh{o.scheme.(flh).response}
 				}
+				if name == "cms" { // the same code with four cells
+					p := o.params
+					p.Values = 4
+					o.scheme = cms{newSUE(p).(unary), 0}
+				}
 				at := fmt.Sprintf("%s, k = %d, ε = %s", name, k, e)
 				reports, law := laws(o)
 				ratio, _ := exactLoss(t, at, reports, law)
-				if hashes := name == "flh" || name == "olh" || name == "loloha"; ratio.Cmp(o.Ratio()) != 0 && !hashes {
+				if hashes := name == "flh" || name == "olh" || name == "loloha" || name == "cms"; ratio.Cmp(o.Ratio()) != 0 && !hashes {
 					t.Errorf("%s: e^ε is %s, but Ratio is %s", at, ratio.FloatString(30), o.Ratio().FloatString(30))
 				}
 				switch name {
@@ -188,7 +193,7 @@ func TestExactEpsilonByFormula(t *testing.T) {
 // exact law of the reports and the estimator's own count of supports.
 func TestSupportProbabilitiesAreExact(t *testing.T) {
 	for name, sizes := range enumerable {
-		if name == "olh" || name == "flh" || name == "loloha" {
+		if name == "olh" || name == "flh" || name == "loloha" || name == "cms" || name == "hcms" {
 			continue // the probability is over the hash functions: see TestHashesAreIndependent
 		}
 		for _, k := range sizes {

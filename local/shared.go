@@ -101,7 +101,7 @@ func newCMS(p Params) scheme {
 	return cms{newSUE(p).(unary), seed}
 }
 
-func (s cms) size() int                 { return width(functions) + buckets }
+func (s cms) size() int                 { return width(functions) + int(s.k) }
 func (s cms) shared() float64           { return sharedVariance(buckets) }
 func (s cms) work(_, v float64) float64 { return functions * v }
 func (s cms) tally() tally              { return &sketch{seed: s.seed, by: make([]int64, functions*buckets)} }
@@ -119,8 +119,8 @@ func throughCells(own, other *big.Rat) (p, q *big.Rat) {
 func (s cms) randomize(c coin.Chooser, v uint64, report []byte) {
 	f := c.Below(functions)
 	put(report, 0, width(functions), f)
-	at := publicHash(s.seed, f).cell(v, buckets)
-	for i := range uint64(buckets) {
+	at := publicHash(s.seed, f).cell(v, s.k)
+	for i := range s.k {
 		toss := s.other
 		if i == at {
 			toss = s.own

@@ -11,10 +11,10 @@ import (
 )
 
 // few is the largest number of outcomes of a uniform choice that is enumerated completely.
-const few = 1 << 12
+const few = 1 << 8
 
 // Law returns the probability of each output of f, exactly. It runs f once for each sequence of choices, with the
-// probability of the sequence. A uniform choice among more than 4,096 outcomes is replaced by one among four of them:
+// probability of the sequence. A uniform choice among more than 256 outcomes is replaced by one among four of them:
 // use this only for public choices, which the output includes, so that the law given each of them is checked.
 func Law(f func(coin.Chooser) string) map[string]*big.Rat {
 	law := map[string]*big.Rat{}
