@@ -32,9 +32,9 @@ func choose(in [][]bool, pure bool) []candidate {
 		each = append(each, unit(i))
 	}
 	differences = slices.Clone(each)
-	for i := range m {
-		for j := range i {
-			if overlap(in[i], in[j]) {
+	for i, rows := range in {
+		for j, others := range in[:i] {
+			if overlap(rows, others) {
 				row := unit(i)
 				row[j] = -1
 				differences = append(differences, row)
