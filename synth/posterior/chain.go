@@ -20,10 +20,6 @@ const (
 	acceptance = 0.8
 )
 
-// widest is the largest scale of a variable, a logarithm of a share. The share of an empty cell may be as small as it likes, but
-// a trajectory must not jump from there to many rows.
-const widest = 2
-
 // chain is a Markov chain of Hamiltonian Monte Carlo whose stationary distribution is the target.
 type chain struct {
 	target   *target
@@ -72,7 +68,7 @@ func (c *chain) warm(ctx context.Context) error {
 		c.step = math.Exp(average)
 		for i := range c.scale {
 			if c.moves[i] { // shrunk towards the scale before
-				c.scale[i] = min(widest, math.Sqrt((squares[i]+10*c.scale[i]*c.scale[i])/(moments+10)))
+				c.scale[i] = math.Sqrt((squares[i] + 10*c.scale[i]*c.scale[i]) / (moments + 10))
 			}
 		}
 	}
@@ -147,7 +143,7 @@ func newChain(t *target, r *random, variables int, start func(c *clique, cell in
 			from := b * k.block
 			logs := make([]float64, k.block)
 			for i := range logs {
-				logs[i] = math.Log(start(k, from+i) + 0.5)
+				logs[i] = math.Log(start(k, from+i) + prior)
 			}
 			most := slices.Index(logs, slices.Max(logs))
 			k.likely[b] = most
@@ -178,7 +174,7 @@ func (c *chain) scales() {
 			at := q.first + i
 			if c.moves[at] {
 				move := n * (1 - q.share[i])
-				c.scale[at] = 1 / math.Sqrt(0.5+move*move*weights[k])
+				c.scale[at] = 1 / math.Sqrt(prior+move*move*weights[k])
 			}
 		}
 	}

@@ -2,9 +2,8 @@ package posterior
 
 import "math"
 
-// prior returns the parameter of the Dirichlet prior of a block: the cells together count as one row [Perks 1947]. A larger
-// parameter moves the shares of tables with many empty cells towards equal ones.
-func prior(cells int) float64 { return 1 / float64(max(cells, 2)) }
+// prior is the parameter of all Dirichlet priors: Jeffreys' for one multinomial distribution.
+const prior = 0.5
 
 // target is the posterior density of the variables: for each cell, the logarithm of its share relative to that of the
 // likeliest cell of its block, and last, the logarithm of the number of rows.
@@ -85,11 +84,10 @@ func (t *target) density(at, gradient []float64) float64 {
 				mean += q * slope[i]
 			}
 			c.total[b] = mean
-			alpha := prior(c.block)
 			g := gradient[c.first+from:][:c.block]
 			for i, q := range share {
-				g[i] = n*q*(slope[i]-mean) + alpha*(1-float64(c.block)*q)
-				sum += alpha * math.Log(max(q, 1e-300))
+				g[i] = n*q*(slope[i]-mean) + prior*(1-float64(c.block)*q)
+				sum += prior * math.Log(max(q, 1e-300))
 			}
 			g[c.likely[b]] = 0
 		}

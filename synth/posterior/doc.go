@@ -1,8 +1,8 @@
 // Package posterior draws distributions from the posterior of a model of a table, given noisy marginals.
 //
 // The model is a junction tree of cliques. A row falls into a cell of the first clique, and then into a cell of each later
-// clique given the attributes that the clique shares with its parent. Each of these conditional distributions of k cells has the
-// prior Dirichlet(1/k, …, 1/k), which counts as one row. The number of rows has a flat prior, so it need not be public: the noisy cells determine it. If the
+// clique given the attributes that the clique shares with its parent. Each of these conditional distributions has the prior
+// Dirichlet(½, …, ½). The number of rows has a flat prior, so it need not be public: the noisy cells determine it. If the
 // measured marginals are the cliques of a decomposable graph, such as a tree of pairs, this is the log-linear family of
 // maximum entropy. Otherwise the prior alone determines the interactions that no marginal has.
 //

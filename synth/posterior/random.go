@@ -46,11 +46,11 @@ func (r *random) logGamma(shape float64) float64 {
 	}
 }
 
-// dirichlet fills out with a draw whose parameters are the counts and the prior's.
+// dirichlet fills out with a draw whose parameters are counts + prior.
 func (r *random) dirichlet(out, counts []float64) {
-	most, alpha := math.Inf(-1), prior(len(counts))
+	most := math.Inf(-1)
 	for i, n := range counts {
-		out[i] = r.logGamma(n + alpha)
+		out[i] = r.logGamma(n + prior)
 		most = max(most, out[i])
 	}
 	sum := 0.0
