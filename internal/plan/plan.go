@@ -88,7 +88,7 @@ type Request struct {
 // Build plans a question. Every error is a *query.Error or an *Error, and depends on the request and the policy
 // alone.
 //
-// If the question is refused, Build plans it over those values of its keys that WHERE leaves possible. So a question
+// If the question is refused, and not for its estimate of what bounds cut, Build plans it over those values of its keys that WHERE leaves possible. So a question
 // about one year by day is answered even if the days of all declared years are too many groups. If there
 // are too many groups even so, and the request allows it, Build plans a private selection among the groups. A question
 // that is refused for another reason stays refused, because it may be a list of declared values, which is free.
@@ -97,6 +97,9 @@ func Build(p *policy.Policy, r Request) (*Plan, error) {
 	refusal := (*Error)(nil)
 	if err == nil || !errors.As(err, &refusal) || refusal.Price {
 		return out, err
+	}
+	if refusal.Firm {
+		return nil, concrete(p, r, refusal)
 	}
 	if narrow, other := build(job{policy: p, original: r, unknownKeys: true, keys: keysPossible}); other == nil {
 		return narrow, nil

@@ -90,7 +90,9 @@ func (s *stated) truncated() (*unpricedTruncation, error) {
 		if !e.asked() {
 			return nil, nil
 		}
-		return nil, bind.Refuse(query.Pos{}, hint, format, args...)
+		e := bind.Refuse(query.Pos{}, hint, format, args...)
+		e.Firm = true // over fewer keys, the question would have other bounds and no estimate
+		return nil, e
 	}
 	bounds := s.cutting()
 	for i := range s.claims {

@@ -113,3 +113,25 @@ func TestTruncationSensitivity(t *testing.T) {
 		}
 	}
 }
+
+// A question that is refused for its estimate is not planned over fewer keys, which would have other bounds.
+func TestRefusedEstimatesKeepTheKeys(t *testing.T) {
+	worlds, err := enginetest.Worlds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, w := range worlds {
+		r := plan.Request{SQL: "SELECT COUNT(DISTINCT person) FROM p WHERE k = 5 GROUP BY k"}
+		plain, err := plan.Build(w.Policy, r)
+		r.Truncation = twentieth()
+		if p, estimated := plan.Build(w.Policy, r); err == nil && estimated != nil {
+			refused++
+		} else if err == nil && p.Truncation == nil && p.Key(0) != plain.Key(0) {
+			t.Errorf("%s: no estimate, and another key", p.Canonical(0))
+		}
+	}
+	if refused == 0 {
+		t.Error("no world refuses the estimate")
+	}
+}
