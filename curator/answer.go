@@ -158,7 +158,18 @@ func (c *Session) askUnder(
 	}
 	p, err := plan.Build(filled, request)
 	if err != nil {
-		return nil, err
+		again, found := c.withPublicValues(q, err)
+		if !found {
+			return nil, err
+		}
+		q = again
+		request.SQL, request.Tree = q.SQL, q.measured
+		if p, err = plan.Build(filled, request); err != nil {
+			if refusal := (*plan.Error)(nil); errors.As(err, &refusal) {
+				refusal.Pos = query.Pos{} // it would be a place in the text with constants
+			}
+			return nil, err
+		}
 	}
 	priced, how, err := c.within(q, filled, request, p, alpha)
 	if err != nil {

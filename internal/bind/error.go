@@ -27,6 +27,7 @@ type Instead string
 const (
 	UnitsFirst   Instead = "units first"   // a subquery that aggregates the rows of each unit
 	NearExtremum Instead = "near extremum" // a quantile near the least or the greatest value
+	PublicValue  Instead = "public value"  // the value of a subquery that aggregates public rows, as a constant
 	OverAnswer   Instead = "over answer"   // a window function over the rows of an answer
 )
 

@@ -165,11 +165,13 @@ func (n *nesting) value(x *query.Nested) (query.Expr, error) {
 		return n.lookup(x, in)
 	}
 	if in.rows.public {
-		return nil, Refuse(
+		e := Refuse(
 			x.At,
 			"read the table itself, which is public, and write the value here as a constant",
 			"a subquery cannot aggregate public rows",
 		)
+		e.Instead = PublicValue
+		return nil, e
 	}
 	var calls []*query.Call
 	if _, err := query.Rewrite(in.items[0], func(x query.Expr) (query.Expr, error) {

@@ -688,3 +688,5 @@ SELECT avg(booked_at - sailed::timestamp) FROM trips
 SELECT avg(booked_at - lag(booked_at) OVER (PARTITION BY passenger ORDER BY booked_at)) FROM trips
 --= refused: logical_or is not supported: one person's row could decide
 SELECT logical_or(cancelled) FROM trips
+--= answered
+SELECT count(*) FROM trips WHERE fare > (SELECT avg(km) FROM routes)

@@ -1,0 +1,131 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"dither/internal/bind"
+	"dither/internal/plan"
+	"dither/internal/post"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// withPublicValues returns a refused question in which each subquery that aggregates rows of public tables alone, as in
+// WHERE cost > (SELECT AVG(price) FROM products), is a constant: its exact value in the newest sealed versions. Public rows
+// are not secret, so the constant costs nothing. The plan, the replay key and the ledger have the constant, as they have the
+// current time. The boolean is false if no subquery was replaced.
+func (c *Session) withPublicValues(q Question, refused error) (Question, bool) {
+	refusal := (*plan.Error)(nil)
+	if !errors.As(refused, &refusal) || refusal.Instead != bind.PublicValue {
+		return q, false
+	}
+	tree := q.measured
+	if tree == nil {
+		var err error
+		if tree, err = query.ParseIn(q.SQL, c.policy.Clock.Zone); err != nil {
+			return q, false
+		}
+	}
+	r := publicValues{c: c, q: q}
+	out := r.in(tree)
+	if !r.found {
+		return q, false
+	}
+	q.SQL = out.String()
+	if q.measured != nil {
+		q.measured = out
+	}
+	return q, true
+}
+
+// publicValues replaces subqueries by constants.
+type publicValues struct {
+	c     *Session
+	q     Question
+	found bool
+}
+
+func (r *publicValues) in(s *query.Select) *query.Select {
+	out := *s
+	out.Items, out.GroupBy = nil, nil
+	for _, item := range s.Items {
+		item.Expr = r.expr(item.Expr)
+		out.Items = append(out.Items, item)
+	}
+	for _, x := range s.GroupBy {
+		out.GroupBy = append(out.GroupBy, r.expr(x))
+	}
+	out.Where, out.Having = r.expr(s.Where), r.expr(s.Having)
+	if sub, ok := s.From.Relation.(*query.Subquery); ok {
+		inner := *sub
+		inner.Branches = nil
+		for _, b := range sub.Branches {
+			inner.Branches = append(inner.Branches, r.in(b))
+		}
+		out.From.Relation = &inner
+	}
+	return &out
+}
+
+func (r *publicValues) expr(x query.Expr) query.Expr {
+	if x == nil {
+		return nil
+	}
+	return query.Replace(x, func(e query.Expr) (query.Expr, bool) {
+		n, ok := e.(*query.Nested)
+		if !ok || n.Kind != query.ValueNested || len(n.Sub.Branches) != 1 {
+			return e, false
+		}
+		constant := r.value(n)
+		if constant == nil {
+			return e, true
+		}
+		r.found = true
+		return constant, true
+	})
+}
+
+// value returns the value of a subquery over public tables as a constant, or nil. A subquery that names a column of the
+// outer question is refused as a question of its own, so it has no value here.
+func (r *publicValues) value(n *query.Nested) query.Expr {
+	q := Question{SQL: n.Sub.Branches[0].String(), Analyst: r.q.Analyst}
+	_, refused := plan.Build(r.c.filled(), plan.Request{SQL: q.SQL})
+	if refused == nil {
+		return nil // it reads rows of persons
+	}
+	s, err := r.c.combination(q, refused)
+	if err != nil {
+		return nil
+	}
+	var rows [][][]post.Cell
+	for _, p := range s.parts {
+		if p.table == "" {
+			return nil
+		}
+		rows = append(rows, p.free.rows)
+	}
+	found, err := s.bound.Run(context.Background(), 0.05, rows...)
+	if err != nil || found.Excess || len(found.Rows) != 1 || len(found.Columns) != 1 {
+		return nil
+	}
+	return literalOf(found.Rows[0][0].Value, n.At)
+}
+
+// literalOf returns a value as a constant of SQL, or nil if it has none.
+func literalOf(v value.Value, at query.Pos) query.Expr {
+	kinds := map[value.Type]query.LiteralKind{
+		value.Integer: query.IntegerLiteral, value.Text: query.StringLiteral, value.Date: query.DateLiteral,
+	}
+	kind, ok := kinds[v.Type]
+	switch {
+	case v.Null:
+		return &query.Cast{At: at, X: &query.Literal{At: at, Kind: query.NullLiteral, Text: "NULL"}, Type: v.Type.String()}
+	case v.Type == value.Real:
+		return &query.Literal{At: at, Kind: query.DecimalLiteral, Text: strconv.FormatFloat(v.Real, 'e', -1, 64)}
+	case !ok:
+		return nil
+	}
+	return &query.Literal{At: at, Kind: kind, Text: v.String()}
+}
