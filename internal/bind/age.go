@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -90,7 +92,11 @@ func (l *Scope) ageSpan(x *query.Call) (*bounded.Expr, error) {
 		return nil, err
 	}
 	if of.days == nil {
-		return nil, Refuse(x.At, "cast them: AGE(a::date, b::date)", "AGE is compared for dates only")
+		var dates []string
+		for _, a := range x.Args {
+			dates = append(dates, query.Print(&query.Cast{X: a, Type: "date"}))
+		}
+		return nil, Refuse(x.At, "cast them: AGE("+strings.Join(dates, ", ")+")", "AGE is compared for dates only")
 	}
 	b := builder{at: x.At}
 	days := b.compute(bounded.OpAdd, b.compute(bounded.OpMul, of.months, Constant(value.OfInt(30))), of.days)

@@ -63,7 +63,6 @@ var otherFunctions = map[string]instead{
 	"time_bucket_gapfill": {4, "time_bucket($1, $2)", ""},
 	"locf":                {1, "$1", ""},
 	"interpolate":         {1, "$1", ""},
-	"safe_divide":         {2, "(CAST($1 AS real) / NULLIF($2, 0))", ""},
 	"div0":                {2, "COALESCE(CAST($1 AS real) / NULLIF($2, 0), 0)", ""},
 	"log2":                {1, "LOG(2, $1)", ""},
 

@@ -99,7 +99,7 @@ var samples = []struct{ names, sql string }{
 		"SELECT COUNT(*) FROM people WHERE «%(day)» = DATE '2025-01-31'",
 	},
 	{
-		"safe_divide div0",
+		"div0",
 		"SELECT SUM(«%(age + 1, age - 1)» * 2) FROM people",
 	},
 	{

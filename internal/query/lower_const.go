@@ -88,6 +88,7 @@ var types = map[string]string{
 	"text": "text", "varchar": "text", "bpchar": "text", "bool": "boolean", "date": "date",
 	"timestamp": "timestamp", "timestamptz": "timestamp", "time": "time",
 	"interval": "interval",
+	"float64":  "real", "double": "real", "string": "text", "datetime": "timestamp", // of other databases
 }
 
 func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {

@@ -73,6 +73,9 @@ func foreign(x *Call) Expr {
 		return &Call{At: x.At, Name: "substring", Args: x.Args}
 	case x.Name == "regexp_extract" && n == 2 && wholeMatch(x.Args[1]):
 		return &Call{At: x.At, Name: "regexp_substr", Args: x.Args}
+	case x.Name == "safe_divide" && n == 2: // a quotient by 0 is NULL here too
+		one := &Literal{At: x.At, Kind: DecimalLiteral, Text: "1.0"}
+		return &Binary{At: x.At, Op: Div, L: &Binary{At: x.At, Op: Mul, L: x.Args[0], R: one}, R: x.Args[1]}
 	case x.Name == "contains" && n == 2:
 		return &Binary{At: x.At, Op: Gt, L: &Call{At: x.At, Name: "strpos", Args: x.Args}, R: whole(x.At, "0")}
 	case (x.Name == "date_trunc" || x.Name == "datetrunc") && n == 2:
@@ -102,6 +105,7 @@ func isForeign(name string) bool { return parts[name] != "" || deeper[name] }
 
 var deeper = map[string]bool{
 	"sumif": true, "sum_if": true, "avgif": true, "avg_if": true, "contains": true, "datediff": true, "date_diff": true, "dateadd": true,
+	"safe_divide": true,
 }
 
 func whole(at Pos, n string) Expr { return &Literal{At: at, Kind: IntegerLiteral, Text: n} }

@@ -9,6 +9,9 @@ import (
 func TestForeignFunctions(t *testing.T) {
 	for sql, want := range map[string]string{
 		"IFNULL(a, 0)":                     "coalesce(a, 0)",
+		"SAFE_DIVIDE(a, b)":                "a * 1.0 / b",
+		"CAST(a AS FLOAT64)":               "CAST(a AS double precision)",
+		"CAST(a AS STRING)":                "CAST(a AS text)",
 		"zeroifnull(a)":                    "coalesce(a, 0)",
 		"NULLIFZERO(a)":                    "nullif(a, 0)",
 		"YEAR(a)":                          `"extract"('year', a)`,

@@ -74,3 +74,5 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) route, COUNTIF(delay_minutes
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, max_groups_contributed=2) IF(fare > 100, 'dear', 'cheap') AS price, COUNT(*) AS n FROM trips GROUP BY price
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNTIF(cancelled) / COUNT(*) AS share FROM trips GROUP BY 1 HAVING share > 0.01
+--= answered
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) route, SAFE_DIVIDE(SUM(fare), COUNT(*)) AS mean, AVG(CAST(luggage AS FLOAT64)) AS bags FROM trips GROUP BY route
