@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 
-	"dither/internal/bind"
 	"dither/internal/plan"
 	"dither/internal/post"
 	"dither/internal/query"
@@ -18,7 +17,7 @@ import (
 // current time. The boolean is false if no subquery was replaced.
 func (c *Session) withPublicValues(q Question, refused error) (Question, bool) {
 	refusal := (*plan.Error)(nil)
-	if !errors.As(refused, &refusal) || refusal.Instead != bind.PublicValue {
+	if !errors.As(refused, &refusal) || !refusal.OfPublicValue() {
 		return q, false
 	}
 	tree := q.measured

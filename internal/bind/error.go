@@ -50,5 +50,8 @@ func Refuse(at query.Pos, hint, format string, args ...any) *Error {
 	return &Error{Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
+// OfPublicValue reports whether the question would be answered with a constant for a subquery that aggregates public rows.
+func (e *Error) OfPublicValue() bool { return e.Instead == PublicValue }
+
 // OfUnits reports whether the question would be answered around a subquery that aggregates the rows of each unit.
 func (e *Error) OfUnits() bool { return e.Instead == UnitsFirst }
