@@ -145,15 +145,16 @@ func values(t *testing.T, tables *estimate.Tables, kind estimate.Kind, text stri
 }
 
 // Each simulation draws people from the population, measures marginals with noise, and draws synthetic tables. Intervals of 95 %
-// cover the truth in 94 to 96.5 % of all cases together, and in at least 93 % for each coefficient.
+// cover the truth in 94 to 96.5 % of all cases together, and in at least 91 % for each coefficient.
 //
-// In the long form, the standard error of one coverage is 0.7 %, so one of exactly 95 % falls below 93 % with probability 0.3 %.
+// In the long form, the standard error of one coverage is 1.1 %, so one of exactly 95 % falls below 91 % with probability 3e-4.
+// It measured 94.75 % of all, and 92.7 to 96.8 % for single coefficients.
 // The short form has 12 simulations, and fails if the intervals are far too short: it requires 85 % of all, and half for
 // each coefficient. An exact method fails with a probability below 1e-3 for a new seed. The seeds are fixed.
-func TestCoverage(t *testing.T) {
+func TestIntervalsOfDrawsCover(t *testing.T) {
 	simulations, rows, low, high, each := 12, int64(4000), 0.85, 1.0, 0.5
 	if os.Getenv("DITHER_LONG") != "" {
-		simulations, rows, low, high, each = 1000, 10_000, 0.94, 0.965, 0.93
+		simulations, rows, low, high, each = 400, 10_000, 0.94, 0.965, 0.91
 	}
 	const people, draws, deviation = 2000, 20, 8.0
 	cells, shares := population()
