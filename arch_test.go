@@ -137,6 +137,7 @@ var allowed = map[string][]string{
 	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
 	"synth/aim":             {"synth/model"},
 	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "synth/aim", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
+	"synth/database":        {},                                                                                                                                                        // SQL over synthetic tables: it knows nothing of real ones
 	"synth/parquet":         {"internal/engine/duckdb", "internal/policy", "internal/value", "synth"},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
@@ -164,7 +165,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/estimate", "synth/parquet"},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/database", "synth/estimate", "synth/parquet"},
 	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "local/mean", "noise", "privacy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
@@ -213,7 +214,8 @@ var wardens = map[string][]string{
 	"math/rand":                           {},
 	"math/rand/v2":                        {},
 	"database/sql":                        {"internal/engine/duckdb"},
-	"github.com/duckdb/duckdb-go/v2":      {"internal/engine/duckdb"},
+	"github.com/duckdb/duckdb-go/v2":      {"internal/engine/duckdb", "synth/database"}, // the latter reads made-up rows alone
+	"dither/synth/database":               {"internal/cli/strategies"},
 	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest"},
 	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
 	"github.com/xuri/excelize/v2":         {"internal/xlsxtable"},
@@ -232,7 +234,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/cli/strategies", "strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden", "strategy/marginal", "strategy/together", "synth"}
+var duckdbTests = []string{"internal/cli/strategies", "strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden", "strategy/marginal", "strategy/together", "synth", "synth/database"}
 
 type listed struct {
 	ImportPath                         string

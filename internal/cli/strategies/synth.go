@@ -27,6 +27,9 @@ func runSynth(s *console.Console, args []string) error {
 	if len(args) > 0 && args[0] == "estimate" {
 		return runEstimate(s, args[1:])
 	}
+	if len(args) > 0 && args[0] == "ask" {
+		return runAsk(s, args[1:])
+	}
 	var r synth.Request
 	var out, report, method, columns, cliques, ways, size, rows, bins string
 	var explain bool

@@ -1,0 +1,81 @@
+package strategies
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/synth/database"
+)
+
+// runAsk is `dither synth ask`.
+func runAsk(s *console.Console, args []string) error {
+	var table string
+	s.FormatFlag("table", "json", "csv")
+	s.Flag(&table, "table", "T", "the name of the table in the question (default: the name of the file, without its ending)")
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) != 2 {
+		return console.Usage("synth ask takes a file of synthetic rows and a question, such as: " +
+			"dither synth ask people.csv 'SELECT COUNT(*) FROM people'")
+	}
+	a, err := database.Ask(s.Context(), rest[0], table, rest[1])
+	if err != nil {
+		if s.Context().Err() != nil {
+			return s.Context().Err()
+		}
+		return &curator.Error{Code: curator.CodeUsage, Message: err.Error()}
+	}
+	switch s.Format {
+	case "json":
+		return s.JSON(struct {
+			Synthetic bool     `json:"synthetic"`
+			Table     string   `json:"table"`
+			Columns   []string `json:"columns"`
+			Rows      [][]any  `json:"rows"`
+		}{true, a.Table, a.Columns, append([][]any{}, a.Rows...)})
+	case "csv":
+		records := [][]string{append(append([]string{}, a.Columns...), "synthetic")}
+		for _, row := range a.Rows {
+			records = append(records, append(askCells(row, ""), "true"))
+		}
+		return s.CSV(records)
+	}
+	g := render.Grid{}
+	for i := range a.Columns {
+		g.Right = append(g.Right, numeric(a.Rows, i))
+	}
+	g.Add(a.Columns...)
+	for _, row := range a.Rows {
+		g.Add(askCells(row, "NULL")...)
+	}
+	s.Print("%s\n", g.Text("  "))
+	s.Print("synthetic: these are statistics of made-up rows. How far they are from those of the real rows is not known here, " +
+		"so there is no interval\n")
+	return nil
+}
+
+// askCells returns the values of a row as texts.
+func askCells(row []any, null string) (out []string) {
+	for _, v := range row {
+		if v == nil {
+			v = null
+		}
+		out = append(out, fmt.Sprint(v))
+	}
+	return out
+}
+
+// numeric reports whether a column has a number in each row that has a value.
+func numeric(rows [][]any, column int) bool {
+	for _, row := range rows {
+		if _, is := row[column].(json.Number); !is && row[column] != nil {
+			return false
+		}
+	}
+	return true
+}
