@@ -24,8 +24,8 @@ const MostRows = 1_000_000
 // mostSQL is the largest length of a question, in bytes.
 const mostSQL = 1 << 14
 
-// Ask answers one SELECT over the synthetic rows of a file, which ends in .csv or .parquet. table is the name of the
-// table in the question; if it is "", it is the name of the file without its ending. Ask reads the file first. The
+// Ask answers one SELECT over the synthetic rows of a file, which ends in .csv, .parquet or .duckdb. table is the name of the
+// table in the question; if it is "", it is the name of the file without its ending, or that of the table in a DuckDB file. Ask reads the file first. The
 // question then runs in a database that can reach no file, no other database and no extension.
 func Ask(ctx context.Context, file, table, question string) (*Answer, error) {
 	switch {
@@ -38,12 +38,15 @@ func Ask(ctx context.Context, file, table, question string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if table == "" {
-		table = found.name
-	}
 	answer := &Answer{Table: table}
 	err = with(ctx, func(c *duckdb.Conn) error {
-		if err := load(ctx, c, found, table); err != nil {
+		if err := found.attach(ctx, c); err != nil {
+			return plain(err)
+		}
+		if table == "" {
+			answer.Table = found.name
+		}
+		if err := load(ctx, c, found, answer.Table); err != nil {
 			return plain(err)
 		}
 		return plain(answer.read(ctx, c, question))
@@ -59,16 +62,19 @@ func Ask(ctx context.Context, file, table, question string) (*Answer, error) {
 
 // load copies the rows into a table of the database, and shuts the database.
 func load(ctx context.Context, c *duckdb.Conn, from *source, table string) error {
-	for _, statement := range []string{
-		"CREATE TABLE " + identifier(table) + " AS SELECT * FROM " + from.scan,
+	statements := []string{"CREATE TABLE " + identifier(table) + " AS SELECT * FROM " + from.scan}
+	if from.database != "" {
+		statements = append(statements, "DETACH source")
+	}
+	for _, statement := range append(statements,
 		// as in questions to dither, if the engine lacks it
-		"CREATE MACRO width_bucket(x, low, high, n) AS CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 " +
+		"CREATE MACRO width_bucket(x, low, high, n) AS CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 "+
 			"ELSE CAST(floor((x - low) * n / (high - low)) AS BIGINT) + 1 END",
 		"SET integer_division = true",
 		"SET default_null_order = 'nulls_last_on_asc_first_on_desc'",
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
-	} {
+	) {
 		if _, err := c.ExecContext(ctx, statement, nil); err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func TestAskRefusesFiles(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		real: "may be real", link: "may be real", loop: "too many links", folder: "is not a file", "/dev/null": "is not a file",
-		filepath.Join(folder, "x.txt"): ".csv or .parquet", filepath.Join(folder, "none.csv"): "no such file",
+		filepath.Join(folder, "x.txt"): ".csv, .parquet or .duckdb", filepath.Join(folder, "none.csv"): "no such file",
 		filepath.Join(folder, "*.csv"): "no such file", "": "is not a file", filepath.Join(folder, "x.parquet"): "parquet",
 		"https://example.com/people.csv": "no such file", filepath.Join(folder, "x.txt", "y.csv"): "not a directory",
 	} {

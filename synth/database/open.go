@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,8 +54,9 @@ func with(ctx context.Context, f func(*duckdb.Conn) error) (err error) {
 
 // source is a file of synthetic rows.
 type source struct {
-	scan string // SQL that reads the rows
-	name string // of the file, without its ending
+	scan     string // SQL that reads the rows
+	name     string // of the file, without its ending
+	database string // the file, if it is of DuckDB; scan and name come from its table
 }
 
 // sourceOf checks that a file can have synthetic rows. It follows symbolic links.
@@ -91,10 +93,47 @@ func sourceOf(file string) (*source, error) {
 			"compression = 'none', sample_size = -1, hive_partitioning = false)"
 	case ".parquet":
 		out.scan = "read_parquet(" + text(literal) + ", hive_partitioning = false)"
+	case ".duckdb":
+		if err := CheckFile(path); err != nil {
+			return nil, err
+		}
+		out.database = path
 	default:
-		return nil, fmt.Errorf("%s: name a file of dither synth, which ends in .csv or .parquet", file)
+		return nil, fmt.Errorf("%s: name a file of dither synth, which ends in .csv, .parquet or .duckdb", file)
 	}
 	return out, nil
+}
+
+// attach opens a DuckDB file for reading, and finds its only table.
+func (s *source) attach(ctx context.Context, c *duckdb.Conn) (err error) {
+	if s.database == "" {
+		return nil
+	}
+	if _, err := c.ExecContext(ctx, "ATTACH "+text(s.database)+" AS source (TYPE duckdb, READ_ONLY)", nil); err != nil {
+		return err
+	}
+	rows, err := c.QueryContext(ctx, "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source'", nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row, tables := make([]driver.Value, 2), 0
+	for ; ; tables++ {
+		err := rows.Next(row)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		schema, _ := row[0].(string)
+		s.name, _ = row[1].(string)
+		s.scan = "source." + identifier(schema) + "." + identifier(s.name)
+	}
+	if tables != 1 {
+		return fmt.Errorf("%s has %d tables, and a synthetic one has 1", s.database, tables)
+	}
+	return nil
 }
 
 // isSealed reports whether a path is below the sealed folder of a home, whose rows may be real.

@@ -12,6 +12,7 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/synth"
+	"dither/synth/database"
 	"dither/synth/parquet"
 )
 
@@ -36,7 +37,7 @@ func runSynth(s *console.Console, args []string) error {
 	var draws int
 	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the table")
-	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv or .parquet")
+	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv, .parquet or .duckdb")
 	s.Flag(&report, "report", "FILE", "write a report on the errors to FILE, which ends in .html or .json")
 	s.Flag(&explain, "explain", "", "show the columns, the marginals and the price, free")
 	s.PriceFlags(&r.Epsilon, &r.Rho, "all measurements together")
@@ -60,12 +61,17 @@ func runSynth(s *console.Console, args []string) error {
 		return console.Usage("synth takes no arguments besides its flags, not %q", rest[0])
 	case !explain && out == "":
 		return console.Usage("the rows need a file: --out FILE, or --explain to see the price first")
-	case out != "" && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet"):
-		return console.Usage("--out %s: name a file that ends in .csv or .parquet", out)
+	case out != "" && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet") && !isDuckDB(out):
+		return console.Usage("--out %s: name a file that ends in .csv, .parquet or .duckdb", out)
 	}
 	for _, file := range [][2]string{{"--out", out}, {"--report", report}} { // before anything is paid
 		if folder, err := os.Stat(filepath.Dir(file[1])); !explain && (err != nil || !folder.IsDir()) {
 			return console.Usage("%s %s: there is no such folder", file[0], file[1])
+		}
+	}
+	if !explain && isDuckDB(out) {
+		if err := database.CheckFile(out); err != nil {
+			return console.Usage("--out: %v", err)
 		}
 	}
 	if report != "" && !isHTML(report) && !strings.EqualFold(filepath.Ext(report), ".json") {
@@ -148,6 +154,8 @@ func runSynth(s *console.Console, args []string) error {
 
 func isCSV(name string) bool { return strings.EqualFold(filepath.Ext(name), ".csv") }
 
+func isDuckDB(name string) bool { return strings.EqualFold(filepath.Ext(name), ".duckdb") }
+
 // writeRows writes the file completely, or leaves it unchanged.
 func writeRows(s *console.Console, out string, r *synth.Result) error {
 	if isCSV(out) {
@@ -156,6 +164,9 @@ func writeRows(s *console.Console, out string, r *synth.Result) error {
 	path, err := filepath.Abs(out)
 	if err != nil {
 		return err
+	}
+	if isDuckDB(out) {
+		return console.ReplaceNamed(path, func(temporary string) error { return database.Write(s.Context(), temporary, r) })
 	}
 	return console.ReplaceNamed(path, func(temporary string) error { return parquet.Write(s.Context(), temporary, r) })
 }

@@ -1,0 +1,152 @@
+package database
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"dither/curator"
+	"dither/synth"
+)
+
+const policy = `
+version: 1
+population: {name: town, neighbours: add-remove}
+budget: {rho: 100, delta: 1e-6}
+price: {default: 1, maximum: 14}
+tables:
+  the "people":
+    source: {csv: people.csv}
+    unit: id
+    rows_per_unit: 1
+    columns:
+      id: {type: integer}
+      job: {type: text, values: ["it's", =1+1], nullable: true}
+      married: {type: boolean}
+      size: {type: real, bounds: [0.5, 2.5]}
+      born: {type: date, values: [1985-02-03, 1775-12-31]}
+      seen: {type: timestamp, values: ["2020-01-02 03:04:05.6", "1960-01-02 00:00:00"]}
+      rises: {type: time, values: ["06:30:00", "23:59:59.999999"]}
+`
+
+// synthesized returns a synthetic table with a column of each type.
+func synthesized(t *testing.T) *synth.Result {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
+	home := filepath.Join(t.TempDir(), "home")
+	if err := curator.Init(home); err != nil {
+		t.Fatal(err)
+	}
+	rows := "id,job,married,size,born,seen,rises\n" + strings.Repeat("1,it's,true,1,1985-02-03,2020-01-02 03:04:05.6,06:30:00\n"+
+		"2,=1+1,false,2,1775-12-31,1960-01-02 00:00:00,23:59:59.999999\n3,,false,2,1775-12-31,1960-01-02 00:00:00,06:30:00\n", 100)
+	for name, content := range map[string]string{"policy.yaml": policy, "people.csv": rows} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := curator.Open(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := c.Seal(t.Context(), `the "people"`, curator.SealOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := synth.Synthesize(t.Context(), c.Session(), synth.Request{Table: `the "people"`, Rho: "10", Method: synth.Independent, Rows: 3000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A DuckDB file has the rows of the CSV file, in their order, with the types of the real columns.
+func TestWrite(t *testing.T) {
+	r := synthesized(t)
+	file := write(t, "made up.duckdb", "an older file")
+	if err := Write(t.Context(), file, r); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Ask(t.Context(), file, "", `SELECT * FROM "the ""people"""`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	err = r.Each(func(row []string, null []bool) error {
+		for i, want := range row {
+			got := a.Rows[at][i]
+			if x, is := got.(json.Number); is {
+				got = x.String()
+			}
+			if b, is := got.(bool); is {
+				got = map[bool]string{false: "false", true: "true"}[b]
+			}
+			if null[i] != (got == nil) || !null[i] && got != want {
+				t.Fatalf("row %d: %v instead of %s", at, got, want)
+			}
+		}
+		at++
+		return nil
+	})
+	if err != nil || at != len(a.Rows) || at != 3000 {
+		t.Errorf("%d rows instead of %d: %v", len(a.Rows), at, err)
+	}
+	a, err = Ask(t.Context(), file, "t", "SELECT list(column_name || ' ' || data_type ORDER BY column_index) FROM duckdb_columns WHERE table_name = 't'")
+	if err != nil || a.Rows[0][0] != "[job VARCHAR married BOOLEAN size DOUBLE born DATE seen TIMESTAMP rises TIME]" {
+		t.Errorf("types: %v, %v", a, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the mode is %v: %v", info.Mode(), err)
+	}
+}
+
+// A file stays as it was if the rows cannot be written.
+func TestWriteFails(t *testing.T) {
+	file := write(t, "old.duckdb", "old")
+	for _, r := range []*synth.Result{
+		{Plan: &synth.Plan{Table: "t", Columns: []*synth.Column{{Name: "x", Type: "colour"}}}},
+		{Plan: &synth.Plan{Table: "t", Columns: []*synth.Column{{Name: "x", Type: "text"}, {Name: "X", Type: "text"}}}},
+	} {
+		if err := Write(t.Context(), file, r); err == nil {
+			t.Errorf("%v was written", r.Plan.Columns)
+		}
+	}
+	if err := Write(t.Context(), "old.duckdb", &synth.Result{}); err == nil {
+		t.Error("a relative path was accepted")
+	}
+	if content, err := os.ReadFile(file); err != nil || string(content) != "old" {
+		t.Errorf("the file has %q: %v", content, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Files that are no database of one table are refused.
+func TestAskRefusesDatabases(t *testing.T) {
+	file := write(t, "x.duckdb", "not a database")
+	if _, err := Ask(t.Context(), file, "", "SELECT 1"); err == nil {
+		t.Error("a text file was read")
+	}
+	r := synthesized(t)
+	if err := Write(t.Context(), file, r); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := Ask(t.Context(), file, "", "SELECT 1"); err != nil || !reflect.DeepEqual(a.Rows, [][]any{{json.Number("1")}}) {
+		t.Errorf("%v, %v", a, err)
+	}
+	if _, err := Ask(t.Context(), file, "", "SELECT * FROM source.main.\"the \"\"people\"\"\""); err == nil {
+		t.Error("the file is still attached")
+	}
+	if err := os.WriteFile(file+".wal", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Ask(t.Context(), file, "", "SELECT 1"); err == nil || !strings.Contains(err.Error(), ".wal") {
+		t.Errorf("with changes beside it: %v", err)
+	}
+}
