@@ -15,10 +15,11 @@ type Column struct {
 	Type   string // as curator.TableColumn has it
 	Cells  int    // the number of its values or bins, the one for NULL included
 	SQL    string // the key that the real rows are grouped by
-	Binned bool   // its cells are bins of numbers, and rows draw a number within their bin
+	Binned bool   // its cells are bins of numbers, dates or times, and rows draw a value within their bin
 
-	lower  *big.Rat // of the first bin
+	lower  *big.Rat // the least number. A date is the number of its day, and a time that of its microsecond
 	upper  *big.Rat // the largest number
+	origin *big.Rat // the lower end of bin 0
 	width  *big.Rat // of a bin
 	whole  bool     // its numbers are integers
 	values []any    // by cell
@@ -68,10 +69,12 @@ func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 	switch {
 	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
 		return out, ""
-	case c.Type != "integer" && c.Type != "real":
-		return nil, "a " + c.Type + " without declared values is not supported yet"
+	case c.Type == "text":
+		return nil, "a text without declared values is not supported yet"
 	case c.Lower == "":
 		return nil, "the policy declares neither values nor bounds"
+	case c.Type == "date", c.Type == "timestamp", c.Type == "time":
+		return calendarColumn(c, bins)
 	}
 	lower, okay := new(big.Rat).SetString(c.Lower)
 	upper, okay2 := new(big.Rat).SetString(c.Upper)
@@ -79,7 +82,7 @@ func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 		return nil, "its bounds are not numbers"
 	}
 	span := new(big.Rat).Sub(upper, lower)
-	out.lower, out.upper, out.whole = lower, upper, c.Type == "integer"
+	out.lower, out.upper, out.origin, out.whole = lower, upper, lower, c.Type == "integer"
 	if out.whole {
 		span.Add(span, big.NewRat(1, 1)) // the number of integers
 		if span.Cmp(big.NewRat(int64(bins), 1)) <= 0 {

@@ -53,7 +53,15 @@ func (r *Result) WriteCSV(to io.Writer) error {
 	if err := w.Write(header); err != nil {
 		return err
 	}
-	if err := r.Each(func(row []string, _ []bool) error { return w.Write(row) }); err != nil {
+	err := r.Each(func(row []string, _ []bool) error {
+		if len(row) > 1 || row[0] != "" {
+			return w.Write(row)
+		}
+		w.Flush() // an empty line would be no row
+		_, err := buffer.WriteString("\"\"\n")
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if w.Flush(); w.Error() != nil {
@@ -66,12 +74,14 @@ func (r *Result) WriteCSV(to io.Writer) error {
 type cells struct {
 	of    *Column
 	texts []string     // by cell, unless its numbers are drawn
-	ends  [][2]float64 // by cell: the bin, whose upper end is included for integers
+	ends  [][2]float64 // by cell: the bin
+	whole [][2]int64   // by cell, for columns of whole numbers: the bin, whose upper end is included
 	null  []bool
 }
 
 func newCells(c *Column) *cells {
-	out := &cells{of: c, ends: make([][2]float64, len(c.values)), null: make([]bool, len(c.values))}
+	n := len(c.values)
+	out := &cells{of: c, ends: make([][2]float64, n), whole: make([][2]int64, n), null: make([]bool, n)}
 	for i, v := range c.values {
 		text := fmt.Sprint(v)
 		if v == nil {
@@ -79,29 +89,36 @@ func newCells(c *Column) *cells {
 		}
 		out.texts = append(out.texts, text)
 		if c.Binned && v != nil {
-			out.ends[i] = c.bin(text)
+			out.ends[i], out.whole[i] = c.bin(text)
 		}
 	}
 	return out
 }
 
 // bin returns the ends of the bin with an index, within the bounds of the column.
-func (c *Column) bin(index string) [2]float64 {
+func (c *Column) bin(index string) (ends [2]float64, whole [2]int64) {
 	n, ok := new(big.Rat).SetString(index)
 	if !ok {
 		n = new(big.Rat)
 	}
-	low := new(big.Rat).Add(c.lower, new(big.Rat).Mul(n, c.width))
+	low := new(big.Rat).Add(c.origin, new(big.Rat).Mul(n, c.width))
 	high := new(big.Rat).Add(low, c.width)
 	if c.whole {
 		high.Sub(high, big.NewRat(1, 1))
+	}
+	if low.Cmp(c.lower) < 0 {
+		low = c.lower
 	}
 	if high.Cmp(c.upper) > 0 {
 		high = c.upper
 	}
 	a, _ := low.Float64()
 	b, _ := high.Float64()
-	return [2]float64{a, max(a, b)}
+	if c.whole { // 64 bits have all digits of a microsecond, and a float64 has not
+		first, last := low.Num().Int64(), high.Num().Int64()
+		whole = [2]int64{first, max(first, last)}
+	}
+	return [2]float64{a, max(a, b)}, whole
 }
 
 // text returns a value of a cell.
@@ -110,10 +127,11 @@ func (c *cells) text(cell int, words *splitmix.Stream) string {
 		return c.texts[cell]
 	}
 	u := float64(words.Word()>>11) / (1 << 53)
-	low, high := c.ends[cell][0], c.ends[cell][1]
 	if c.of.whole {
-		return strconv.FormatInt(int64(low)+int64(math.Floor(u*(high-low+1))), 10)
+		low, high := c.whole[cell][0], c.whole[cell][1]
+		return c.of.written(min(low+int64(math.Floor(u*(float64(high-low)+1))), high), low)
 	}
+	low, high := c.ends[cell][0], c.ends[cell][1]
 	return strconv.FormatFloat(min(max(low, round(low+u*(high-low), high-low)), high), 'g', -1, 64)
 }
 
