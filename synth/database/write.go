@@ -34,7 +34,16 @@ func CheckFile(file string) error {
 
 // Write writes the rows of a result into a DuckDB file of one table, in order. It replaces the file, whose path is
 // absolute, or leaves it unchanged on an error.
-func Write(ctx context.Context, file string, r *synth.Result) (err error) {
+func Write(ctx context.Context, file string, r *synth.Result) error {
+	return written(ctx, file, r, false)
+}
+
+// WriteParquet is Write for a Parquet file.
+func WriteParquet(ctx context.Context, file string, r *synth.Result) error {
+	return written(ctx, file, r, true)
+}
+
+func written(ctx context.Context, file string, r *synth.Result, parquet bool) (err error) {
 	if !filepath.IsAbs(file) { // DuckDB would expand ~/x
 		return fmt.Errorf("%s is not an absolute path", file)
 	}
@@ -53,7 +62,7 @@ func Write(ctx context.Context, file string, r *synth.Result) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	made := filepath.Join(tmp, "rows.duckdb")
+	made, copied := filepath.Join(tmp, "rows.duckdb"), filepath.Join(tmp, "rows.parquet")
 	err = with(ctx, func(c *duckdb.Conn) error {
 		for _, statement := range []string{
 			"ATTACH " + text(made) + " AS made (TYPE duckdb)",
@@ -66,11 +75,18 @@ func Write(ctx context.Context, file string, r *synth.Result) (err error) {
 		if err := appendRows(ctx, c, r, kinds); err != nil {
 			return plain(err)
 		}
-		_, err := c.ExecContext(ctx, "DETACH made", nil) // writes everything into the file
+		last := "DETACH made" // writes everything into the file
+		if parquet {
+			last = "COPY made.main." + identifier(r.Plan.Table) + " TO " + text(copied) + " (FORMAT parquet, COMPRESSION zstd)"
+		}
+		_, err := c.ExecContext(ctx, last, nil)
 		return plain(err)
 	})
 	if err != nil {
 		return err
+	}
+	if parquet {
+		made = copied
 	}
 	if err := os.Chmod(made, 0o600); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -62,14 +63,25 @@ func synthesized(t *testing.T) *synth.Result {
 	return r
 }
 
-// A DuckDB file has the rows of the CSV file, in their order, with the types of the real columns.
+// A file has the rows of the CSV file, in their order, with the types of the real columns.
 func TestWrite(t *testing.T) {
 	r := synthesized(t)
-	file := write(t, "made up.duckdb", "an older file")
-	if err := Write(t.Context(), file, r); err != nil {
+	for name, write := range map[string]func(context.Context, string, *synth.Result) error{
+		"made up.duckdb": Write, "made 'up'.parquet": WriteParquet,
+	} {
+		t.Run(name, func(t *testing.T) { checkWritten(t, r, name, write) })
+	}
+}
+
+func checkWritten(t *testing.T, r *synth.Result, name string, to func(context.Context, string, *synth.Result) error) {
+	file, table := write(t, name, "an older file"), ""
+	if err := to(t.Context(), file, r); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Ask(t.Context(), file, "", `SELECT * FROM "the ""people"""`)
+	if strings.HasSuffix(name, ".parquet") { // which names no table
+		table = r.Plan.Table
+	}
+	a, err := Ask(t.Context(), file, table, `SELECT * FROM "the ""people"""`)
 	if err != nil {
 		t.Fatal(err)
 	}

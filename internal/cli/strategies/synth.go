@@ -13,7 +13,6 @@ import (
 	"dither/internal/cli/render"
 	"dither/synth"
 	"dither/synth/database"
-	"dither/synth/parquet"
 )
 
 // Synth is the command `dither synth`.
@@ -165,10 +164,11 @@ func writeRows(s *console.Console, out string, r *synth.Result) error {
 	if err != nil {
 		return err
 	}
+	write := database.WriteParquet
 	if isDuckDB(out) {
-		return console.ReplaceNamed(path, func(temporary string) error { return database.Write(s.Context(), temporary, r) })
+		write = database.Write
 	}
-	return console.ReplaceNamed(path, func(temporary string) error { return parquet.Write(s.Context(), temporary, r) })
+	return console.ReplaceNamed(path, func(temporary string) error { return write(s.Context(), temporary, r) })
 }
 
 func synthesized(s *console.Console, c *curator.Session, r synth.Request) (*synth.Result, error) {
