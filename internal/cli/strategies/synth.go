@@ -68,6 +68,15 @@ func runSynth(s *console.Console, args []string) error {
 			return console.Usage("%s %s: there is no such folder", file[0], file[1])
 		}
 	}
+	outs := []string{out, report}
+	for i := range max(0, min(draws, synth.MaxDraws)) {
+		outs = append(outs, synth.DrawName(out, i+1))
+	}
+	for _, name := range outs {
+		if name != "" && mayBeReal(s.Home, name) {
+			return console.Usage("%s is named in the policy of a home: name another file, which does not replace a source", name)
+		}
+	}
 	if !explain && isDuckDB(out) {
 		if err := database.CheckFile(out); err != nil {
 			return console.Usage("--out: %v", err)

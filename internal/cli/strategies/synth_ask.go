@@ -23,6 +23,9 @@ func runAsk(s *console.Console, args []string) error {
 		return console.Usage("synth ask takes a file of synthetic rows and a question, such as: " +
 			"dither synth ask people.csv 'SELECT COUNT(*) FROM people'")
 	}
+	if mayBeReal(s.Home, rest[0]) {
+		return console.Usage("%s is named in the policy of a home, so its rows may be real", rest[0])
+	}
 	a, err := database.Ask(s.Context(), rest[0], table, rest[1])
 	if err != nil {
 		if s.Context().Err() != nil {
