@@ -141,3 +141,24 @@ func FuzzTally(f *testing.F) {
 		}
 	})
 }
+
+// Merged tallies have at most MostReports, so that no count overflows.
+func TestMergedTalliesAreLimited(t *testing.T) {
+	o := oracle(t, "krr", 3, "1")
+	tally := o.NewTally()
+	report, err := o.Randomize(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tally.Add(report); err != nil {
+		t.Fatal(err)
+	}
+	for tally.Reports() < MostReports {
+		if err := tally.Merge(tally); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tally.Merge(tally); !errors.Is(err, ErrWork) || tally.Reports() != MostReports {
+		t.Errorf("%d reports, %v", tally.Reports(), err)
+	}
+}

@@ -44,12 +44,15 @@ func (t *Tally) Add(report []byte) error {
 }
 
 // Merge adds the reports of another tally, whose oracle must have the same parameters. Otherwise the error is
-// ErrParameter.
+// ErrParameter. It is ErrWork if both have more than MostReports. After an error, nothing is added.
 func (t *Tally) Merge(other *Tally) error {
 	a, b := t.oracle.params, other.oracle.params
 	if a.Mechanism != b.Mechanism || a.Values != b.Values || a.Seed != b.Seed || a.Positions != b.Positions ||
 		a.First.Cmp(b.First) != 0 || a.Epsilon.Cmp(b.Epsilon) != 0 {
 		return fmt.Errorf("%w: the tallies have reports of different oracles", ErrParameter)
+	}
+	if other.n > MostReports-t.n {
+		return fmt.Errorf("%w: a tally has at most %d reports", ErrWork, int64(MostReports))
 	}
 	t.tally.merge(other.tally)
 	t.n += other.n
