@@ -27,10 +27,11 @@ func calendarColumn(c *curator.TableColumn, bins int) (*Column, string) {
 	if err != nil || err2 != nil || upper.Before(lower) {
 		return nil, "its bounds are not a " + c.Type
 	}
-	out := &Column{Name: c.Name, SQL: curator.SQLName(c.Name), Type: c.Type, whole: true}
+	out := &Column{Name: c.Name, SQL: curator.SQLName(c.Name), Type: c.Type, nullable: c.Nullable, whole: true}
 	first, last := number(c.Type, lower), number(c.Type, upper)
 	out.lower, out.upper, out.origin = integer(first), integer(last), integer(first)
 	if c.Type == "date" {
+		out.offset = fmt.Sprintf("%s - DATE '%s'", out.SQL, c.Lower)
 		days := last - first + 1
 		if days <= int64(bins) {
 			return out, ""
@@ -47,7 +48,8 @@ func calendarColumn(c *curator.TableColumn, bins int) (*Column, string) {
 	if c.Type == "time" { // bins begin at midnight: two times have no difference
 		since, out.origin = out.SQL, new(big.Rat)
 	}
-	out.SQL = fmt.Sprintf("FLOOR(EXTRACT(epoch FROM %s) / %d)", since, width)
+	out.offset = fmt.Sprintf("EXTRACT(epoch FROM %s)", since)
+	out.SQL = fmt.Sprintf("FLOOR(%s / %d)", out.offset, width)
 	return out, ""
 }
 
@@ -64,17 +66,14 @@ func number(kind string, t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// written returns a whole number of the column as its rows have it. Times in wide bins are whole seconds, unless that is
-// before the beginning of the bin.
-func (c *Column) written(n, low int64) string {
+// written returns a whole number of the column as its rows have it.
+func (c *Column) written(n int64) string {
 	layout, ok := layouts[c.Type]
 	switch {
 	case !ok:
 		return strconv.FormatInt(n, 10)
 	case c.Type == "date":
 		return time.Unix(n*daySeconds, 0).UTC().Format(layout)
-	case c.width.Cmp(integer(100*micros)) >= 0:
-		n = max(low, n-((n%micros)+micros)%micros)
 	}
 	return time.UnixMicro(n).UTC().Format(layout)
 }

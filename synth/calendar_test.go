@@ -214,7 +214,7 @@ func TestCalendarBins(t *testing.T) {
 		if next != last+1 || cells > 33 {
 			t.Errorf("%v: %d bins end at %d instead of %d", c, cells, next-1, last)
 		}
-		if first := column.written(column.lower.Num().Int64(), column.lower.Num().Int64()); first != c.Lower {
+		if first := column.written(column.lower.Num().Int64()); first != c.Lower {
 			t.Errorf("%v: the first value is %s", c, first)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dither/curator"
+	"dither/synth/constraint"
 )
 
 // Column is a column of a synthetic table.
@@ -17,12 +18,15 @@ type Column struct {
 	SQL    string // the key that the real rows are grouped by
 	Binned bool   // its cells are bins of numbers, dates or times, and rows draw a value within their bin
 
-	lower  *big.Rat // the least number. A date is the number of its day, and a time that of its microsecond
-	upper  *big.Rat // the largest number
-	origin *big.Rat // the lower end of bin 0
-	width  *big.Rat // of a bin
-	whole  bool     // its numbers are integers
-	values []any    // by cell
+	lower    *big.Rat   // the least number. A date is the number of its day, and a time that of its microsecond
+	upper    *big.Rat   // the largest number
+	origin   *big.Rat   // the lower end of bin 0
+	width    *big.Rat   // of a bin, if all have the same
+	edges    []*big.Rat // otherwise, the lower ends of the bins
+	nullable bool
+	offset   string // the SQL of its numbers, from 0 at the lower bound. A time is in seconds
+	whole    bool   // its numbers are integers
+	values   []any  // by cell
 }
 
 // Omitted is a column of the real table that the synthetic table lacks.
@@ -30,7 +34,7 @@ type Omitted struct{ Name, Reason string }
 
 // columnsOf returns the columns of a table that can be synthesized. wanted names them, or is empty for all. bins is the
 // largest number of cells of a column of numbers.
-func columnsOf(t *curator.Table, wanted []string, bins int) (out []*Column, omitted []Omitted, err error) {
+func columnsOf(t *curator.Table, wanted []string, bins int, rules []*constraint.Rule) (out []*Column, omitted []Omitted, err error) {
 	for _, name := range wanted {
 		if !slices.ContainsFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name }) {
 			return nil, nil, usage("name columns of "+t.Name, "there is no column %q", name)
@@ -59,13 +63,28 @@ func columnsOf(t *curator.Table, wanted []string, bins int) (out []*Column, omit
 		return nil, nil, usage("declare values or bounds of columns in the policy",
 			"no column of %s can be synthesized", t.Name)
 	}
+	for _, r := range rules {
+		err := r.Bind(func(name string) (constraint.Column, bool) {
+			at := slices.IndexFunc(out, func(c *Column) bool { return c.Name == name })
+			if at < 0 {
+				return constraint.Column{}, false
+			}
+			return out[at].schema(), true
+		})
+		if err != nil {
+			return nil, nil, usage("`--explain` lists the columns", "constraint %v", err)
+		}
+	}
+	for _, c := range out {
+		c.cut(rules)
+	}
 	return out, omitted, nil
 }
 
 // columnOf returns a column, or the reason why it cannot be synthesized.
 func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 	name := curator.SQLName(c.Name)
-	out := &Column{Name: c.Name, SQL: name, Type: c.Type}
+	out := &Column{Name: c.Name, SQL: name, Type: c.Type, nullable: c.Nullable}
 	switch {
 	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
 		return out, ""
@@ -82,6 +101,7 @@ func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 		return nil, "its bounds are not numbers"
 	}
 	span := new(big.Rat).Sub(upper, lower)
+	out.offset = fmt.Sprintf("%s - (%s)", name, c.Lower)
 	out.lower, out.upper, out.origin, out.whole = lower, upper, lower, c.Type == "integer"
 	if out.whole {
 		span.Add(span, big.NewRat(1, 1)) // the number of integers

@@ -36,6 +36,9 @@ func (p *Plan) Inference() string {
 	case MWEM:
 		return "mwem keeps one table of all columns, which has no draws: use mst, independent or --cliques"
 	}
+	if len(p.constraints) > 0 {
+		return "rows of draws that break a constraint are drawn again, and no simulation has shown that intervals cover then"
+	}
 	return ""
 }
 

@@ -58,7 +58,7 @@ func (p *Plan) candidatesFixed() error {
 			}
 		}
 	}
-	size, err := model.Size(p.domain, sets)
+	size, err := model.Size(p.domain, append(slices.Clone(sets), p.constrained()...))
 	if err != nil {
 		return err
 	}

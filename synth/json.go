@@ -33,6 +33,19 @@ func omittedsJSON(all []Omitted) []omittedJSON {
 	return out
 }
 
+type constraintJSON struct {
+	Text     string `json:"constraint"`
+	Modelled bool   `json:"modelled"`
+}
+
+func constraintsJSON(p *Plan) []constraintJSON {
+	out := []constraintJSON{}
+	for _, c := range p.Constraints() {
+		out = append(out, constraintJSON(c))
+	}
+	return out
+}
+
 // MarshalJSON writes the plan.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	var largest *json.Number
@@ -40,19 +53,20 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		largest = &n
 	}
 	return json.Marshal(struct {
-		Table      string        `json:"table"`
-		Method     Method        `json:"method"`
-		SQL        string        `json:"sql"`
-		Columns    []columnJSON  `json:"columns"`
-		Omitted    []omittedJSON `json:"omitted"`
-		Candidates int           `json:"candidates"`
-		LeftOut    int           `json:"left_out"`
-		Price      curator.Loss  `json:"price"`
-		Remaining  curator.Loss  `json:"remaining"`
-		Affordable bool          `json:"affordable"`
-		Largest    *json.Number  `json:"largest_epsilon"`
+		Table       string           `json:"table"`
+		Method      Method           `json:"method"`
+		SQL         string           `json:"sql"`
+		Columns     []columnJSON     `json:"columns"`
+		Omitted     []omittedJSON    `json:"omitted"`
+		Candidates  int              `json:"candidates"`
+		LeftOut     int              `json:"left_out"`
+		Constraints []constraintJSON `json:"constraints"`
+		Price       curator.Loss     `json:"price"`
+		Remaining   curator.Loss     `json:"remaining"`
+		Affordable  bool             `json:"affordable"`
+		Largest     *json.Number     `json:"largest_epsilon"`
 	}{
-		p.Table, p.Method, p.SQL, columnsJSON(p.Columns), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, p.Price, p.Remaining,
+		p.Table, p.Method, p.SQL, columnsJSON(p.Columns), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, constraintsJSON(p), p.Price, p.Remaining,
 		p.Affordable, largest,
 	})
 }
@@ -71,21 +85,22 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		all = append(all, measured{m.Columns, m.Cells, m.StdDev, m.Expected, m.Loss})
 	}
 	return json.Marshal(struct {
-		Release       string        `json:"release"`
-		Method        Method        `json:"method"`
-		Price         curator.Loss  `json:"price"`
-		Seconds       float64       `json:"seconds"`
-		Rounds        int           `json:"rounds"`
-		Measured      []measured    `json:"measured"`
-		ExpectedError float64       `json:"expected_error"`
-		Rows          int64         `json:"rows"`
-		Draws         int           `json:"draws"`
-		Replayed      bool          `json:"replayed"`
-		Remaining     curator.Loss  `json:"remaining"`
-		Columns       []columnJSON  `json:"columns"`
-		Omitted       []omittedJSON `json:"omitted"`
+		Release       string           `json:"release"`
+		Method        Method           `json:"method"`
+		Price         curator.Loss     `json:"price"`
+		Seconds       float64          `json:"seconds"`
+		Rounds        int              `json:"rounds"`
+		Measured      []measured       `json:"measured"`
+		ExpectedError float64          `json:"expected_error"`
+		Rows          int64            `json:"rows"`
+		Draws         int              `json:"draws"`
+		Replayed      bool             `json:"replayed"`
+		Remaining     curator.Loss     `json:"remaining"`
+		Columns       []columnJSON     `json:"columns"`
+		Omitted       []omittedJSON    `json:"omitted"`
+		Constraints   []constraintJSON `json:"constraints"`
 	}{
 		r.Release, r.Plan.Method, r.Plan.Price, r.Seconds, r.Rounds, all, r.ExpectedError, r.Rows, r.draws, r.Replayed, r.Remaining,
-		columnsJSON(r.Plan.Columns), omittedsJSON(r.Plan.Omitted),
+		columnsJSON(r.Plan.Columns), omittedsJSON(r.Plan.Omitted), constraintsJSON(r.Plan),
 	})
 }

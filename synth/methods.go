@@ -84,7 +84,7 @@ func times(x *big.Rat, n int) *big.Rat { return new(big.Rat).Mul(x, big.NewRat(i
 // round selects the marginal in which the model is most wrong, measures it, and fits the model again.
 func (s *synthesis) round(ctx context.Context, schedule *aim.Schedule, round aim.Round) error {
 	spent, _ := round.Spent.Float64()
-	allowed, err := s.workload.Within(s.sets, s.request.ModelBytes*spent)
+	allowed, err := s.workload.Within(append(slices.Clone(s.sets), s.constrained()...), s.request.ModelBytes*spent)
 	if err != nil {
 		return err
 	}

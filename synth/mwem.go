@@ -36,6 +36,7 @@ func (s *synthesis) mwem(ctx context.Context) error {
 	n := max(s.measured[0].Values[0], 1)
 	sizes := s.domain.Sizes()
 	t := newHistogram(sizes, n)
+	t.forbid(s.forbidden(), n)
 	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses))
 	half := new(big.Rat).Sub(s.total, number)
 	half.Quo(half, big.NewRat(2*mwemRounds, 1))
@@ -88,6 +89,32 @@ func newHistogram(sizes []int, total float64) *histogram {
 	return h
 }
 
+// forbid sets the weights of forbidden cells to 0, where every factor leaves them.
+func (h *histogram) forbid(constraints []model.Constraint, total float64) {
+	for _, c := range constraints {
+		factor := make([]float64, len(c.Allowed))
+		for i, allowed := range c.Allowed {
+			if allowed {
+				factor[i] = 1
+			}
+		}
+		w, _ := h.walk(c.Attributes)
+		w.Multiply(h.weights, factor)
+	}
+	h.scale(total)
+}
+
+// scale multiplies the weights so that they have a sum.
+func (h *histogram) scale(total float64) {
+	sum := 0.0
+	for _, x := range h.weights {
+		sum += x
+	}
+	for i := range h.weights {
+		h.weights[i] *= total / sum
+	}
+}
+
 // walk returns the walk from the cells to those of a marginal, and the number of the latter.
 func (h *histogram) walk(set []int) (w *layout.Walk, cells int) {
 	cells = 1
@@ -123,13 +150,7 @@ func (h *histogram) multiply(y model.Measurement, n float64) {
 	}
 	w, _ := h.walk(y.Attributes)
 	w.Multiply(h.weights, factor)
-	sum := 0.0
-	for _, x := range h.weights {
-		sum += x
-	}
-	for i := range h.weights {
-		h.weights[i] *= n / sum
-	}
+	h.scale(n)
 }
 
 // Total implements distribution.
@@ -148,15 +169,18 @@ func (h *histogram) Sample(rows int64, _ model.Drawing, source model.Words, yiel
 	}
 	for ; rows > 0; rows -= model.Batch {
 		n := int(min(rows, model.Batch))
-		cells := make([]int, 0, n)
+		cells, last := make([]int, 0, n), 0
 		passed, u := 0.0, float64(words.Word()>>11)/(1<<53)
 		for cell, w := range h.weights {
+			if w > 0 {
+				last = cell
+			}
 			for passed += w * float64(n) / sum; len(cells) < n && float64(len(cells))+u < passed; {
 				cells = append(cells, cell)
 			}
 		}
 		for len(cells) < n { // the rounding of the sums
-			cells = append(cells, words.Below(len(h.weights)))
+			cells = append(cells, last)
 		}
 		columns := make([][]int32, len(h.sizes))
 		for a := range columns {

@@ -181,7 +181,7 @@ func (r *Result) column(place int, c *Column, synthetic []float64, total float64
 		case w.null[i]:
 			text = "NULL"
 		case c.Binned && c.whole && c.Type != "integer":
-			text = c.written(w.whole[i][0], w.whole[i][0]) + " – " + c.written(w.whole[i][1], w.whole[i][0])
+			text = c.written(w.whole[i][0]) + " – " + c.written(w.whole[i][1])
 		case c.Binned:
 			text = fmt.Sprintf("%.6g – %.6g", w.ends[i][0], w.ends[i][1])
 		}
@@ -248,6 +248,9 @@ func (r *Result) limits() []string {
 		"Rare combinations: a cell with fewer rows than the noise has an unknown count, and its rows may have no real counterpart.",
 		"Finding, or ruling out, a person: no row is a person's.",
 		"Decisions about one person, and counts that must be exact: a query has those, with a margin of error.",
+	}
+	if len(r.Plan.constraints) > 0 {
+		out = append(out, "Checking the constraints: all rows satisfy them by construction, whether the real rows do or not.")
 	}
 	for _, c := range r.Plan.Columns {
 		if c.Binned {

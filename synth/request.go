@@ -52,6 +52,9 @@ type Request struct {
 	Rows                int64   // 0: the noisy number of real rows
 	// Cliques are the columns of each marginal, of the method Fixed. Intervals over draws hold for statistics of these.
 	Cliques [][]string
+	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public, and no
+	// real row is compared with them.
+	Constraints []string
 }
 
 // Plan is what a request would do. It depends on no row.
@@ -69,6 +72,7 @@ type Plan struct {
 	Largest    string // the largest ε that one question can be asked at now
 
 	request       Request
+	constraints   []*rule
 	rounds        curator.RoundsRequest
 	domain        *model.Domain
 	workload      *aim.Workload // of AIM
@@ -93,7 +97,11 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 		return nil, usage("copy its rows: `dither query 'SELECT * FROM …'` is free", "table %s is public", r.Table)
 	}
 	p := &Plan{Table: r.Table, Method: r.Method, request: r}
-	if p.Columns, p.Omitted, err = columnsOf(&tables[at], r.Columns, r.Bins); err != nil {
+	rules, err := parsed(r.Constraints)
+	if err != nil {
+		return nil, err
+	}
+	if p.Columns, p.Omitted, err = columnsOf(&tables[at], r.Columns, r.Bins, rules); err != nil {
 		return nil, err
 	}
 	p.SQL = question(r.Table, p.Columns)
@@ -106,6 +114,9 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 		}
 	}
 	if err := p.known(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := p.constrain(ctx, rules); err != nil {
 		return nil, err
 	}
 	if err := p.candidatesOf(); err != nil {
@@ -232,7 +243,7 @@ func (p *Plan) candidatesOf() error {
 	case AIM:
 		ways, room = p.request.Ways, p.request.ModelBytes
 		p.candidates = [][]int{{}} // the number of rows
-		size, err := model.Size(p.domain, p.ones())
+		size, err := model.Size(p.domain, append(p.ones(), p.constrained()...))
 		if err != nil {
 			return err
 		}

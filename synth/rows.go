@@ -11,30 +11,30 @@ import (
 	"strconv"
 
 	"dither/internal/splitmix"
+	"dither/synth/constraint"
 	"dither/synth/model"
 )
 
 // Each calls yield for each row, with its values as texts in the order of Plan.Columns. null says which are NULL. yield must
-// not keep the slices. The same result has the same rows. A binned column has random numbers within its bins, evenly
+// not keep the slices. The same result has the same rows, and all of them satisfy the constraints. A binned column has random numbers within its bins, evenly
 // distributed. Each returns the first error of yield.
 func (r *Result) Each(yield func(row []string, null []bool) error) error {
-	row, null := make([]string, len(r.Plan.Columns)), make([]bool, len(r.Plan.Columns))
-	writers := make([]*cells, len(row))
-	for i, c := range r.Plan.Columns {
-		writers[i] = newCells(c)
-	}
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write
 	if r.draw > 0 {
 		_, _ = fmt.Fprint(h, " draw ", r.draw)
 	}
 	words := splitmix.At(splitmix.Mix(h.Sum64()))
+	w := newWriter(r, &words)
 	return r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
 		for at := range columns[0] {
 			for i, c := range columns {
-				row[i], null[i] = writers[i].text(int(c[at]), &words), writers[i].null[c[at]]
+				w.row[i] = int(c[at])
 			}
-			if err := yield(row, null); err != nil {
+			if err := w.draw(); err != nil {
+				return err
+			}
+			if err := yield(w.texts, w.null); err != nil {
 				return err
 			}
 		}
@@ -77,6 +77,8 @@ type cells struct {
 	ends  [][2]float64 // by cell: the bin
 	whole [][2]int64   // by cell, for columns of whole numbers: the bin, whose upper end is included
 	null  []bool
+	// ranges has the values of each cell, as constraints take them
+	ranges []constraint.Value
 }
 
 func newCells(c *Column) *cells {
@@ -92,7 +94,88 @@ func newCells(c *Column) *cells {
 			out.ends[i], out.whole[i] = c.bin(text)
 		}
 	}
+	for i, text := range out.texts {
+		out.ranges = append(out.ranges, out.rangeOf(i, text))
+	}
 	return out
+}
+
+// rangeOf returns the values of a cell.
+func (c *cells) rangeOf(cell int, text string) constraint.Value {
+	switch {
+	case c.null[cell]:
+		return constraint.Value{Null: true}
+	case c.of.Type == "text":
+		return constraint.Value{Text: text}
+	case c.of.Type == "boolean":
+		return constraint.Value{True: text == "true"}
+	case c.of.Binned && c.of.whole:
+		return constraint.Value{Low: float64(c.whole[cell][0]), High: float64(c.whole[cell][1])}
+	case c.of.Binned:
+		return constraint.Value{Low: c.ends[cell][0], High: c.ends[cell][1]}
+	}
+	x, err := c.of.number(text)
+	if err != nil {
+		return constraint.Value{Null: true}
+	}
+	return constraint.At(x)
+}
+
+// value returns a value of a cell, as constraints take it.
+func (c *cells) value(cell int, of point) constraint.Value {
+	switch {
+	case !c.of.Binned || c.null[cell]:
+		return c.ranges[cell]
+	case c.of.whole:
+		return constraint.At(float64(of.whole))
+	}
+	return constraint.At(of.number)
+}
+
+// near returns the values of a cell that are nearest to constants, on both sides.
+func (c *cells) near(cell int, constants []float64) (out []point) {
+	if !c.of.Binned || c.null[cell] {
+		return []point{{}}
+	}
+	known := map[point]bool{}
+	add := func(x float64) {
+		r := c.ranges[cell]
+		x = max(r.Low, min(x, r.High))
+		p := point{number: x}
+		if c.of.whole {
+			p = point{whole: max(c.whole[cell][0], min(int64(math.Floor(x)), c.whole[cell][1]))}
+		}
+		if !known[p] {
+			known[p], out = true, append(out, p)
+		}
+	}
+	for _, x := range constants {
+		add(x)
+		if c.of.whole {
+			add(x - 1)
+			add(x + 1)
+		}
+	}
+	return out
+}
+
+// between returns the ends of the bin with an index.
+func (c *Column) between(n *big.Rat) (low, high *big.Rat) {
+	if c.edges == nil {
+		low = new(big.Rat).Add(c.origin, new(big.Rat).Mul(n, c.width))
+		return low, new(big.Rat).Add(low, c.width)
+	}
+	i := 0
+	if n.IsInt() && n.Num().IsInt64() {
+		i = int(min(max(n.Num().Int64(), 0), int64(len(c.edges)-1)))
+	}
+	low, high = new(big.Rat).Set(c.edges[i]), new(big.Rat).Set(c.upper)
+	if i+1 < len(c.edges) {
+		high.Set(c.edges[i+1])
+	} else if c.whole {
+		high.Add(high, big.NewRat(1, 1))
+	}
+	return low, high
 }
 
 // bin returns the ends of the bin with an index, within the bounds of the column.
@@ -101,8 +184,7 @@ func (c *Column) bin(index string) (ends [2]float64, whole [2]int64) {
 	if !ok {
 		n = new(big.Rat)
 	}
-	low := new(big.Rat).Add(c.origin, new(big.Rat).Mul(n, c.width))
-	high := new(big.Rat).Add(low, c.width)
+	low, high := c.between(n)
 	if c.whole {
 		high.Sub(high, big.NewRat(1, 1))
 	}
@@ -121,18 +203,39 @@ func (c *Column) bin(index string) (ends [2]float64, whole [2]int64) {
 	return [2]float64{a, max(a, b)}, whole
 }
 
-// text returns a value of a cell.
-func (c *cells) text(cell int, words *splitmix.Stream) string {
+// point is a value of a cell. Of a binned column, it is a whole number or another one.
+type point struct {
+	whole  int64
+	number float64
+}
+
+// draw returns a value of a cell. Times in wide bins are whole seconds, unless that is before the beginning of the bin.
+func (c *cells) draw(cell int, words *splitmix.Stream) (out point) {
 	if !c.of.Binned || c.null[cell] {
-		return c.texts[cell]
+		return out
 	}
 	u := float64(words.Word()>>11) / (1 << 53)
 	if c.of.whole {
 		low, high := c.whole[cell][0], c.whole[cell][1]
-		return c.of.written(min(low+int64(math.Floor(u*(float64(high-low)+1))), high), low)
+		n := min(low+int64(math.Floor(u*(float64(high-low)+1))), high)
+		if calendar := c.of.Type == "timestamp" || c.of.Type == "time"; calendar && high-low >= 100*micros-1 {
+			n = max(low, n-((n%micros)+micros)%micros)
+		}
+		return point{whole: n}
 	}
 	low, high := c.ends[cell][0], c.ends[cell][1]
-	return strconv.FormatFloat(min(max(low, round(low+u*(high-low), high-low)), high), 'g', -1, 64)
+	return point{number: min(max(low, round(low+u*(high-low), high-low)), high)}
+}
+
+// text writes a value of a cell.
+func (c *cells) text(cell int, of point) string {
+	switch {
+	case !c.of.Binned || c.null[cell]:
+		return c.texts[cell]
+	case c.of.whole:
+		return c.of.written(of.whole)
+	}
+	return strconv.FormatFloat(of.number, 'g', -1, 64)
 }
 
 // round rounds x to a power of ten that is at most a hundredth of the width of its bin.

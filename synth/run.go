@@ -175,10 +175,24 @@ func (s *synthesis) measure(ctx context.Context, sets [][]int, price *big.Rat) e
 	return nil
 }
 
-// fit fits the model to all measurements, from the model before.
+// fit fits the model to all measurements, from the model before. If the measurements and the constraints together need too
+// large a model, it leaves out constraints.
 func (s *synthesis) fit(iterations int) (err error) {
-	s.model, err = model.Fit(s.domain, s.measured, model.Options{Iterations: iterations, From: s.model})
-	return err
+	o := model.Options{Iterations: iterations, From: s.model}
+	for {
+		if o.Constraints = s.forbidden(); len(o.Constraints) > 0 {
+			o.MaxBytes = max(constrainedBytes, s.request.ModelBytes)
+		} else {
+			o.MaxBytes = 0
+		}
+		fitted, err := model.Fit(s.domain, s.measured, o)
+		if err == nil {
+			s.model = fitted
+		}
+		if !errors.Is(err, model.ErrTooLarge) || !s.drop() {
+			return err
+		}
+	}
 }
 
 // digits is the number of decimals of a step's price.

@@ -31,7 +31,7 @@ func runSynth(s *console.Console, args []string) error {
 		return runAsk(s, args[1:])
 	}
 	var r synth.Request
-	var out, report, method, columns, cliques, ways, size, rows, bins string
+	var out, report, method, columns, cliques, ways, size, rows, bins, constraints, require string
 	var explain bool
 	var draws int
 	s.FormatFlag("table", "json")
@@ -48,6 +48,8 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&ways, "ways", "K,…", "aim and mwem: the numbers of columns of the marginals that rows should have (default 2,3)")
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
+	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
+	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
 	s.Flag(&rows, "rows", "N", "the number of synthetic rows (default: the noisy number of real rows)")
 	s.AnalystFlag(&r.Analyst)
 	s.FreshFlag(&r.Fresh)
@@ -121,6 +123,9 @@ func runSynth(s *console.Console, args []string) error {
 		if r.Rows, err = strconv.ParseInt(rows, 10, 64); err != nil || r.Rows < 1 {
 			return console.Usage("--rows: %q is not a whole number above 0", rows)
 		}
+	}
+	if r.Constraints, err = constraintsOf(constraints, require); err != nil {
+		return err
 	}
 	if r.ModelBytes, err = bytesOf(size); err != nil {
 		return err
@@ -243,6 +248,13 @@ func showSynthPlan(s *console.Console, p *synth.Plan) error {
 		price += ", more than what remains"
 	}
 	s.Print("method: %s, which may measure %s\n", p.Method, render.Plural(p.Candidates, "marginal"))
+	for _, c := range p.Constraints() {
+		how := "kept in the model"
+		if !c.Modelled {
+			how = "its columns have too many cells together for the model, so rows that break it are drawn again"
+		}
+		s.Print("constraint %s: %s\n", render.Printable(c.Text), how)
+	}
 	if p.LeftOut > 0 {
 		s.Print("too large to be measured: %s; a larger --model-size or fewer --bins may include them\n",
 			render.Plural(p.LeftOut, "marginal"))

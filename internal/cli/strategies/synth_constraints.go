@@ -1,0 +1,39 @@
+package strategies
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"dither/internal/cli/console"
+)
+
+// mostConstraints bounds a file of constraints.
+const mostConstraints = 1 << 20
+
+// constraintsOf reads a file of constraints, and adds one. Empty lines, and those that begin with #, are comments.
+func constraintsOf(file, one string) (out []string, err error) {
+	if file != "" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, console.Usage("--constraints: %v", err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		text, err := io.ReadAll(io.LimitReader(f, mostConstraints+1))
+		if err != nil {
+			return nil, console.Usage("--constraints: %v", err)
+		}
+		if len(text) > mostConstraints {
+			return nil, console.Usage("--constraints: %s has more than %d bytes", file, mostConstraints)
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				out = append(out, line)
+			}
+		}
+	}
+	if one != "" {
+		out = append(out, one)
+	}
+	return out, nil
+}
