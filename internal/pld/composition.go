@@ -38,6 +38,7 @@ func (p Pair) work() int64 {
 type Composition struct {
 	chains []chain // one chain if both directions are equal, otherwise two
 	rough  chain   // a simpler chain that dominates this composition; nil if no mechanism is used very often
+	once   once    // if one mechanism with finitely many losses is used once; otherwise nil
 }
 
 // Compose returns the composition of up to 2⁴⁰ mechanisms, of which up to 2¹⁴ may be different. A sampled mechanism
@@ -102,6 +103,7 @@ func Compose(steps []Step) (*Composition, error) {
 		c.chains = append(c.chains, backward)
 	}
 	c.rough = roughly(order, detail)
+	c.once = onceOf(order)
 	return c, nil
 }
 
@@ -164,6 +166,10 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 		epsilon = min(epsilon, math.MaxFloat64)
 		upper = min(upper, c.rough.compose(c.rough.at(epsilon)).upper(epsilon))
 	}
+	if c.once != nil {
+		low, high := c.once.delta(epsilon)
+		lower, upper = max(lower, low), min(upper, high)
+	}
 	return lower, max(lower, upper)
 }
 
@@ -189,6 +195,10 @@ func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64)
 	if c.rough != nil {
 		_, high := c.rough.epsilon(least, most)
 		upper = min(upper, high)
+	}
+	if c.once != nil {
+		low, high := c.once.epsilon(least, most, upper)
+		lower, upper = max(lower, low), min(upper, high)
 	}
 	return min(lower, upper), upper
 }
