@@ -88,7 +88,7 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 	out.Statistic = f.statistic(g.Counts)
 	out.P = chiSquaredTail(out.Statistic, out.DF)
 	if how.simulated(g.Noise, out.N*least) {
-		out.Null = "Monte Carlo"
+		out.simulated(how.Simulations)
 		s, l, x := newStream(how.Seed), newLaw(g.Noise), make([]float64, len(p))
 		out.P = simulate(how.Simulations, out.Statistic, func() float64 {
 			draw(s, l, x, int64(math.Round(out.N)), p)

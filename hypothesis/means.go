@@ -263,8 +263,8 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 	out.Estimate, out.Statistic = m.value, (m.value-c.Null)/se
 	tail := m.tail()
 	if m.simulated() {
-		out.Null = "Monte Carlo"
 		all := m.errors(c.Simulations, c.Seed)
+		out.simulated(len(all))
 		tail = func(t float64) float64 {
 			return float64(len(all)-sort.SearchFloat64s(all, t)+1) / float64(len(all)+1)
 		}
@@ -279,6 +279,7 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 		out.Interval.High = within(m.value + se*inverse(tail, beyond))
 	default:
 		out.P = 2 * tail(math.Abs(out.Statistic))
+		out.Least *= 2
 		q := se * inverse(tail, beyond/2)
 		out.Interval.Low, out.Interval.High = within(m.value-q), within(m.value+q)
 	}

@@ -194,6 +194,11 @@ func (l *law) draw(s *stream) float64 {
 	return x
 }
 
+// simulated notes that the null distribution is simulated.
+func (t *Test) simulated(times int) {
+	t.Null, t.Simulations, t.Least = "Monte Carlo", times, 1/float64(times+1)
+}
+
 // simulate returns the Monte Carlo p-value of the observed statistic. The function once returns the statistic of
 // one simulation. If the simulations follow the null distribution, the probability of rejecting at level α is at
 // most α [Davison & Hinkley 1997, section 4.2].

@@ -84,7 +84,7 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 	out.Statistic, _ = m.statistic(x)
 	out.P = chiSquaredTail(out.Statistic, out.DF)
 	if how.simulated(t.Noise, e.least()) {
-		out.Null = "Monte Carlo"
+		out.simulated(how.Simulations)
 		s, l, y := newStream(how.Seed), newLaw(t.Noise), make([]float64, len(x))
 		out.P = simulate(how.Simulations, out.Statistic, func() float64 {
 			m.draw(s, l, y, e, samples)

@@ -2,6 +2,7 @@ package statistics
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -36,6 +37,7 @@ type testJSON struct {
 	PValue      float64       `json:"p_value"`
 	Method      string        `json:"method"`
 	Null        string        `json:"null_distribution"`
+	Simulations int           `json:"simulations,omitempty"`
 	Alternative string        `json:"alternative"`
 	N           *float64      `json:"n"`
 	NKnown      bool          `json:"n_known"`
@@ -65,8 +67,8 @@ func intervalOf(i hypothesis.Interval) *intervalJSON {
 func (t tested) MarshalJSON() ([]byte, error) {
 	out := testJSON{
 		Test: t.Name, Statistic: render.NumberOrNull(t.Statistic), PValue: t.P, Method: string(t.Method), Null: t.Null,
-		Alternative: t.Alternative,
-		N:           render.NumberOrNull(t.N), NKnown: t.Known, Estimate: render.NumberOrNull(t.Estimate),
+		Simulations: t.Simulations, Alternative: t.Alternative,
+		N: render.NumberOrNull(t.N), NKnown: t.Known, Estimate: render.NumberOrNull(t.Estimate),
 		Interval: intervalOf(t.Interval), Warnings: t.warned(),
 	}
 	if t.DF > 0 {
@@ -142,7 +144,7 @@ func (t tested) summary() (rows [][]string) {
 	default:
 		add("statistic", render.Number6(t.Statistic))
 	}
-	add("p-value", pValue(t.P))
+	add("p-value", t.pValue())
 	if t.Alternative != "any" {
 		add("alternative", t.Alternative)
 	}
@@ -181,6 +183,14 @@ func (t tested) words() (lines []string) {
 		lines = append(lines, t.release.footer()...)
 	}
 	return lines
+}
+
+// pValue writes the p-value. Simulations of which none is as extreme as the statistic only bound it.
+func (t tested) pValue() string {
+	if t.Simulations > 0 && t.P <= t.Least {
+		return fmt.Sprintf("< %s (no simulation of %d is as extreme)", pValue(t.P), t.Simulations)
+	}
+	return pValue(t.P)
 }
 
 // pValue writes a p-value with four digits, or "below 2e-16".
