@@ -16,6 +16,7 @@ type event struct {
 	feature   feature // the feature that a report's histogram shows for this event
 	id        int     // the id of the event's candidate
 	promise   promise
+	rare      bool // the event is tested by [rareBound] too
 }
 
 func (e *event) has(o *output) bool {
@@ -30,6 +31,7 @@ func (e *event) clause() (text string, whole bool) { return e.score.event(e.atLe
 type promise struct {
 	ratio      float64 // (low − δ)/high, with low and high the predicted bounds on the event's probabilities
 	difference float64 // low − e^ε·high, at the claim's ε
+	rare       float64 // e^ε by [rareBound], at a δ of 0
 }
 
 // candidate is a score that may define events, with a penalty for its complexity. Of two about equally promising
@@ -104,8 +106,8 @@ func figureOf(s score, name string) feature {
 	return feature{name, ofFigure, func(o *output) field { return numberField(s.of(o)) }}
 }
 
-// choose returns the most promising event for each aim. An aim is a large ratio or a large difference of the
-// probabilities, with a given side as the likelier one. It learns scores from the sample `learned`. It compares
+// choose returns the most promising event for each aim: a large ratio of the probabilities, a large difference, or a
+// large bound on the loss by [rareBound], with a given side as the likelier one. It learns scores from the sample `learned`. It compares
 // thresholds and scores on the other sample, so that an overfitted score does not win. tests is the number of runs
 // that will test each event.
 func (a *audit) choose(features []feature, learned, compared sample, tests int) []event {
@@ -131,13 +133,19 @@ func (a *audit) choose(features []feature, learned, compared sample, tests int) 
 		}
 	}
 	var events, hopeless []event
-	for aim, best := range a.compare(last, compared, tests) {
+	for i, best := range a.compare(last, compared, tests) {
 		if len(best) == 0 {
 			continue
 		}
+		aim := a.aims()[i]
 		e := slices.MaxFunc(best, func(x, y trial) int { return cmp.Compare(x.value, y.value) }).event
-		switch promising := aim < 2 && e.promise.ratio > 1 || aim >= 2 && e.promise.difference > 0; {
-		case e.score == nil || slices.ContainsFunc(events, e.same):
+		e.rare = aim.kind == largeLoss
+		switch promising := aim.promising(e.promise, events); {
+		case e.score == nil:
+		case slices.ContainsFunc(events, e.same):
+			if promising && e.rare {
+				events[slices.IndexFunc(events, e.same)].rare = true
+			}
 		case promising:
 			events = append(events, e)
 		default:

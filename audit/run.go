@@ -56,11 +56,12 @@ func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byt
 // probability at most 1 − Confidence. This covers the whole audit, in both directions.
 //
 // Proof. The runs that test an event have no part in learning it. So, given what was learned, an event's count on a
-// side is binomial, with the event's probability on that side. There are at most four events, and Run uses two ends
-// of Clopper–Pearson intervals for each. The low end bounds the event's probability p on the side where learning
+// side is binomial, with the event's probability on that side. Run uses two ends of Clopper–Pearson intervals for
+// each event. The low end bounds the event's probability p on the side where learning
 // found it likelier. The high end bounds its probability q on the other side. Each end is wrong with probability at
-// most α = (1 − Confidence − u)/(2 · events), where u is defined below. So the probability that some end is wrong
-// is at most 1 − Confidence − u. If no end is wrong, (ε, δ)-differential privacy between the two sides, p ≤ e^ε·q +
+// most α = (1 − Confidence − u)/(2 · events), where u is defined below. For an event that is also tested by [rareBound],
+// there are four ends, each wrong with probability at most α/2; learning decides which events these are. So the
+// probability that some end is wrong is at most 1 − Confidence − u. If no end is wrong, (ε, δ)-differential privacy between the two sides, p ≤ e^ε·q +
 // δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low − e^ε·high for each event. A claim is refuted only if it contradicts
 // one of these. ∎
 //
@@ -190,16 +191,21 @@ func (a *audit) alpha(events int) float64 {
 // judge computes the bounds of a finding. events is the number of events that the audit tests.
 func (a *audit) judge(f *Finding, events int) {
 	alpha := a.alpha(events)
+	if f.event.rare { // four ends instead of two
+		alpha /= 2
+		f.Rare = rareBound(f.Counts[f.Likely], f.Counts[f.Likely.Other()], f.Runs, alpha)
+	}
 	f.Low, _ = between(f.Counts[f.Likely], f.Runs, alpha)
 	_, f.High = between(f.Counts[f.Likely.Other()], f.Runs, alpha)
-	f.Epsilon = ratioBound(f.Low, f.High, a.delta)
+	f.Epsilon = max(f.Rare, ratioBound(f.Low, f.High, a.delta))
 	if a.Claim != nil {
 		f.Delta = differenceBound(f.Low, f.High, a.factor)
 	}
 }
 
 // conclude sets the verdict and the report's bounds, and moves the finding with the largest Epsilon to the front.
-// The claim is refuted if an event's lower bound on δ exceeds the claim's δ.
+// The claim is refuted if an event's lower bound on δ exceeds the claim's δ, or if its δ is 0 and the bound of a rare event
+// exceeds its ε.
 func (a *audit) conclude(r *Report) {
 	alpha := a.alpha(len(r.Findings))
 	low, _ := between(r.Tested, r.Tested, alpha)
@@ -210,7 +216,7 @@ func (a *audit) conclude(r *Report) {
 	}
 	for i, f := range r.Findings {
 		r.Epsilon, r.Delta = math.Max(r.Epsilon, f.Epsilon), math.Max(r.Delta, f.Delta)
-		if f.Delta > a.delta && a.Claim != nil {
+		if a.Claim != nil && (f.Delta > a.delta || f.Rare > exact.FloatUp(a.Claim.Epsilon.Rat())) {
 			r.Verdict = Refuted
 		}
 		if f.Epsilon > r.Findings[0].Epsilon {

@@ -14,15 +14,63 @@ type trial struct {
 	value float64
 }
 
-// compare returns the best event of each candidate for each aim. Two aims are a large ratio of the probabilities,
-// with each side as the likelier one. With a claim, two more aims are a large difference, with each side as the
-// likelier one. Entry [aim][i] belongs to candidates[i].
-func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
-	aims := 2
+// aim is what makes an event promising, with one side as the likelier one.
+type aim struct {
+	kind   aimKind
+	likely Side
+}
+
+type aimKind int
+
+const (
+	largeRatio      aimKind = iota // of the probabilities
+	largeDifference                // of the probabilities, at the claim's ε
+	largeLoss                      // by rareBound
+)
+
+// aims returns the aims of the audit. A difference needs a claim, and [rareBound] a δ of 0.
+func (a *audit) aims() (out []aim) {
+	kinds := []aimKind{largeRatio}
 	if a.Claim != nil {
-		aims = 4
+		kinds = append(kinds, largeDifference)
 	}
-	out := make([][]trial, aims)
+	if a.delta == 0 {
+		kinds = append(kinds, largeLoss)
+	}
+	for _, k := range kinds {
+		out = append(out, aim{k, Data}, aim{k, Neighbor})
+	}
+	return out
+}
+
+// value returns what an event promises for the aim. Of two about equal events, that with the smaller penalty wins.
+func (m aim) value(p promise, penalty float64) float64 {
+	switch m.kind {
+	case largeRatio:
+		return math.Log(p.ratio) - penalty
+	case largeLoss:
+		return math.Log(p.rare) - penalty
+	}
+	return p.difference * math.Exp(-penalty)
+}
+
+// promising reports whether the tests are expected to show anything. An event is tested by rareBound only if this shows
+// more than the ratios of all other events do, so that other audits lose nothing.
+func (m aim) promising(p promise, others []event) bool {
+	switch m.kind {
+	case largeRatio:
+		return p.ratio > 1
+	case largeLoss:
+		return p.rare > max(1, p.ratio) &&
+			!slices.ContainsFunc(others, func(e event) bool { return e.promise.ratio >= p.rare })
+	}
+	return p.difference > 0
+}
+
+// compare returns the best event of each candidate for each aim. Entry [k][i] is that of candidates[i] for the k-th of
+// the audit's aims.
+func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
+	out := make([][]trial, len(a.aims()))
 	for i := range out {
 		out[i] = make([]trial, len(candidates))
 	}
@@ -31,10 +79,8 @@ func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
 	for range min(runtime.GOMAXPROCS(0), len(candidates)) {
 		group.Go(func() {
 			for i := range next {
-				for aim, t := range a.trials(candidates[i], s, tests) {
-					if aim < aims {
-						out[aim][i] = t
-					}
+				for k, t := range a.trials(candidates[i], s, tests) {
+					out[k][i] = t
 				}
 			}
 		})
@@ -47,9 +93,10 @@ func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
 	return out
 }
 
-// trials tries every threshold of a candidate's score. It returns the best event for each of the four aims that
-// [audit.choose] describes.
-func (a *audit) trials(c candidate, s sample, tests int) (best [4]trial) {
+// trials tries every threshold of a candidate's score. It returns the best event for each of the audit's aims.
+func (a *audit) trials(c candidate, s sample, tests int) (best []trial) {
+	aims := a.aims()
+	best = make([]trial, len(aims))
 	for i := range best {
 		best[i].value = math.Inf(-1)
 	}
@@ -64,10 +111,12 @@ func (a *audit) trials(c candidate, s sample, tests int) (best [4]trial) {
 	try := func(atLeast bool, threshold func() float64, counts [2]int) {
 		for likely := Data; likely <= Neighbor; likely++ {
 			p := guess(counts[likely], counts[likely.Other()], likely)
-			values := [2]float64{math.Log(p.ratio) - c.penalty, p.difference * math.Exp(-c.penalty)}
-			for aim, v := range values {
-				if b := &best[2*aim+int(likely)]; v > b.value {
-					*b = trial{event{c.score, atLeast, threshold(), likely, c.feature, c.id, p}, v}
+			for k, m := range aims {
+				if m.likely != likely {
+					continue
+				}
+				if v := m.value(p, c.penalty); v > best[k].value {
+					best[k] = trial{event{c.score, atLeast, threshold(), likely, c.feature, c.id, p, false}, v}
 				}
 			}
 		}
@@ -137,6 +186,9 @@ func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Sid
 		guessed := promise{ratio: math.Max(0, low-a.delta) / high}
 		if a.Claim != nil {
 			guessed.difference = math.Max(0, low-a.factor*high)
+		}
+		if a.delta == 0 {
+			guessed.rare = rareGuess(p*n, (j+math.Sqrt(j))/w*n, n, z)
 		}
 		return guessed
 	}

@@ -43,6 +43,7 @@ func (a auditReport) MarshalJSON() ([]byte, error) {
 		Low     float64    `json:"low"`
 		High    float64    `json:"high"`
 		Epsilon float64    `json:"epsilon"`
+		Rare    float64    `json:"rare_epsilon,omitempty"`
 		Delta   *float64   `json:"delta"`
 	}
 	type part struct {
@@ -87,6 +88,7 @@ func (a auditReport) MarshalJSON() ([]byte, error) {
 		g := finding{
 			Event: f.Event, Whole: f.Whole, Terms: []term{}, Likely: f.Likely,
 			Counts: counts{f.Counts[0], f.Counts[1]}, Low: f.Low, High: math.Min(1, f.High), Epsilon: f.Epsilon,
+			Rare: f.Rare,
 		}
 		if r.Claim != nil {
 			g.Delta = &f.Delta

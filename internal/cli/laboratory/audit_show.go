@@ -55,6 +55,9 @@ func auditText(subject string, r *audit.Report) string {
 				render.Thousands(f.Runs), bound)
 		}
 	}
+	if len(r.Findings) > 0 && r.Findings[0].Rare > 0 && r.Findings[0].Rare == r.Findings[0].Epsilon {
+		b.WriteString("  (The ε below follows from the runs with the event alone.)\n")
+	}
 	if len(r.Findings) > 0 && !r.Findings[0].Whole {
 		b.WriteString("  (--format json shows the whole event, with its weights.)\n")
 	}
