@@ -57,7 +57,7 @@ func answerPlan(ctx context.Context, k asker, s Sample, p *Plan, items, names []
 func ofRelease(s Sample, r *curator.Release, names []string) *Result {
 	out := &Result{
 		Keys: s.By, Confidence: r.Confidence, Releases: []string{r.ID}, Price: []curator.Loss{r.Price},
-		Limits: r.Limits, Remaining: r.Remaining, Replayed: r.Replayed,
+		Limits: r.Limits, Truncation: r.Truncation, Remaining: r.Remaining, Replayed: r.Replayed,
 	}
 	if len(r.From) > 0 {
 		out.Releases = r.From

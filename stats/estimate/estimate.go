@@ -67,6 +67,9 @@ type Result struct {
 	Population bool            // the intervals cover sampling as well as noise
 	Releases   []string        // names in the ledger
 	Limits     *curator.Limits // what bounds the estimates and their intervals
+	// the estimate of what these bounds cut; nil if there is none. The policy's price.truncation asks for it, and only
+	// estimates that are one answer in SQL have it
+	Truncation *curator.Truncation
 	// Price holds the price of each release that was paid now. If every release is a replay, it holds the price
 	// that each one had cost.
 	Price     []curator.Loss

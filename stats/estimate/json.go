@@ -31,20 +31,21 @@ func (e *Result) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return plainJSON(struct {
-		Kind       string          `json:"kind"`
-		Method     string          `json:"method"`
-		Estimates  []value         `json:"estimates"`
-		Confidence json.Number     `json:"confidence"`
-		Population bool            `json:"population"`
-		Limits     *curator.Limits `json:"bounds,omitempty"`
-		Releases   []string        `json:"releases"`
-		Price      []curator.Loss  `json:"price"`
-		Remaining  curator.Loss    `json:"remaining"`
-		Replayed   bool            `json:"replayed"`
-		Notes      []string        `json:"notes"`
+		Kind       string              `json:"kind"`
+		Method     string              `json:"method"`
+		Estimates  []value             `json:"estimates"`
+		Confidence json.Number         `json:"confidence"`
+		Population bool                `json:"population"`
+		Limits     *curator.Limits     `json:"bounds,omitempty"`
+		Truncation *curator.Truncation `json:"truncation,omitempty"`
+		Releases   []string            `json:"releases"`
+		Price      []curator.Loss      `json:"price"`
+		Remaining  curator.Loss        `json:"remaining"`
+		Replayed   bool                `json:"replayed"`
+		Notes      []string            `json:"notes"`
 	}{
-		e.Kind, e.Method, values, json.Number(e.Confidence), e.Population, e.Limits, e.Releases, e.Price, e.Remaining,
-		e.Replayed, e.Notes,
+		e.Kind, e.Method, values, json.Number(e.Confidence), e.Population, e.Limits, e.Truncation, e.Releases, e.Price,
+		e.Remaining, e.Replayed, e.Notes,
 	})
 }
 

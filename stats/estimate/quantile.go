@@ -264,6 +264,7 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 	}
 	count.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 500)))
 	counting := count.asking(count.sql(false, "COUNT("+s.Columns[0]+")"))
+	counting.Truncation = "0" // the quantiles have the estimate of what the bounds cut
 	first, err := k.Explain(ctx, counting)
 	if err != nil {
 		return nil, request.Partly(err)
@@ -355,7 +356,7 @@ func populationQuantiles(
 		return nil, request.Stopped(request.Misuse("give only a relation as the table",
 			"the released quantiles do not match the question"), counted.ID, r.ID)
 	}
-	out := &Result{Confidence: confidence, Population: true}
+	out := &Result{Confidence: confidence, Population: true, Truncation: found.Truncation}
 	out.took(counted.ID, counted.Limits, counted.Price, counted.Remaining, counted.Replayed)
 	out.took(r.ID, r.Limits, r.Price, r.Remaining, r.Replayed)
 	for i, p := range places {

@@ -126,7 +126,7 @@ const millionth = 1_000_000
 // question returns the question whose answer is the histogram of rows by bin and response.
 func (s scoring) question(q Calibration) (curator.Question, error) {
 	out := q.Question()
-	out.Confidence = q.Confidence
+	out.Confidence, out.Truncation = q.Confidence, "0" // a calibration does not show an estimate of what the bounds cut
 	r := s.design.Response
 	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.Real {
 		return out, request.Misuse("", "a calibration needs a response of two values, unlike %s", r.Name)

@@ -113,6 +113,7 @@ func (p *glmPlan) held() error {
 
 func (p *glmPlan) count() curator.Question {
 	q := p.counting.Question()
+	q.Truncation = "0" // a model does not show an estimate of what the bounds cut
 	of := "*"
 	if p.design.Response.Partial {
 		of = p.design.Response.SQL

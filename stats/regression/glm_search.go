@@ -156,6 +156,7 @@ func (s *GLMSearched) releases() (ids []string) {
 // counting returns the question that counts, for each candidate, the rows that it predicts correctly.
 func (s GLMSearch) counting(counts []string) curator.Question {
 	q := s.Score.Question()
+	q.Truncation = "0" // a comparison of models does not show an estimate of what the bounds cut
 	var items []string
 	for i, count := range counts {
 		items = append(items, fmt.Sprintf("COUNT(CASE WHEN %s THEN 1 END) AS candidate%d", count, i+1))

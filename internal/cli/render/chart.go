@@ -108,7 +108,8 @@ func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 }
 
 func caption(r *curator.Release) string {
-	return BoundedCaption(r.Limits, paid(r)+"; "+Percent(r.Confidence)+" intervals cover noise, not sampling"+bareCaption(r))
+	return BoundedCaption(r.Limits, TruncatedCaption(releaseTruncation(r),
+		paid(r)+"; "+Percent(r.Confidence)+" intervals cover noise, not sampling"+bareCaption(r)))
 }
 
 // bareCaption names the columns that have no interval.

@@ -59,7 +59,7 @@ func footer(r *curator.Release) string {
 		found = foundRows(r.RowsBound)
 	}
 	return empty + found + shortfalls(r) + withoutIntervals(r) + measuredLines(r) + noteLines(r.Notes) +
-		truncated(r.Truncation) + fmt.Sprintf(
+		TruncationLines(r.Truncation) + fmt.Sprintf(
 		"%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		paid(r),
 		r.Remaining,
@@ -83,7 +83,7 @@ func measuredLines(r *curator.Release) (out string) {
 		if bounds := BoundsLine(m.Limits); bounds != "" {
 			out += "  " + bounds
 		}
-		for line := range strings.Lines(truncated(m.Truncation)) {
+		for line := range strings.Lines(TruncationLines(m.Truncation)) {
 			out += "  " + line
 		}
 	}

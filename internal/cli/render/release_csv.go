@@ -7,10 +7,11 @@ import (
 )
 
 // ReleaseRecords returns an answer as the records of a CSV file, with a header. Each measure has four columns: its
-// value, NAME_stddev, NAME_low and NAME_high. The last column states in each row what bounds the answer, because the
-// intervals are about the bounded data.
+// value, NAME_stddev, NAME_low and NAME_high. The next column states in each row what bounds the answer, because the
+// intervals are about the bounded data. The last column states what these bounds cut, if that was estimated.
 func ReleaseRecords(r *curator.Release) [][]string {
-	out := [][]string{csvHeader(r)}
+	cut := releaseTruncation(r)
+	out := [][]string{csvHeader(r, cut != "")}
 	for _, row := range r.Rows {
 		var record []string
 		for _, c := range row {
@@ -28,13 +29,16 @@ func ReleaseRecords(r *curator.Release) [][]string {
 		if r.Limits != nil {
 			record = append(record, r.Limits.Text)
 		}
+		if cut != "" {
+			record = append(record, cut)
+		}
 		out = append(out, record)
 	}
 	return out
 }
 
 // csvHeader returns the names of the CSV columns. It keeps names unique.
-func csvHeader(r *curator.Release) []string {
+func csvHeader(r *curator.Release, truncation bool) []string {
 	var header []string
 	taken := map[string]bool{}
 	for _, c := range r.Columns {
@@ -58,6 +62,9 @@ func csvHeader(r *curator.Release) []string {
 	}
 	if r.Limits != nil {
 		header = append(header, unique("bounds"))
+	}
+	if truncation {
+		header = append(header, unique("truncation"))
 	}
 	return header
 }

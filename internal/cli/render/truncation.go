@@ -2,16 +2,68 @@ package render
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"dither/curator"
 )
 
-// truncated states what the bounds of an answer cut, as far as its estimate tells.
-func truncated(t *curator.Truncation) string {
+// TruncationLines states what the bounds of an answer cut, as far as its estimate tells. Without an estimate it
+// returns "".
+func TruncationLines(t *curator.Truncation) string {
 	if t == nil {
 		return ""
 	}
 	return cutUnits(t) + clampedRows(t)
+}
+
+// TruncationText returns the lines of TruncationLines as one line, without the advice, for captions and CSV.
+func TruncationText(t *curator.Truncation) string {
+	if t != nil && t.Advice != "" {
+		without := *t
+		without.Advice, t = "", &without
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(TruncationLines(t), "\n"), "\n", "; ")
+}
+
+// releaseTruncation returns what the bounds of an answer cut as one line. If several questions were measured, it names
+// the release of each estimate.
+func releaseTruncation(r *curator.Release) string {
+	if len(r.Questions) == 0 {
+		return TruncationText(r.Truncation)
+	}
+	var texts []string
+	for _, m := range r.Questions {
+		text := m.ID + ": " + TruncationText(m.Truncation)
+		if m.Truncation != nil && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, ". ")
+}
+
+// TruncatedCaption returns a picture's caption with an estimate of TruncationText before it.
+func TruncatedCaption(estimate, caption string) string {
+	if estimate == "" {
+		return caption
+	}
+	return estimate + ". " + caption
+}
+
+// TruncatedRecords appends a column with an estimate of TruncationText to the records of a CSV file, whose first is the
+// header.
+func TruncatedRecords(estimate string, records [][]string) [][]string {
+	if estimate == "" {
+		return records
+	}
+	for i := range records {
+		text := estimate
+		if i == 0 {
+			text = "truncation"
+		}
+		records[i] = append(records[i], text)
+	}
+	return records
 }
 
 // clampedRows states how many rows the bounds of the question's sums clamp.
@@ -24,20 +76,26 @@ func clampedRows(t *curator.Truncation) (text string) {
 	return text
 }
 
-// cutUnits states how many units the bounds cut.
-func cutUnits(t *curator.Truncation) string {
+// cutUnits states how many units the bounds cut, and how many rows they leave out, as far as the estimate has it.
+func cutUnits(t *curator.Truncation) (text string) {
 	unit, more := Printable(t.Unit), t.More()
-	var text string
 	switch t.Verdict {
 	case curator.Cuts:
 		text = fmt.Sprintf("warning: the bounds cut %s units (%s): they have %s\n", withError(t.Units), unit, more)
-		if t.Lost != nil {
-			text += fmt.Sprintf("rows left out: at least %s, counting up to %d rows of one unit\n", withError(t.Lost), t.LostUpTo)
-		}
-		return text + "to cut less, " + t.Advice + "\n"
 	case curator.CannotTell:
-		return fmt.Sprintf(
+		text = fmt.Sprintf(
 			"truncation: cannot tell whether units (%s) have %s: up to %s may, by the noise\n", unit, more, Round(t.Units.High, 0))
+	default:
+		text = fmt.Sprintf("truncation: no units (%s) with %s are seen: at most %s have them\n", unit, more, Round(t.Units.High, 0))
 	}
-	return fmt.Sprintf("truncation: no units (%s) with %s are seen: at most %s have them\n", unit, more, Round(t.Units.High, 0))
+	if lost := t.Lost; lost != nil {
+		if noisy := *lost; noisy.Value != nil && noisy.Low != nil && noisy.Value.Real < noisy.Low.Real {
+			noisy.Value, lost = noisy.Low, &noisy // a number of rows is not negative
+		}
+		text += fmt.Sprintf("rows left out: at least %s, counting up to %d rows of one unit\n", withError(lost), t.LostUpTo)
+	}
+	if t.Advice != "" {
+		text += "to cut less, " + t.Advice + "\n"
+	}
+	return text
 }

@@ -108,7 +108,7 @@ func estimatesFooter(e *estimate.Result) string {
 		}
 		paid = "paid " + strings.Join(prices, " + ")
 	}
-	b.WriteString(render.BoundsLine(e.Limits))
+	b.WriteString(render.BoundsLine(e.Limits) + render.TruncationLines(e.Truncation))
 	fmt.Fprintf(&b, "method %s; %s, remaining %s", e.Method, paid, e.Remaining)
 	if !noInterval(e) {
 		fmt.Fprintf(&b, "; %s intervals cover %s", render.Percent(e.Confidence), about)
@@ -135,7 +135,7 @@ func estimatesCSV(s *console.Console, e *estimate.Result) error {
 			append(row, v.Name, render.CSVNumber(v.Value), deviation, render.CSVNumber(v.Low),
 				render.CSVNumber(v.High)))
 	}
-	return s.CSV(render.BoundedRecords(e.Limits, records))
+	return s.CSV(render.TruncatedRecords(render.TruncationText(e.Truncation), render.BoundedRecords(e.Limits, records)))
 }
 
 // showEstimatePlan prints the questions of an estimate and their price.
@@ -184,9 +184,9 @@ func estimatePlanText(p *estimate.Plan) string {
 func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · ")}
 	unbounded := *e
-	unbounded.Limits = nil
+	unbounded.Limits, unbounded.Truncation = nil, nil
 	c.Caption, _, _ = strings.Cut(estimatesFooter(&unbounded), "\n")
-	c.Caption = render.BoundedCaption(e.Limits, c.Caption)
+	c.Caption = render.BoundedCaption(e.Limits, render.TruncatedCaption(render.TruncationText(e.Truncation), c.Caption))
 	mark := func(v estimate.Value) plot.Mark {
 		m := render.MarkOf(&curator.Estimate{Value: v.Value, Low: v.Low, High: v.High})
 		if noInterval(e) {

@@ -125,6 +125,9 @@ func (r *released) footer() (lines []string) {
 	if r.Limits != nil {
 		lines = append(lines, strings.TrimSpace(render.BoundsLine(r.Limits)))
 	}
+	for line := range strings.Lines(render.TruncationLines(r.Truncation)) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
 	return append(lines, paid+"; remaining "+r.Remaining.String())
 }
 

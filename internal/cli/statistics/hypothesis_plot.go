@@ -62,7 +62,7 @@ func plotTable(o *testOptions, r *released, t hypothesis.Table, rows, columns []
 		Key: o.get("column"), Legend: o.get("by"),
 	}
 	if r != nil {
-		c.Caption = render.BoundedCaption(r.Limits, c.Caption)
+		c.Caption = render.BoundedCaption(r.Limits, render.TruncatedCaption(render.TruncationText(r.Truncation), c.Caption))
 	}
 	reach := 0.0
 	if t.Noise != nil {

@@ -45,8 +45,9 @@ type testJSON struct {
 	Interval    *intervalJSON `json:"interval"`
 	Warnings    []string      `json:"warnings"`
 	// what bounds the rows that the test is about
-	Limits  *curator.Limits `json:"bounds,omitempty"`
-	Release *releaseJSON    `json:"release,omitempty"`
+	Limits     *curator.Limits     `json:"bounds,omitempty"`
+	Truncation *curator.Truncation `json:"truncation,omitempty"`
+	Release    *releaseJSON        `json:"release,omitempty"`
 }
 
 type releaseJSON struct {
@@ -75,7 +76,7 @@ func (t tested) MarshalJSON() ([]byte, error) {
 		out.DF = &t.DF
 	}
 	if r := t.release; r != nil {
-		out.Limits = r.Limits
+		out.Limits, out.Truncation = r.Limits, r.Truncation
 		out.Release = &releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed}
 	}
 	return json.Marshal(out)
