@@ -27,7 +27,7 @@ func calendarColumn(c *curator.TableColumn, bins int) (*Column, string) {
 	if err != nil || err2 != nil || upper.Before(lower) {
 		return nil, "its bounds are not a " + c.Type
 	}
-	out := &Column{Name: c.Name, SQL: curator.SQLName(c.Name), Type: c.Type, nullable: c.Nullable, whole: true}
+	out := &Column{Name: c.Name, SQL: curator.SQLName(c.Name), Type: c.Type, name: curator.SQLName(c.Name), nullable: c.Nullable, whole: true}
 	first, last := number(c.Type, lower), number(c.Type, upper)
 	out.lower, out.upper, out.origin = integer(first), integer(last), integer(first)
 	if c.Type == "date" {

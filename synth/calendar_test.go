@@ -204,7 +204,7 @@ func TestCalendarBins(t *testing.T) {
 			if low.Add(low, column.width).Cmp(column.lower) <= 0 {
 				continue // a bin before the bounds
 			}
-			_, ends := column.bin(fmt.Sprint(i))
+			_, ends, _ := column.bin(fmt.Sprint(i))
 			if ends[0] != next || ends[1] < ends[0] {
 				t.Fatalf("%v: bin %d is %v instead of from %d", c, i, ends, next)
 			}

@@ -18,12 +18,14 @@ type Column struct {
 	SQL    string // the key that the real rows are grouped by
 	Binned bool   // its cells are bins of numbers, dates or times, and rows draw a value within their bin
 
-	lower    *big.Rat   // the least number. A date is the number of its day, and a time that of its microsecond
-	upper    *big.Rat   // the largest number
-	origin   *big.Rat   // the lower end of bin 0
-	width    *big.Rat   // of a bin, if all have the same
-	edges    []*big.Rat // otherwise, the lower ends of the bins
+	lower    *big.Rat // the least number. A date is the number of its day, and a time that of its microsecond
+	upper    *big.Rat // the largest number
+	origin   *big.Rat // the lower end of bin 0
+	width    *big.Rat // of a bin, if all have the same
+	bins     []bin    // otherwise, in the order of their indices
+	fine     *fine    // the smaller bins whose counts give the shape of numbers within bins; nil if there are none
 	nullable bool
+	name     string // in SQL
 	offset   string // the SQL of its numbers, from 0 at the lower bound. A time is in seconds
 	whole    bool   // its numbers are integers
 	values   []any  // by cell
@@ -34,7 +36,7 @@ type Omitted struct{ Name, Reason string }
 
 // columnsOf returns the columns of a table that can be synthesized. wanted names them, or is empty for all. bins is the
 // largest number of cells of a column of numbers.
-func columnsOf(t *curator.Table, wanted []string, bins int, rules []*constraint.Rule) (out []*Column, omitted []Omitted, err error) {
+func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]string, rules []*constraint.Rule) (out []*Column, omitted []Omitted, err error) {
 	for _, name := range wanted {
 		if !slices.ContainsFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name }) {
 			return nil, nil, usage("name columns of "+t.Name, "there is no column %q", name)
@@ -75,8 +77,18 @@ func columnsOf(t *curator.Table, wanted []string, bins int, rules []*constraint.
 			return nil, nil, usage("`--explain` lists the columns", "constraint %v", err)
 		}
 	}
+	for name, at := range edges {
+		i := slices.IndexFunc(out, func(c *Column) bool { return c.Name == name })
+		if i < 0 {
+			return nil, nil, usage("`--explain` lists the columns", "edges: there is no column %q in the synthetic table", name)
+		}
+		if err := out[i].declared(at); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, c := range out {
 		c.cut(rules)
+		c.refine()
 	}
 	return out, omitted, nil
 }
@@ -84,7 +96,7 @@ func columnsOf(t *curator.Table, wanted []string, bins int, rules []*constraint.
 // columnOf returns a column, or the reason why it cannot be synthesized.
 func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 	name := curator.SQLName(c.Name)
-	out := &Column{Name: c.Name, SQL: name, Type: c.Type, nullable: c.Nullable}
+	out := &Column{Name: c.Name, SQL: name, Type: c.Type, name: name, nullable: c.Nullable}
 	switch {
 	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
 		return out, ""
@@ -115,9 +127,14 @@ func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 	if span.Sign() == 0 {
 		return nil, "its bounds are equal"
 	}
-	out.Binned, out.width = true, new(big.Rat).Quo(span, big.NewRat(int64(bins), 1))
-	// the upper bound itself falls beyond the last bin
-	out.SQL = fmt.Sprintf("LEAST(WIDTH_BUCKET(%s, %s, %s, %d) - 1, %d)", name, c.Lower, c.Upper, bins, bins-1)
+	out.Binned = true
+	edges := []*big.Rat{lower}
+	for i := 1; i < bins; i++ {
+		at := new(big.Rat).Mul(span, big.NewRat(int64(i), int64(bins)))
+		edges = append(edges, at.Add(at, lower))
+	}
+	out.setReal(edges, fmt.Sprintf("WIDTH_BUCKET(%s, %s, %s, %d)", name, decimal(lower), decimal(upper), bins))
+	out.notNull()
 	return out, ""
 }
 
@@ -130,12 +147,8 @@ func ceil(x *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(q)
 }
 
-// question returns the question whose keys are the columns.
-func question(table string, columns []*Column) string {
-	keys := make([]string, len(columns))
-	for i, c := range columns {
-		keys[i] = c.SQL
-	}
+// question returns the question whose keys are the columns and their small bins.
+func question(table string, keys []string) string {
 	return fmt.Sprintf("SELECT COUNT(*) FROM %s GROUP BY %s", curator.SQLName(table), strings.Join(keys, ", "))
 }
 

@@ -144,7 +144,7 @@ func (d *Draws) Manifest(out string) *estimate.Manifest {
 	}
 	m.RealRows = max(1, int64(math.Round(people)))
 	for _, one := range first.Measured {
-		if len(one.Columns) > 0 {
+		if len(one.Columns) > 0 && !one.Shape {
 			m.Measured = append(m.Measured, one.Columns)
 		}
 	}

@@ -72,7 +72,7 @@ func (p *Plan) candidatesFixed() error {
 
 // fixed measures the marginals that the request names together, with equal noise.
 func (s *synthesis) fixed(ctx context.Context) error {
-	if err := s.measure(ctx, slices.Clone(s.candidates), s.total); err != nil {
+	if err := s.measure(ctx, slices.Clone(s.candidates[:s.shaped]), s.total); err != nil {
 		return err
 	}
 	return s.fit(lastIterations)

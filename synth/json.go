@@ -79,10 +79,11 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		StdDev        float64      `json:"stddev"`
 		ExpectedError float64      `json:"expected_error"`
 		Price         curator.Loss `json:"price"`
+		Shape         bool         `json:"shape,omitempty"`
 	}
 	var all []measured
 	for _, m := range r.Measured {
-		all = append(all, measured{m.Columns, m.Cells, m.StdDev, m.Expected, m.Loss})
+		all = append(all, measured{m.Columns, m.Cells, m.StdDev, m.Expected, m.Loss, m.Shape})
 	}
 	return json.Marshal(struct {
 		Release       string           `json:"release"`

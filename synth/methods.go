@@ -159,7 +159,7 @@ func (s *synthesis) mst(ctx context.Context) error {
 	if err := s.fit(lastIterations); err != nil {
 		return err
 	}
-	pairs := slices.Clone(s.candidates[len(s.Columns):])
+	pairs := slices.Clone(s.candidates[len(s.Columns):s.shaped])
 	each := new(big.Rat).Quo(third, big.NewRat(int64(max(len(s.Columns)-1, 1)), 1))
 	tables, err := s.model.Marginals(pairs)
 	if err != nil {

@@ -40,7 +40,7 @@ func (s *synthesis) mwem(ctx context.Context) error {
 	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses))
 	half := new(big.Rat).Sub(s.total, number)
 	half.Quo(half, big.NewRat(2*mwemRounds, 1))
-	sets := s.candidates[1:]
+	sets := s.candidates[1:s.shaped]
 	for range mwemRounds {
 		options := make([]curator.Option, len(sets))
 		for i, set := range sets {

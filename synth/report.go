@@ -254,7 +254,7 @@ func (r *Result) limits() []string {
 	}
 	for _, c := range r.Plan.Columns {
 		if c.Binned {
-			out = append(out, "Details within bins, such as heaps at round numbers: numbers are spread evenly within their bin.")
+			out = append(out, "Relations within bins: a number depends on other columns by its bin alone. Within the bin, it has the shape of all rows.")
 			break
 		}
 	}

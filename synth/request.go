@@ -49,7 +49,9 @@ type Request struct {
 	Ways                []int   // AIM and MWEM: the numbers of columns of the marginals that rows should have. None: 2 and 3
 	ModelBytes          float64 // AIM: the largest size of the model. 0: DefaultBytes
 	Bins                int     // the largest number of cells of a column of numbers. 0: DefaultBins
-	Rows                int64   // 0: the noisy number of real rows
+	// Edges are the lower ends of the bins of columns of numbers, dates or times, in place of Bins equal ones
+	Edges map[string][]string
+	Rows  int64 // 0: the noisy number of real rows
 	// Cliques are the columns of each marginal, of the method Fixed. Intervals over draws hold for statistics of these.
 	Cliques [][]string
 	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public, and no
@@ -77,6 +79,7 @@ type Plan struct {
 	domain        *model.Domain
 	workload      *aim.Workload // of AIM
 	candidates    [][]int
+	shaped        int // the place of the first small bins among the candidates
 	sensitivities []curator.Sensitivity
 }
 
@@ -101,10 +104,10 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.Columns, p.Omitted, err = columnsOf(&tables[at], r.Columns, r.Bins, rules); err != nil {
+	if p.Columns, p.Omitted, err = columnsOf(&tables[at], r.Columns, r.Bins, r.Edges, rules); err != nil {
 		return nil, err
 	}
-	p.SQL = question(r.Table, p.Columns)
+	p.SQL = question(r.Table, p.keysOf())
 	p.rounds.Request = curator.Request{
 		SQL: p.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh,
 	}
@@ -122,6 +125,7 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 	if err := p.candidatesOf(); err != nil {
 		return nil, err
 	}
+	p.addShapes()
 	p.rounds.Candidates, p.rounds.Steps = p.candidates, p.steps()
 	e, err := c.ExplainRounds(ctx, p.rounds)
 	if err != nil {
@@ -197,6 +201,7 @@ func (p *Plan) known(ctx context.Context, c *curator.Session) error {
 		column.Cells = len(column.values)
 		sizes[i] = column.Cells
 	}
+	p.readShapes(d)
 	if p.domain, err = model.NewDomain(sizes...); err != nil {
 		return usage("name fewer columns", "%v", err)
 	}
@@ -205,15 +210,19 @@ func (p *Plan) known(ctx context.Context, c *curator.Session) error {
 
 // steps returns the largest number of steps: a first measurement, and rounds of a selection and a measurement.
 func (p *Plan) steps() int {
+	n := 1
 	switch p.Method {
 	case AIM:
-		return 2 + 2*planned*len(p.Columns)
+		n = 2 + 2*planned*len(p.Columns)
 	case MST:
-		return 2 + len(p.Columns)
+		n = 2 + len(p.Columns)
 	case MWEM:
-		return 1 + 2*mwemRounds
+		n = 1 + 2*mwemRounds
 	}
-	return 1
+	if len(p.shapes()) > 0 {
+		n++
+	}
+	return n
 }
 
 // mostSubsets bounds the marginals that are considered.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"sort"
 	"strconv"
 
 	"dither/internal/splitmix"
@@ -16,8 +17,8 @@ import (
 )
 
 // Each calls yield for each row, with its values as texts in the order of Plan.Columns. null says which are NULL. yield must
-// not keep the slices. The same result has the same rows, and all of them satisfy the constraints. A binned column has random numbers within its bins, evenly
-// distributed. Each returns the first error of yield.
+// not keep the slices. The same result has the same rows, and all of them satisfy the constraints. A binned column has random numbers within its bins, in
+// the measured shape. Each returns the first error of yield.
 func (r *Result) Each(yield func(row []string, null []bool) error) error {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write
@@ -79,11 +80,12 @@ type cells struct {
 	null  []bool
 	// ranges has the values of each cell, as constraints take them
 	ranges []constraint.Value
+	shape  [][]segment // by cell; nil: the numbers are even
 }
 
 func newCells(c *Column) *cells {
 	n := len(c.values)
-	out := &cells{of: c, ends: make([][2]float64, n), whole: make([][2]int64, n), null: make([]bool, n)}
+	out := &cells{of: c, ends: make([][2]float64, n), whole: make([][2]int64, n), shape: make([][]segment, n), null: make([]bool, n)}
 	for i, v := range c.values {
 		text := fmt.Sprint(v)
 		if v == nil {
@@ -91,7 +93,7 @@ func newCells(c *Column) *cells {
 		}
 		out.texts = append(out.texts, text)
 		if c.Binned && v != nil {
-			out.ends[i], out.whole[i] = c.bin(text)
+			out.ends[i], out.whole[i], out.shape[i] = c.bin(text)
 		}
 	}
 	for i, text := range out.texts {
@@ -161,33 +163,27 @@ func (c *cells) near(cell int, constants []float64) (out []point) {
 
 // between returns the ends of the bin with an index.
 func (c *Column) between(n *big.Rat) (low, high *big.Rat) {
-	if c.edges == nil {
+	if c.bins == nil {
 		low = new(big.Rat).Add(c.origin, new(big.Rat).Mul(n, c.width))
-		return low, new(big.Rat).Add(low, c.width)
+		if high = new(big.Rat).Add(low, c.width); c.whole {
+			high.Sub(high, big.NewRat(1, 1))
+		}
+		return low, high
 	}
 	i := 0
 	if n.IsInt() && n.Num().IsInt64() {
-		i = int(min(max(n.Num().Int64(), 0), int64(len(c.edges)-1)))
+		i = int(min(max(n.Num().Int64(), 0), int64(len(c.bins)-1)))
 	}
-	low, high = new(big.Rat).Set(c.edges[i]), new(big.Rat).Set(c.upper)
-	if i+1 < len(c.edges) {
-		high.Set(c.edges[i+1])
-	} else if c.whole {
-		high.Add(high, big.NewRat(1, 1))
-	}
-	return low, high
+	return c.bins[i].low, c.bins[i].high
 }
 
 // bin returns the ends of the bin with an index, within the bounds of the column.
-func (c *Column) bin(index string) (ends [2]float64, whole [2]int64) {
+func (c *Column) bin(index string) (ends [2]float64, whole [2]int64, shape []segment) {
 	n, ok := new(big.Rat).SetString(index)
 	if !ok {
 		n = new(big.Rat)
 	}
 	low, high := c.between(n)
-	if c.whole {
-		high.Sub(high, big.NewRat(1, 1))
-	}
 	if low.Cmp(c.lower) < 0 {
 		low = c.lower
 	}
@@ -200,7 +196,7 @@ func (c *Column) bin(index string) (ends [2]float64, whole [2]int64) {
 		first, last := low.Num().Int64(), high.Num().Int64()
 		whole = [2]int64{first, max(first, last)}
 	}
-	return [2]float64{a, max(a, b)}, whole
+	return [2]float64{a, max(a, b)}, whole, c.segments(low, high)
 }
 
 // point is a value of a cell. Of a binned column, it is a whole number or another one.
@@ -214,17 +210,25 @@ func (c *cells) draw(cell int, words *splitmix.Stream) (out point) {
 	if !c.of.Binned || c.null[cell] {
 		return out
 	}
-	u := float64(words.Word()>>11) / (1 << 53)
+	uniform := func() float64 { return float64(words.Word()>>11) / (1 << 53) }
+	low, high := c.whole[cell][0], c.whole[cell][1]
+	ends := c.ends[cell]
+	if shape := c.shape[cell]; len(shape) > 0 {
+		u := uniform() * shape[len(shape)-1].sum
+		at := min(sort.Search(len(shape), func(i int) bool { return shape[i].sum > u }), len(shape)-1)
+		low, high, ends = shape[at].whole[0], shape[at].whole[1], [2]float64{shape[at].low, shape[at].high}
+	}
+	u := uniform()
 	if c.of.whole {
-		low, high := c.whole[cell][0], c.whole[cell][1]
 		n := min(low+int64(math.Floor(u*(float64(high-low)+1))), high)
 		if calendar := c.of.Type == "timestamp" || c.of.Type == "time"; calendar && high-low >= 100*micros-1 {
 			n = max(low, n-((n%micros)+micros)%micros)
+		} else if c.of.Type == "integer" && c.of.fine != nil && c.of.fine.digits != nil {
+			n = c.of.digit(n, c.whole[cell][0], c.whole[cell][1], uniform())
 		}
 		return point{whole: n}
 	}
-	low, high := c.ends[cell][0], c.ends[cell][1]
-	return point{number: min(max(low, round(low+u*(high-low), high-low)), high)}
+	return point{number: min(max(ends[0], round(ends[0]+u*(ends[1]-ends[0]), ends[1]-ends[0])), ends[1])}
 }
 
 // text writes a value of a cell.

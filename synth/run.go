@@ -20,6 +20,8 @@ type Measured struct {
 	// is between 0 and 1.
 	Expected float64
 	Loss     curator.Loss
+	// Shape: the cells are small bins of a column, which give the shape of its numbers within its bins, and the model has not
+	Shape bool
 }
 
 // Result is a fitted model of a table. Write draws its rows.
@@ -59,6 +61,7 @@ type synthesis struct {
 	measured []model.Measurement
 	sets     [][]int
 	model    *model.Model
+	outlines []Measured // the shapes
 	table    *histogram // of MWEM, in place of a model
 	result   *Result
 }
@@ -73,6 +76,9 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 	}
 	defer func() { _ = s.rounds.Close() }() // releases a lock
 	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed}
+	if err := s.measureShapes(ctx); err != nil {
+		return nil, s.interrupted(err)
+	}
 	if err := methods[s.Method](ctx); err != nil {
 		return nil, s.interrupted(err)
 	}
@@ -124,6 +130,7 @@ func (s *synthesis) interrupted(err error) error {
 // finished fills in the result.
 func (s *synthesis) finished(start time.Time) *Result {
 	r := s.result
+	r.Measured = append(r.Measured, s.outlines...)
 	r.model, r.Release, r.Remaining = s.model, s.rounds.ID, s.rounds.Remaining
 	if s.table != nil {
 		r.model = s.table
@@ -137,7 +144,7 @@ func (s *synthesis) finished(start time.Time) *Result {
 	for i := range r.Measured {
 		m := &r.Measured[i]
 		m.Expected = min(1, math.Sqrt(2/math.Pi)*m.StdDev*float64(m.Cells)/2/rows)
-		if len(m.Columns) > 0 { // the number of rows has no columns
+		if len(m.Columns) > 0 && !m.Shape { // the number of rows has no columns
 			r.ExpectedError, marginals = r.ExpectedError+m.Expected, marginals+1
 		}
 	}

@@ -202,6 +202,9 @@ func TestInterruptedSynthesisContinues(t *testing.T) {
 	}
 	begun := func(s *synthesis) {
 		t.Helper()
+		if err := s.measureShapes(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		rounds, left, err := s.plannedRounds(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -227,7 +230,7 @@ func TestInterruptedSynthesisContinues(t *testing.T) {
 		t.Fatalf("%+v, %v, and %s is spent", result, err, spent())
 	}
 	again, err := begin(t.Context(), c.Session(), r)
-	if err != nil || again.rounds.Recorded != 2+2*result.Rounds {
+	if err != nil || again.rounds.Recorded != 3+2*result.Rounds {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	defer func() { _ = again.rounds.Close() }()

@@ -31,7 +31,7 @@ func runSynth(s *console.Console, args []string) error {
 		return runAsk(s, args[1:])
 	}
 	var r synth.Request
-	var out, report, method, columns, cliques, ways, size, rows, bins, constraints, require string
+	var out, report, method, columns, cliques, ways, size, rows, bins, edges, constraints, require string
 	var explain bool
 	var draws int
 	s.FormatFlag("table", "json")
@@ -48,6 +48,7 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&ways, "ways", "K,…", "aim and mwem: the numbers of columns of the marginals that rows should have (default 2,3)")
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
+	s.Flag(&edges, "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
 	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
 	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
 	s.Flag(&rows, "rows", "N", "the number of synthetic rows (default: the noisy number of real rows)")
@@ -123,6 +124,9 @@ func runSynth(s *console.Console, args []string) error {
 		if r.Rows, err = strconv.ParseInt(rows, 10, 64); err != nil || r.Rows < 1 {
 			return console.Usage("--rows: %q is not a whole number above 0", rows)
 		}
+	}
+	if r.Edges, err = edgesOf(edges); err != nil {
+		return err
 	}
 	if r.Constraints, err = constraintsOf(constraints, require); err != nil {
 		return err
@@ -273,8 +277,11 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 	g.Add("measured", "cells", "stddev", "expected error")
 	for _, m := range r.Measured {
 		name := render.Printable(strings.Join(m.Columns, ", "))
-		if name == "" {
+		switch {
+		case name == "":
 			name = "(the number of rows)"
+		case m.Shape:
+			name += " (the shape within bins)"
 		}
 		g.Add(name, strconv.Itoa(m.Cells), render.TwoDigits(m.StdDev),
 			render.TwoDigits(m.Expected))

@@ -8,6 +8,22 @@ import (
 	"dither/internal/cli/console"
 )
 
+// edgesOf parses the edges of bins, such as age=18,65;income=1000,10000.
+func edgesOf(text string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, one := range strings.Split(text, ";") {
+		if strings.TrimSpace(one) == "" {
+			continue
+		}
+		name, at, found := strings.Cut(one, "=")
+		if name = strings.TrimSpace(name); !found || name == "" || out[name] != nil {
+			return nil, console.Usage("--edges: %q is not COLUMN=A,B,… of a further column", one)
+		}
+		out[name] = listed(at)
+	}
+	return out, nil
+}
+
 // mostConstraints bounds a file of constraints.
 const mostConstraints = 1 << 20
 
