@@ -1,7 +1,6 @@
 package local
 
 import (
-	"math"
 	"math/big"
 	"math/bits"
 
@@ -27,8 +26,8 @@ type hadamard struct {
 const mostCoefficients = 8
 
 func newHadamard(p Params) scheme {
-	e, _ := p.Epsilon.Rat().Float64()
-	t := min(int(math.Ceil(math.Log2(math.Exp(min(e, 20))+1))), mostCoefficients)
+	// t = ⌈log₂(e^ε + 1)⌉ is the number of binary digits of ⌊e^ε⌋ + 1, since e^ε is no integer
+	t := min(bits.Len64(coin.Floor(coin.Exp(p.Epsilon, 1, 1))+1), mostCoefficients)
 	return hadamard{newResponse(1<<t, p.Epsilon), width(p.Values), t}
 }
 

@@ -3,7 +3,6 @@ package local
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"math"
 	"math/big"
 	"math/bits"
 
@@ -58,12 +57,8 @@ func publicHash(seed uint64, number uint64) hash {
 // cells returns g = round(e^ε) + 1, the number of cells with the least variance [Wang, Blocki, Li & Jha 2017], at
 // most 2¹⁶. Any number is private.
 func cells(e privacy.Epsilon) uint64 {
-	x, _ := e.Rat().Float64()
-	return min(uint64(math.Round(math.Exp(min(x, 20))))+1, 1<<16)
+	return min(coin.Round(coin.Exp(e, 1, 1))+1, 1<<16)
 }
-
-// share returns 1/(e^ε + 1).
-func share(e float64) float64 { return 1 / (math.Exp(e) + 1) }
 
 // olh is optimized local hashing: each person draws a hash function, and sends it with the k-ary response to the cell
 // of the value. A report supports the values whose cell is the sent one.

@@ -19,10 +19,10 @@ type subset struct {
 
 func newSubset(p Params) scheme {
 	// w = round(k/(e^ε + 1)), at least 1; any w is private
-	e, _ := p.Epsilon.Rat().Float64()
-	w := min(max(uint64(float64(p.Values)*share(e)+.5), 1), p.Values-1)
+	grown := coin.Exp(p.Epsilon, 1, 1)
+	w := min(max(coin.Round(coin.Whole(p.Values).Quo(grown.Add(coin.Whole(1)))), 1), p.Values-1)
 	rest := coin.Whole(p.Values - w)
-	return subset{p.Values, w, coin.Up(rest.Quo(coin.Whole(w).Mul(coin.Exp(p.Epsilon, 1, 1)).Add(rest)))}
+	return subset{p.Values, w, coin.Up(rest.Quo(coin.Whole(w).Mul(grown).Add(rest)))}
 }
 
 func (s subset) size() int                 { return int(s.k) }

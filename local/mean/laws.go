@@ -61,8 +61,8 @@ type window struct {
 }
 
 func newWindow(e privacy.Epsilon, m, a int64) *window {
-	x, _ := e.Rat().Float64()
-	w := &window{m: m, a: a, h: int64(math.Round(float64(a*m) * math.Exp(-x/2)))}
+	h := coin.Round(coin.Whole(uint64(a * m)).Mul(coin.Exp(e, -1, 2)))
+	w := &window{m: m, a: a, h: int64(h)}
 	w.l = a*m + w.h
 	rest := coin.Whole(uint64(2 * a * m))
 	w.out = coin.Up(rest.Quo(coin.Whole(uint64(2*w.h + 1)).Mul(coin.Exp(e, 1, 1)).Add(rest)))

@@ -3,6 +3,7 @@ package mean
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"dither/internal/entropy"
 	"dither/local/internal/coin"
@@ -27,8 +28,9 @@ func NewVector(p Params, d int) (*Vector, error) {
 	if d < 1 || d > MaxCoordinates {
 		return nil, fmt.Errorf("%w: a vector has 1 to %d numbers", ErrParameter, MaxCoordinates)
 	}
-	e, _ := p.Epsilon.Rat().Float64()
-	v := &Vector{d: d, s: min(max(int(e/2.5), 1), d)}
+	s := p.Epsilon.Rat()
+	s.Quo(s, big.NewRat(5, 2))
+	v := &Vector{d: d, s: min(max(int(new(big.Int).Quo(s.Num(), s.Denom()).Int64()), 1), d)}
 	var err error
 	v.each, err = New(Params{p.Mechanism, p.Epsilon.Share(1, int64(v.s))})
 	return v, err

@@ -103,6 +103,18 @@ func Exp(e privacy.Epsilon, num, den int64) exact.Interval {
 	return exact.IntervalOf(r.Mul(r, big.NewRat(num, den)), precision).Exp()
 }
 
+// Floor returns the greatest integer that is not above the lower end of p, which is from 0 to below 2⁶⁴. Parameters of
+// mechanisms are computed with it: other processors and other clients compute the same, because it has no floats.
+func Floor(p exact.Interval) uint64 {
+	r, _ := p.Lo().Rat(nil)
+	return exact.FloorRat(r).Uint64()
+}
+
+// Round returns the integer nearest to p, as [Floor] does.
+func Round(p exact.Interval) uint64 {
+	return Floor(p.Add(exact.IntervalOf(big.NewRat(1, 2), precision)))
+}
+
 // Limits on the ε of local randomizers. Beyond them, 128 bits do not represent its probabilities closely enough for
 // an exact ε within 10⁻⁹ of the declared one.
 const (
