@@ -45,13 +45,20 @@ func Write(w io.Writer, h Header, reports []Report) error {
 	out := bufio.NewWriter(w)
 	_, _ = fmt.Fprintf(out, "%s\n", line) // Flush returns the error
 	for _, r := range reports {
-		text := strconv.Itoa(int(r.Point))
-		if !r.Window {
-			text = map[bool]string{true: "+", false: "-"}[r.Point > 0]
-		}
-		_, _ = out.WriteString(text + "\n")
+		_, _ = out.WriteString(r.text() + "\n")
 	}
 	return out.Flush()
+}
+
+// text returns a line of a file of reports.
+func (r Report) text() string {
+	switch {
+	case r.Window:
+		return strconv.Itoa(int(r.Point))
+	case r.Point > 0:
+		return "+"
+	}
+	return "-"
 }
 
 // mostDigits is the largest number of bytes of a report.
