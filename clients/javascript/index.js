@@ -1,6 +1,8 @@
 import { Memory, Source, numbers, scheme, vectors } from "./core.js";
 
-const random = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
+// Node 18 has no global of this name
+const web = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+const random = web.getRandomValues.bind(web);
 
 /** Calls f with fresh random bytes, and overwrites them afterwards. */
 function fresh(size, f) {
