@@ -99,7 +99,7 @@ var allowed = map[string][]string{
 		"mechanism/partition", "mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
 	"internal/sealing": {"internal/engine/duckdb", "internal/engine/postgres", "internal/policy", "internal/seal", "internal/xlsxtable"},
-	"internal/draft":   {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/sealing", "internal/spelling", "internal/value"},
+	"internal/draft":   {"internal/csvtable", "internal/jsonlines", "internal/nearest", "internal/policy", "internal/sealing", "internal/spelling", "internal/value"},
 	"curator": {
 		"internal/bounded", "internal/cost", "internal/derive", "internal/draft", "internal/exact", "internal/free", "internal/ledger", "internal/parallel", "internal/plan", "internal/policy",
 		"internal/post", "internal/query", "internal/release", "internal/reuse", "internal/seal", "internal/sealing", "internal/span", "internal/trainprice", "internal/value", "mechanism/learning",

@@ -55,6 +55,20 @@ func TestInitFromServer(t *testing.T) {
 	if strings.Contains(policy, "people:") {
 		t.Errorf("another table was drafted:\n%s", policy)
 	}
+	policy, said = drafted(t, "--from", "url_env=DITHER_TEST_INIT#people")
+	contains(t, policy, "  people:\n")
+	if strings.Contains(policy, "visits") || strings.Contains(said, "place") {
+		t.Errorf("another table was drafted:\n%s%s", said, policy)
+	}
+	for from, want := range map[string]string{
+		"url_env=DITHER_TEST_INIT#nothere":       "dither: the server has no table \"nothere\"\n  it has clinic.Visits, clinic.people\n",
+		"url_env=DITHER_TEST_INIT#clinic.peopel": "dither: the server has no table \"clinic.peopel\"\n  did you mean #clinic.people?\n",
+		url + " password=pass#s3cret":            "dither: the server has no table of the name after #\n",
+	} {
+		if said := enginesSay(t, "init", t.TempDir(), "--from", from); !strings.HasSuffix(said, want) {
+			t.Errorf("%q", said)
+		}
+	}
 }
 
 func TestInitFromDuckDBAndParquet(t *testing.T) {

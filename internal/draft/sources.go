@@ -85,7 +85,7 @@ func (s *sketching) add(ctx context.Context, name, from string) error {
 	added := s.tables[before:]
 	switch {
 	case len(added) == 0:
-		return &Error{Message: "the source has no table to draft a policy from"}
+		return &Error{Message: "the source has no table with columns that dither can read"}
 	case name != "" && len(added) > 1:
 		return &Error{
 			Message: fmt.Sprintf("the source of table %q has %d tables", name, len(added)),
@@ -100,6 +100,12 @@ func (s *sketching) add(ctx context.Context, name, from string) error {
 func (s *sketching) read(ctx context.Context, name, from string) error {
 	source, inner, _ := strings.Cut(from, "#")
 	if server, url, is := serverOf(source); is {
+		if strings.Contains(inner, "@") { // the # is in a password, so the text is not quoted
+			return &Error{
+				Message: "the part after # is not the name of a table",
+				Hint:    "write %23 for a # in a URL's password, or name the server by service=NAME or url_env=VARIABLE",
+			}
+		}
 		return s.server(ctx, server, url, name, inner)
 	}
 	if strings.Contains(from, "://") || strings.Contains(from, "@") && strings.Contains(from, ":") ||
@@ -109,11 +115,10 @@ func (s *sketching) read(ctx context.Context, name, from string) error {
 			Hint:    "name a server by service=NAME or url_env=VARIABLE",
 		}
 	}
-	if _, err := os.Stat(from); err == nil || name == "" {
+	if _, err := os.Stat(from); err == nil {
 		source, inner = from, "" // a file's name may contain #
-		if err != nil && !strings.ContainsAny(from, "*?") {
-			return err
-		}
+	} else if _, without := os.Stat(source); without != nil && !strings.ContainsAny(source, "*?") {
+		return err
 	}
 	file, err := filepath.Abs(source)
 	if err != nil {
@@ -130,6 +135,12 @@ func (s *sketching) read(ctx context.Context, name, from string) error {
 	}
 	src := policy.Source{
 		Format: formatOf(file), Path: relative(s.home, file), File: file, Dialect: policy.DefaultDialect(file), Table: inner,
+	}
+	if inner != "" && src.Format != policy.XLSX && src.Format != policy.DuckDB {
+		return &Error{
+			Message: fmt.Sprintf("%s is one table, so #%s selects nothing in it", file, inner),
+			Hint:    "leave # and the name out; --table NAME=FILE names the table of the draft",
+		}
 	}
 	switch src.Format {
 	case policy.XLSX:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/nearest"
 	"dither/internal/policy"
 	"dither/internal/sealing"
 )
@@ -59,6 +60,8 @@ func (s *sketching) database(ctx context.Context, src policy.Source, name string
 		if slices.Contains(tables, name) {
 			tables = []string{name}
 		}
+	} else if all, err := duckdbTables(ctx, src.File); err == nil && !slices.Contains(all, src.Table) {
+		return noTable(src.File, src.Table, all)
 	}
 	for _, table := range tables {
 		src.Table = table
@@ -93,6 +96,24 @@ func duckdbTables(ctx context.Context, file string) (tables []string, err error)
 	return sealing.Files(tmp).Tables(ctx, file)
 }
 
+// noTable is the error of a source without a table that its owner selects. It names some of the tables there are.
+func noTable(source, table string, all []string) error {
+	slices.Sort(all)
+	hint := "it has " + strings.Join(all, ", ")
+	switch near := nearest.Name(table, all); {
+	case len(all) == 0:
+		hint = "it has no table that dither can read, or that this role may read"
+	case near != "":
+		hint = fmt.Sprintf("did you mean #%s?", near)
+	case len(all) > mostNamed:
+		hint = fmt.Sprintf("it has %s and %d more", strings.Join(all[:mostNamed], ", "), len(all)-mostNamed)
+	}
+	return &Error{Message: fmt.Sprintf("%s has no table %q", source, table), Hint: hint}
+}
+
+// mostNamed is the largest number of tables that an error names.
+const mostNamed = 10
+
 // serverOf returns the server that a text names, and its URL or connection string if the text is one. It reports false for other texts.
 func serverOf(text string) (source policy.Source, url string, is bool) {
 	source.Format = policy.Postgres
@@ -119,14 +140,24 @@ func (s *sketching) server(ctx context.Context, source policy.Source, url, name,
 	if inner == "" && slices.ContainsFunc(tables, func(t policy.Sketch) bool { return t.Source.Table == name }) {
 		inner = name
 	}
+	var all, taken []string
 	for _, t := range tables {
+		all = append(all, strings.TrimPrefix(t.Source.Schema+"."+t.Source.Table, "public."))
 		if inner == "" || inner == t.Source.Table || inner == t.Source.Schema+"."+t.Source.Table {
 			t.Table = tableName(t.Source.Table)
-			s.tables = append(s.tables, t)
+			s.tables, taken = append(s.tables, t), append(taken, t.Source.Table+".")
 		}
 	}
+	if inner != "" && len(taken) == 0 {
+		if strings.Contains(url, "password") { // the # may be in a password
+			return &Error{Message: "the server has no table of the name after #"}
+		}
+		return noTable("the server", inner, all)
+	}
 	for _, name := range skipped {
-		s.notes = append(s.notes, "left out a column of an unsupported type: "+name)
+		if slices.ContainsFunc(taken, func(table string) bool { return strings.HasPrefix(name, table) }) {
+			s.notes = append(s.notes, "left out a column of an unsupported type: "+name)
+		}
 	}
 	if url != "" {
 		s.notes = append(s.notes, "the draft names the server by the environment variable "+urlVariable+": set it to the URL "+
