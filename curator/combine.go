@@ -52,6 +52,11 @@ func (c *Session) combination(q Question, refused error) (*combination, error) {
 	if err != nil || tree.Options != nil {
 		return nil, c.public(refused)
 	}
+	for _, of := range tree.Catalogs { // public tables that stand alone have no plan, which would check them
+		if of.Name != c.policy.Population.Name {
+			return nil, c.public(refused)
+		}
+	}
 	out := &combination{c: c, q: q, tree: tree}
 	if err := out.bind(); err != nil {
 		refusal := (*plan.Error)(nil)

@@ -23,9 +23,14 @@ func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
 	return nil, noTable(p, tree.From.Table, tree.From.At)
 }
 
-// Catalogs refuses a catalog before a table's name other than the population's name, which is the only one.
+// Catalogs refuses a catalog before a table's name other than the population's name, which is the only one. Schemas other
+// than public have the same name.
 func Catalogs(p *policy.Policy, tree *query.Select) error {
 	for _, c := range tree.Catalogs {
+		if c.Name != p.Population.Name && c.Of != "" {
+			return Refuse(c.At, "all tables are in the schema "+query.Schema+": write "+c.Of+", or "+query.Schema+"."+c.Of,
+				"there is no schema %q", c.Name)
+		}
 		if c.Name != p.Population.Name {
 			return Refuse(c.At, "write "+query.QuoteName(p.Population.Name)+", or leave it out", "there is no catalog %q", c.Name)
 		}

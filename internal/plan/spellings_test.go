@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"dither/internal/plan"
@@ -51,6 +52,8 @@ func TestSpellingsShareAKey(t *testing.T) {
 		"the schema": {[]*policy.Policy{pure, zcdp}, []spelt{
 			{"SELECT" + byShop, nil},
 			{`SELECT "public"."orders"."shop", COUNT(*), COUNT(DISTINCT orders.person) FROM "public"."orders" GROUP BY "orders"."shop"`, nil},
+			{"SELECT shop.orders.shop, count(*), COUNT(DISTINCT person) FROM shop.orders GROUP BY 1", nil},
+			{"SELECT shop, count(*), COUNT(DISTINCT person) FROM `shop.orders` GROUP BY 1", nil},
 			{"SELECT shop.public.orders.shop, pg_catalog.count(*), COUNT(DISTINCT person) FROM shop.public.orders GROUP BY 1", nil},
 		}},
 		"ρ": {[]*policy.Policy{zcdp}, []spelt{
@@ -162,5 +165,16 @@ func TestCatalogIsThePopulation(t *testing.T) {
 	var e *plan.Error
 	if !errors.As(err, &e) || e.Error() != `1:22: there is no catalog "other"` || e.Hint != "write shop, or leave it out" {
 		t.Errorf("%v", err)
+	}
+	for sql, want := range map[string]string{
+		"SELECT COUNT(*) FROM s.orders":                                                            "1:22",
+		`SELECT COUNT(*) FROM "PUBLIC".orders`:                                                     "1:22",
+		"SELECT COUNT(s.orders.shop) FROM s.orders":                                                "1:14",
+		"SELECT COUNT(*) FROM (SELECT person FROM orders UNION ALL SELECT person FROM s.orders) q": "1:78",
+	} {
+		_, err := plan.Build(openly(t, "add-remove", "{epsilon: 2}", "{default: 0.5}"), plan.Request{SQL: sql})
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Error(), want+": there is no schema ") || !strings.HasPrefix(e.Hint, "all tables are in the schema public: write orders") {
+			t.Errorf("%s: %v", sql, err)
+		}
 	}
 }

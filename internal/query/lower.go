@@ -19,6 +19,7 @@ type lowering struct {
 	stars    map[int]bool             // the offsets of the asterisks in COUNT(*, name => value)
 	windows  map[string]*pg.WindowDef // the windows that the WINDOW clause of the current SELECT defines
 	sources  sources
+	google   bool           // whether the question has GoogleSQL's clause
 	zone     *time.Location // in which constants with an offset from UTC are read; nil means UTC
 }
 
@@ -63,7 +64,8 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 		out.DistinctAt = l.text.pos(l.find(pg.Token_DISTINCT))
 	}
 	var err error
-	if out.Items, err = items(s.GetTargetList(), start); err != nil {
+	targets, moved := spread(s.GetTargetList())
+	if out.Items, err = items(targets, start); err != nil {
 		return nil, err
 	}
 	if out.From, err = l.from(s.GetFromClause(), start); err != nil {
@@ -77,7 +79,7 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 		if err != nil {
 			return nil, err
 		}
-		out.GroupBy = append(out.GroupBy, e)
+		out.GroupBy = append(out.GroupBy, atPlace(e, moved))
 	}
 	if out.Having, err = l.optional(s.GetHavingClause(), start, 1); err != nil {
 		return nil, err
@@ -87,6 +89,7 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 		if err != nil {
 			return nil, err
 		}
+		o.Expr = atPlace(o.Expr, moved)
 		out.OrderBy = append(out.OrderBy, o)
 	}
 	if out.Limit, err = l.count("LIMIT", s.GetLimitCount(), start); err != nil {

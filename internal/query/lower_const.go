@@ -88,7 +88,8 @@ var types = map[string]string{
 	"text": "text", "varchar": "text", "bpchar": "text", "bool": "boolean", "date": "date",
 	"timestamp": "timestamp", "timestamptz": "timestamp", "time": "time",
 	"interval": "interval",
-	"float64":  "real", "double": "real", "string": "text", "datetime": "timestamp", // of other databases
+	"float64":  "real", "double": "real", "string": "text", "datetime": "timestamp", "int64": "integer", // of other databases
+	"money": "real", // rounded to two decimal places
 }
 
 func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
@@ -176,6 +177,9 @@ func (l *lowering) typeName(t *pg.TypeName, at Pos) (typed, error) {
 		return typed{}, &Error{Pos: at, Message: "the type " + quote(name) + " is not supported", Hint: hint}
 	default:
 		out := typed{to, -1, -1, ""}
+		if name == "money" {
+			out.places = 2
+		}
 		return out, out.modify(name, t.GetTypmods(), at)
 	}
 }

@@ -54,6 +54,10 @@ func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 		if name, ok := serverWords[x.SqlvalueFunction.GetOp()]; ok && l.sources.none {
 			return &Call{At: l.pos(x.SqlvalueFunction.GetLocation(), at), Name: name}, nil
 		}
+	case *pg.Node_AIndirection:
+		if e, err := l.element(x.AIndirection, at, depth); e != nil || err != nil {
+			return e, err
+		}
 	case *pg.Node_GroupingFunc:
 		return l.form("grouping", x.GroupingFunc.GetArgs(), l.pos(x.GroupingFunc.GetLocation(), at), depth)
 	}
@@ -186,6 +190,9 @@ func (l *lowering) operator(x *pg.A_Expr, name string, at Pos, depth int) (Expr,
 	}
 	if e, ok, err := l.pattern(x, name, at, depth); ok {
 		return e, err
+	}
+	if name == "^" {
+		return l.form("power", []*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth)
 	}
 	op, ok := binaryOps[name]
 	if !ok {

@@ -226,6 +226,12 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 			return nil, err
 		}
 	}
+	if e := l.dayOfWeek(out); e != nil {
+		return e, nil
+	}
+	if e, err := shownAs(out); e != nil || err != nil {
+		return e, err
+	}
 	if as := foreign(out); as != nil {
 		return as, nil
 	}

@@ -89,6 +89,7 @@ func parse(sql string, lim limits, zone *time.Location) (*Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.google = options != nil
 	stmt, err := l.single(p.tree.GetStmts())
 	if err != nil {
 		return nil, err

@@ -111,7 +111,6 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 // operand.
 var (
 	operatorHints = map[string]string{
-		"^":  "write x * x, or exp(y * ln(x))",
 		"~~": "write LIKE", "!~~": "write NOT LIKE", "~~*": "write ILIKE", "!~~*": "write NOT ILIKE",
 		"==": "write =",
 		"&":  "write x % 2 <> 0 for the lowest bit, FLOOR(x / 2) % 2 <> 0 for the next",

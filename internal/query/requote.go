@@ -3,7 +3,7 @@ package query
 import "strings"
 
 // requoted returns the text with each name in backquotes, as MySQL and BigQuery write it, in double quotes, so that all
-// positions stay the same. Backquotes in texts, quoted names and comments stay. PostgreSQL's grammar has no other use of a
+// positions stay the same. After FROM and JOIN, a name with points, such as `shop.orders`, has a schema, as in BigQuery. Backquotes in texts, quoted names and comments stay. PostgreSQL's grammar has no other use of a
 // backquote that dither answers.
 func requoted(sql string) string {
 	if !strings.Contains(sql, "`") {
@@ -19,10 +19,35 @@ func requoted(sql string) string {
 		if n <= 0 || sql[i+1+n] != '`' {
 			return sql // no name, so PostgreSQL's parser refuses the text
 		}
-		out[i], out[i+1+n] = '"', '"'
+		quote := byte('"')
+		if path(sql[i+1:i+1+n]) && relationNext(sql[:i]) {
+			quote = ' '
+		}
+		out[i], out[i+1+n] = quote, quote
 		i += n + 2
 	}
 	return string(out)
+}
+
+// path reports whether a name in backquotes is several plain names with points between them.
+func path(name string) bool {
+	parts := strings.Split(name, ".")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || p[0] <= '9' {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+// relationNext reports whether a text ends in FROM or JOIN.
+func relationNext(before string) bool {
+	words := strings.Fields(before)
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	return strings.EqualFold(last, "from") || strings.EqualFold(last, "join")
 }
 
 // skip returns the offset after the text, quoted name, comment or other character that begins at an offset.

@@ -2,7 +2,7 @@ package query
 
 import "fmt"
 
-// All tables are in one schema, Schema. Tools write it before the names of tables, and both before the names of
+// All tables are in one schema, Schema, which may also be written as the population's name. Tools write it before the names of tables, and both before the names of
 // columns: "public"."visits"."region". The tree has no schemas, because they add nothing: this file checks them while
 // the text is read, and drops them.
 
@@ -13,13 +13,16 @@ const Schema = "public"
 type Catalog struct {
 	At   Pos
 	Name string
+	// Of is the name after a schema other than Schema, whose name the caller has to check in the place of a catalog's. It is
+	// "" for a catalog.
+	Of string
 }
 
 // tableName is a use of a table's name with its schema before a column or a star, as in public.visits.region. It
 // means the table itself, and not an alias.
 type tableName struct {
-	at    Pos
-	table string
+	at            Pos
+	schema, table string
 }
 
 // inSchema checks the schema before a name and records its catalog. Either is "" if the text does not have it. The
@@ -32,10 +35,7 @@ func (l *lowering) inSchema(catalog, schema, name string, at Pos) error {
 		}
 	}
 	if schema != "" && schema != Schema {
-		return &Error{
-			Pos: at, Message: fmt.Sprintf("there is no schema %q", schema),
-			Hint: "all tables are in the schema " + Schema + ": write " + name + ", or " + Schema + "." + name,
-		}
+		l.sources.catalogs = append(l.sources.catalogs, Catalog{At: at, Name: schema, Of: name})
 	}
 	if catalog != "" {
 		l.sources.catalogs = append(l.sources.catalogs, Catalog{At: at, Name: catalog})
@@ -61,7 +61,7 @@ func (l *lowering) tableInSchema(names []string, last string, at Pos) (string, e
 			Pos: at, Message: "a column's name has at most four parts", Hint: "write " + quote(table) + "." + last,
 		}
 	}
-	l.sources.tableNames = append(l.sources.tableNames, tableName{at, table})
+	l.sources.tableNames = append(l.sources.tableNames, tableName{at, schema, table})
 	return table, l.inSchema(catalog, schema, quote(table)+"."+last, at)
 }
 
@@ -115,7 +115,7 @@ func (l *lowering) ofTables(first int, f From) error {
 
 // refuse returns the error for a table that FROM does not have by its own name.
 func (q tableName) refuse() error {
-	name := Schema + "." + quote(q.table)
+	name := quote(q.schema) + "." + quote(q.table)
 	return &Error{
 		Pos: q.at, Message: name + " is not in FROM under its own name",
 		Hint: "put the table's alias before the column, without a schema",

@@ -40,22 +40,19 @@ func TestSchemasAreDropped(t *testing.T) {
 // A column with a schema means a table of FROM by its own name: never an alias or a subquery of the same name.
 func TestSchemasAreChecked(t *testing.T) {
 	for sql, want := range map[string]string{
-		"SELECT COUNT(*) FROM s.t":                                                       `1:22: there is no schema "s"`,
-		"SELECT COUNT(*) FROM information_schema.tables":                                 `1:22: there is no schema "information_schema"`,
-		`SELECT COUNT(*) FROM "PUBLIC".t`:                                                `1:22: there is no schema "PUBLIC"`,
-		"SELECT SUM(s.t.x) FROM t":                                                       `1:12: there is no schema "s"`,
-		"SELECT SUM(a.b.public.t.x) FROM t":                                              `1:12: a column's name has at most four parts`,
-		"SELECT SUM(public.t.x) FROM public.t AS u":                                      `1:12: public.t is not in FROM under its own name`,
-		"SELECT SUM(public.u.x) FROM public.t AS u":                                      `1:12: public.u is not in FROM under its own name`,
-		"SELECT SUM(public.t.x) FROM (SELECT x FROM u) AS t":                             `1:12: public.t is not in FROM under its own name`,
-		"SELECT SUM(public.t.x) FROM u":                                                  `1:12: public.t is not in FROM under its own name`,
-		"SELECT SUM(public.t.x) FROM public.t JOIN u AS t ON public.t.i = t.i":           `1:12: public.t is not in FROM under its own name`,
-		"WITH t AS (SELECT x FROM u) SELECT SUM(public.t.x) FROM t":                      `1:40: public.t is not in FROM under its own name`,
-		"SELECT COUNT(*) FROM (SELECT public.t.* FROM u) q":                              `1:30: public.t is not in FROM under its own name`,
-		"SELECT COUNT(*) FROM (SELECT public.t.x FROM (SELECT x FROM u) AS t) q, t":      `1:30: public.t is not in FROM under its own name`,
-		"WITH q AS (SELECT public.t.x FROM u) SELECT COUNT(*) FROM q":                    `1:19: public.t is not in FROM under its own name`,
-		"SELECT my.count(*) FROM t":                                                      `1:8: a function's name cannot have a schema here`,
-		"SELECT COUNT(*) FROM (SELECT x FROM public.t UNION ALL SELECT x FROM s.t) AS q": `1:70: there is no schema "s"`,
+		"SELECT COUNT(*) FROM information_schema.tables":                            `1:22: there is no schema "information_schema"`,
+		"SELECT SUM(s.u.x) FROM t":                                                  `1:12: s.u is not in FROM under its own name`,
+		"SELECT SUM(a.b.public.t.x) FROM t":                                         `1:12: a column's name has at most four parts`,
+		"SELECT SUM(public.t.x) FROM public.t AS u":                                 `1:12: public.t is not in FROM under its own name`,
+		"SELECT SUM(public.u.x) FROM public.t AS u":                                 `1:12: public.u is not in FROM under its own name`,
+		"SELECT SUM(public.t.x) FROM (SELECT x FROM u) AS t":                        `1:12: public.t is not in FROM under its own name`,
+		"SELECT SUM(public.t.x) FROM u":                                             `1:12: public.t is not in FROM under its own name`,
+		"SELECT SUM(public.t.x) FROM public.t JOIN u AS t ON public.t.i = t.i":      `1:12: public.t is not in FROM under its own name`,
+		"WITH t AS (SELECT x FROM u) SELECT SUM(public.t.x) FROM t":                 `1:40: public.t is not in FROM under its own name`,
+		"SELECT COUNT(*) FROM (SELECT public.t.* FROM u) q":                         `1:30: public.t is not in FROM under its own name`,
+		"SELECT COUNT(*) FROM (SELECT public.t.x FROM (SELECT x FROM u) AS t) q, t": `1:30: public.t is not in FROM under its own name`,
+		"WITH q AS (SELECT public.t.x FROM u) SELECT COUNT(*) FROM q":               `1:19: public.t is not in FROM under its own name`,
+		"SELECT my.count(*) FROM t":                                                 `1:8: a function's name cannot have a schema here`,
 	} {
 		_, err := Parse(sql)
 		var e *Error
@@ -83,7 +80,21 @@ func TestCatalogsAreReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Catalogs) != 2 || s.Catalogs[0] != (Catalog{Pos{1, 12}, "a"}) || s.Catalogs[1] != (Catalog{Pos{1, 31}, "b"}) {
+	for sql, want := range map[string]string{
+		"SELECT COUNT(*) FROM s.t":        "1:22 s t",
+		"SELECT SUM(s.t.x) FROM t":        "1:12 s t.x",
+		`SELECT COUNT(*) FROM "PUBLIC".t`: "1:22 PUBLIC t",
+		"SELECT COUNT(*) FROM (SELECT x FROM public.t UNION ALL SELECT x FROM s.t) AS q": "1:70 s t",
+	} {
+		s, err := Parse(sql)
+		if err != nil || len(s.Catalogs) != 1 {
+			t.Fatal(sql, s, err)
+		}
+		if c := s.Catalogs[0]; c.At.String()+" "+c.Name+" "+c.Of != want {
+			t.Errorf("%s: %+v", sql, c)
+		}
+	}
+	if len(s.Catalogs) != 2 || s.Catalogs[0] != (Catalog{Pos{1, 12}, "a", ""}) || s.Catalogs[1] != (Catalog{Pos{1, 31}, "b", ""}) {
 		t.Errorf("%+v", s.Catalogs)
 	}
 }

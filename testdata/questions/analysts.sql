@@ -72,7 +72,7 @@ SELECT sex, AVG(points) FROM passengers WHERE member GROUP BY sex
 SELECT home, MEDIAN(points) FROM passengers GROUP BY home
 --= answered
 SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY fare), percentile_cont(0.75) WITHIN GROUP (ORDER BY fare) FROM trips
---= refused: arrays are not supported
+--= answered
 SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY fare) FROM trips
 --= answered
 SELECT STDDEV(fare), VARIANCE(fare) FROM trips WHERE route = 'Cove Line'
@@ -690,3 +690,11 @@ SELECT avg(booked_at - lag(booked_at) OVER (PARTITION BY passenger ORDER BY book
 SELECT logical_or(cancelled) FROM trips
 --= answered
 SELECT count(*) FROM trips WHERE fare > (SELECT avg(km) FROM routes)
+--= answered
+SELECT channel, format('%s%%', round(100.0 * COUNT(*) FILTER (WHERE cancelled) / COUNT(*), 1)) AS share FROM trips GROUP BY channel
+--= answered
+SELECT SUM(fare)::money FROM trips
+--= answered
+SELECT COUNT(*) FROM trips WHERE (fare / 100) ^ 2 > 4
+--= answered
+SELECT route, percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY fare) AS q FROM trips GROUP BY 1 ORDER BY 1

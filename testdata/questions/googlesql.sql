@@ -76,3 +76,5 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, max_groups_contributed=2) IF
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) route, COUNTIF(cancelled) / COUNT(*) AS share FROM trips GROUP BY 1 HAVING share > 0.01
 --= answered
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) route, SAFE_DIVIDE(SUM(fare), COUNT(*)) AS mean, AVG(CAST(luggage AS FLOAT64)) AS bags FROM trips GROUP BY route
+--= answered
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) EXTRACT(DAYOFWEEK FROM sailed) AS k, SUM(CAST(fare AS INT64), contribution_bounds_per_group => (0, 400)) AS total FROM `ferry.trips` GROUP BY k
