@@ -1,0 +1,68 @@
+// Package page is the web page of a survey: it asks, randomizes each answer on the person's own device, shows the
+// message before it sends it, and shows the results. Answers never leave the page.
+package page
+
+import (
+	"embed"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"dither/clients"
+)
+
+//go:embed page.html page.css page.js collector.js icon.svg
+var files embed.FS
+
+// policy allows the page its own files and requests to its own server, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// Handler serves the page at "/", and its files beside it. Other paths are not found.
+func Handler() http.Handler {
+	served := map[string][]byte{}
+	for name, from := range map[string]interface {
+		ReadFile(string) ([]byte, error)
+	}{
+		"page.html": files, "page.css": files, "page.js": files, "collector.js": files, "icon.svg": files,
+		"javascript/index.js": clients.JavaScript, "javascript/core.js": clients.JavaScript,
+	} {
+		text, err := from.ReadFile(name)
+		if err != nil {
+			panic(err) // the file is embedded
+		}
+		served["/"+path.Base(name)] = text
+	}
+	served["/"] = served["/page.html"]
+	delete(served, "/page.html")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := served[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "the page is read with GET", http.StatusMethodNotAllowed)
+			return
+		}
+		kind := mime.TypeByExtension(path.Ext(r.URL.Path))
+		switch {
+		case r.URL.Path == "/":
+			kind = "text/html; charset=utf-8"
+		case strings.HasSuffix(r.URL.Path, ".js"):
+			kind = "text/javascript; charset=utf-8"
+		}
+		h := w.Header()
+		h.Set("Content-Type", kind)
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+		h.Set("Cache-Control", "no-cache")
+		_, _ = w.Write(text) // a reader who has gone gets nothing
+	})
+}

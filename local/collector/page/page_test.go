@@ -1,0 +1,503 @@
+package page_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dither/local"
+	"dither/local/collector/page"
+	"dither/privacy"
+)
+
+const question = "Did you ever ride without a ticket?"
+
+// fake is a collector of one question, which keeps everything that it receives.
+type fake struct {
+	*httptest.Server
+	t      *testing.T
+	survey map[string]any
+	oracle *local.Oracle
+	mu     sync.Mutex
+	tally  *local.Tally
+	bodies []string
+	refuse bool
+}
+
+func serve(t *testing.T, epsilon string, more ...map[string]any) *fake {
+	t.Helper()
+	e, err := privacy.ParseEpsilon(epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle, err := local.New(local.Params{Mechanism: "krr", Values: 2, Epsilon: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]any{"name": "ticket", "question": question, "values": []string{"no", "yes"}, "mechanism": "krr", "epsilon": epsilon}
+	f := &fake{t: t, oracle: oracle, tally: oracle.NewTally(), survey: map[string]any{
+		"title": "Tickets", "version": "v1", "language": "en", "open": true, "questions": append([]map[string]any{first}, more...),
+	}}
+	files, mux := page.Handler(), http.NewServeMux()
+	mux.Handle("/", files)
+	mux.HandleFunc("GET /survey.json", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(f.survey)
+	})
+	mux.HandleFunc("POST /reports", f.add)
+	mux.HandleFunc("GET /results", f.results)
+	f.Server = httptest.NewServer(mux)
+	t.Cleanup(f.Close)
+	return f
+}
+
+// add stores a message, as far as it is one.
+func (f *fake) add(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<16))
+	if err != nil || len(r.Cookies()) > 0 || r.URL.RawQuery != "" {
+		http.Error(w, "unexpected request", http.StatusBadRequest)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuse {
+		http.Error(w, "the store is full", http.StatusServiceUnavailable)
+		return
+	}
+	var m struct{ Reports []string }
+	if json.Unmarshal(body, &m) == nil && len(m.Reports) > 0 {
+		report, err := hex.DecodeString(m.Reports[0])
+		if err == nil {
+			err = f.tally.Add(report)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+	}
+	f.bodies = append(f.bodies, string(body))
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// results sends one event with the estimates, whose end closes the connection.
+func (f *fake) results(w http.ResponseWriter, _ *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	estimates, err := f.tally.Estimate(.95)
+	if err != nil {
+		f.t.Error(err)
+	}
+	n := float64(max(f.tally.Reports(), 1))
+	var values []map[string]any
+	for _, e := range estimates {
+		values = append(values, map[string]any{"value": e.Value, "share": e.Count / n, "low": e.Low / n, "high": e.High / n})
+	}
+	text, err := json.Marshal(map[string]any{"reports": f.tally.Reports(), "questions": []any{map[string]any{"values": values}}})
+	if err != nil {
+		f.t.Error(err)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = fmt.Fprintf(w, "data: %s\n\n", text)
+}
+
+// visit opens the page, and waits until it has loaded. The person is a new one, without storage, unless again.
+func visit(b *browser, f *fake, again bool) {
+	b.t.Helper()
+	if !again {
+		b.eval(`if (location.protocol === "http:") localStorage.clear()`)
+	}
+	loaded := len(b.seen("Page.loadEventFired"))
+	b.call("Page.navigate", map[string]any{"url": f.URL + "/"}, nil)
+	for deadline := time.Now().Add(time.Minute); len(b.seen("Page.loadEventFired")) == loaded; {
+		if time.Now().After(deadline) {
+			b.t.Fatal("the page did not load in a minute")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.eval(until(`!document.getElementById("status").textContent.includes("loading")`))
+}
+
+// until is a promise that a condition holds.
+func until(condition string) string {
+	return fmt.Sprintf(`new Promise((done, fail) => {
+		const end = Date.now() + 60000;
+		(function look() {
+			if (%s) done(true);
+			else if (Date.now() > end) fail(new Error("not in a minute"));
+			else setTimeout(look, 2);
+		})();
+	})`, condition)
+}
+
+// answer answers the question, and returns the message that the page shows before it sends it.
+func answer(b *browser, yes bool) string {
+	b.t.Helper()
+	v := 0
+	if yes {
+		v = 1
+	}
+	message := b.eval(fmt.Sprintf(`
+		document.querySelectorAll("input[name=q0]")[%d].click();
+		document.querySelector("#form button").click();
+		document.getElementById("message").textContent`, v)).(string)
+	b.eval(`document.getElementById("send").click(); ` + until(`document.getElementById("status").textContent.startsWith("Thank you")`))
+	return message
+}
+
+var shown = regexp.MustCompile(`([−\d.]+) %\s*([−\d.]+) to ([−\d.]+) %`)
+
+// chart returns the estimate of "yes" and its interval, as the page shows them once it counts n people.
+func chart(b *browser, n int) (share, low, high float64) {
+	b.t.Helper()
+	b.eval(until(fmt.Sprintf(`document.getElementById("count").textContent.startsWith("%d ")`, n)))
+	text := b.eval(`document.querySelector("#charts tbody tr:nth-child(2) td").innerText`).(string)
+	parts := shown.FindStringSubmatch(strings.ReplaceAll(text, "\u00a0", " "))
+	if parts == nil {
+		b.t.Fatalf("the chart shows %q", text)
+	}
+	var numbers [3]float64
+	for i := range numbers {
+		numbers[i], _ = strconv.ParseFloat(strings.ReplaceAll(parts[i+1], "−", "-"), 64)
+	}
+	return numbers[0] / 100, numbers[1] / 100, numbers[2] / 100
+}
+
+// Made-up people answer a sensitive question in the page: the chart closes in on the truth, and the answers never leave the
+// page. Statistical checks are within 5.5 standard deviations: a false alarm of 4e-8 for each.
+func TestPeopleAnswer(t *testing.T) {
+	people := 16
+	if os.Getenv("DITHER_LONG") != "" {
+		people = 1000
+	}
+	f, b := serve(t, "2"), start(t)
+	truth := .3
+	var messages []string
+	var answers []bool
+	width := 2.0
+	for i := range people {
+		visit(b, f, false)
+		yes := float64(i%10) < 10*truth
+		messages, answers = append(messages, answer(b, yes)), append(answers, yes)
+		if n := i + 1; n == people/4 || n == people {
+			visit(b, f, true)
+			share, low, high := chart(b, n)
+			deviation := math.Sqrt(f.oracle.Variance(int64(n), truth))
+			t.Logf("%d people: %.3f, from %.3f to %.3f; the truth is %.3f", n, share, low, high, truth)
+			if math.Abs(share-truth) > 5.5*deviation+.005 {
+				t.Errorf("after %d people, the chart shows %v; the truth is %v ± %v", n, share, truth, deviation)
+			}
+			if high-low > .75*width {
+				t.Errorf("after %d people, the interval is as wide as %v; before, it was %v", n, high-low, width)
+			}
+			width = high - low
+		}
+	}
+	network(t, b, f, messages)
+	leaks(t, f, messages, answers)
+	if err := b.complaints(); err != nil {
+		t.Error(err)
+	}
+}
+
+// network checks the browser's log of its requests: the page loads its own files, and sends the shown messages and nothing
+// else.
+func network(t *testing.T, b *browser, f *fake, messages []string) {
+	t.Helper()
+	own := map[string]bool{"/": true, "/survey.json": true, "/results": true, "/icon.svg": true}
+	for _, name := range []string{"page.css", "page.js", "collector.js", "index.js", "core.js"} {
+		own["/"+name] = true
+	}
+	var sent []string
+	for _, text := range b.seen("Network.requestWillBeSent") {
+		var e struct {
+			Request struct {
+				URL, Method, PostData string
+				HasPostData           bool
+				Headers               map[string]string
+			}
+		}
+		if err := json.Unmarshal(text, &e); err != nil {
+			t.Fatal(err)
+		}
+		path, here := strings.CutPrefix(e.Request.URL, f.URL)
+		switch r := e.Request; {
+		case here && r.Method == http.MethodPost && path == "/reports":
+			sent = append(sent, r.PostData)
+			for name := range r.Headers {
+				if !strings.Contains(" content-type user-agent referer accept sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform origin ", " "+strings.ToLower(name)+" ") {
+					t.Errorf("the page sends the header %s", name)
+				}
+			}
+		case !here || r.Method != http.MethodGet || r.HasPostData || !own[path]:
+			t.Errorf("the page requests %s %s", r.Method, r.URL)
+		}
+	}
+	for _, kind := range []string{"Network.webSocketCreated", "Network.webTransportCreated", "Network.directTCPSocketCreated"} {
+		if n := len(b.seen(kind)); n > 0 {
+			t.Errorf("%s: %d", kind, n)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if all := strings.Join(messages, "\n"); strings.Join(sent, "\n") != all || strings.Join(f.bodies, "\n") != all {
+		t.Errorf("%d messages were shown, %d sent and %d received, or they differ", len(messages), len(sent), len(f.bodies))
+	}
+}
+
+// leaks checks that messages depend on the answers only through the randomizer: a message has a report, and members that are
+// the same for all or random.
+func leaks(t *testing.T, f *fake, messages []string, answers []bool) {
+	t.Helper()
+	form := regexp.MustCompile(`^\{"survey":"v1","id":"([0-9a-f]{32})","reports":\["(00|80)"\]\}$`)
+	same, equal := 0, make([]int, 128)
+	for i, message := range messages {
+		parts := form.FindStringSubmatch(message)
+		if parts == nil {
+			t.Fatalf("a message is %s", message)
+		}
+		if (parts[2] == "80") == answers[i] {
+			same++
+		}
+		id, _ := hex.DecodeString(parts[1])
+		for j := range equal {
+			if id[j/8]>>(j%8)&1 == 1 == answers[i] {
+				equal[j]++
+			}
+		}
+	}
+	near := func(what string, got int, p float64) {
+		n := float64(len(messages))
+		if math.Abs(float64(got)-n*p) > 5.5*math.Sqrt(n*p*(1-p)) {
+			t.Errorf("%s agrees with the answer in %d of %v messages, not in a share of %v", what, got, n, p)
+		}
+	}
+	p, _ := f.oracle.Support()
+	truth, _ := p.Float64()
+	near("the report", same, truth)
+	for j, n := range equal {
+		near(fmt.Sprintf("bit %d of the id", j), n, .5)
+	}
+}
+
+// The page works with a keyboard alone, draws a message once, keeps it through a reload and a failure, and asks nobody
+// twice.
+func TestMessageIsDrawnOnce(t *testing.T) {
+	f, b := serve(t, "1"), start(t)
+	visit(b, f, false)
+	focus := func() string { return b.eval(`document.activeElement.id || document.activeElement.tagName`).(string) }
+	b.eval(`document.body.focus()`)
+	b.key("Tab", "Tab", 9, "")
+	b.key(" ", "Space", 32, " ")
+	if checked := b.eval(`document.querySelector("input:checked").value`); checked != "0" {
+		t.Errorf("the space bar chose %v", checked)
+	}
+	b.key("ArrowDown", "ArrowDown", 40, "")
+	if checked := b.eval(`document.querySelector("input:checked").value`); checked != "1" {
+		t.Errorf("the arrow chose %v", checked)
+	}
+	b.key("Tab", "Tab", 9, "")
+	b.key("Enter", "Enter", 13, "\r")
+	if at := focus(); at != "preview-title" {
+		t.Errorf("the focus is at %s, not at the heading of the message", at)
+	}
+	message := b.eval(`document.getElementById("message").textContent`).(string)
+	if f.received() != 0 {
+		t.Error("a message left before the person sent it")
+	}
+	if chosen := b.eval(`document.querySelector("input:checked")`); chosen != nil {
+		t.Error("the form keeps the answer")
+	}
+	visit(b, f, true)
+	if again := b.eval(`document.getElementById("message").textContent`); again != message {
+		t.Errorf("after a reload, the message is %v, not %s", again, message)
+	}
+	f.refuses(true)
+	b.eval(`document.getElementById("send").focus()`)
+	b.key("Enter", "Enter", 13, "\r")
+	b.eval(until(`document.getElementById("status").textContent.includes("503 the store is full")`))
+	f.refuses(false)
+	b.eval(`document.getElementById("send").click(); ` + until(`document.getElementById("status").textContent.startsWith("Thank you")`))
+	visit(b, f, true)
+	if visible := b.eval(`document.getElementById("ask").checkVisibility() || document.getElementById("preview").checkVisibility()`); visible != false {
+		t.Error("the page asks a person twice")
+	}
+	if f.received() != 1 || f.bodies[0] != message {
+		t.Errorf("the collector received %q, not %s", f.bodies, message)
+	}
+}
+
+func (f *fake) received() int    { f.mu.Lock(); defer f.mu.Unlock(); return len(f.bodies) }
+func (f *fake) refuses(yes bool) { f.mu.Lock(); defer f.mu.Unlock(); f.refuse = yes }
+
+// hostile texts of a survey are texts on the page.
+const hostile = `<img src=x onerror="document.title='broken'"> & "quotes"`
+
+// The page is accessible: names and roles, contrast of all texts, no motion, a language, no horizontal scrolling. With
+// DITHER_PICTURES=DIR it writes pictures of the page.
+func TestPageIsAccessible(t *testing.T) {
+	var many []string
+	for i := range 20 {
+		many = append(many, fmt.Sprintf("region %d", i+1))
+	}
+	b := start(t)
+	f := serve(t, "1",
+		map[string]any{"name": "how", "question": hostile, "values": []string{"by bus", "by train", hostile}, "mechanism": "oue", "epsilon": "1"},
+		map[string]any{"name": "where", "question": "Where do you live?", "values": many, "mechanism": "olh", "epsilon": "1"},
+		map[string]any{"name": "hours", "question": "How many hours did you travel last week?", "low": 0, "high": 60, "mechanism": "duchi", "epsilon": "1"})
+	for range 40 {
+		report, err := f.oracle.Randomize(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.tally.Add(report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{
+			{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"},
+		}}, nil)
+		for _, width := range []int{320, 1280} {
+			if os.Getenv("DITHER_LONG") == "" && scheme == "dark" == (width == 1280) {
+				continue // the short form has light and wide, and dark and narrow
+			}
+			b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
+			visit(b, f, false)
+			b.eval(until(`document.querySelector("#charts table")`))
+			look(b, fmt.Sprintf("ask-%s-%d", scheme, width))
+			if scheme == "light" && width == 1280 {
+				names(b)
+			}
+			b.eval(`
+				for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();
+				document.getElementById("q2").value = "7";
+				document.getElementById("q3").value = "12.5";
+				document.querySelector("#form button").click();
+				document.querySelector("details").open = true`)
+			look(b, fmt.Sprintf("message-%s-%d", scheme, width))
+		}
+	}
+	if err := b.complaints(); err != nil {
+		t.Error(err)
+	}
+}
+
+// names checks what a screen reader finds.
+func names(b *browser) {
+	b.t.Helper()
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value any }
+		}
+	}
+	b.call("Accessibility.getFullAXTree", nil, &tree)
+	found := map[string]int{}
+	for _, n := range tree.Nodes {
+		if n.Ignored {
+			continue
+		}
+		found[fmt.Sprint(n.Role.Value, ": ", n.Name.Value)]++
+		switch n.Role.Value {
+		case "radio", "button", "combobox", "spinbutton", "group", "heading", "table", "columnheader", "rowheader", "image":
+			if n.Name.Value == nil || n.Name.Value == "" {
+				b.t.Errorf("a %v has no name", n.Role.Value)
+			}
+		}
+	}
+	for _, want := range []string{
+		"heading: Tickets", "group: " + question, "radio: yes", "radio: " + hostile, "combobox: Where do you live?",
+		"spinbutton: How many hours did you travel last week?", "button: Randomize my answers", "table: " + question, "rowheader: no",
+	} {
+		if found[want] == 0 {
+			b.t.Errorf("a screen reader does not find %s", want)
+		}
+	}
+}
+
+// look checks the visible texts of the page, and takes a picture of it.
+func look(b *browser, name string) {
+	b.t.Helper()
+	if lang := b.eval(`document.documentElement.lang`); lang != "en" {
+		b.t.Errorf("the language is %v", lang)
+	}
+	if moving := b.eval(`document.getAnimations().length`); moving != float64(0) {
+		b.t.Errorf("%s: %v animations", name, moving)
+	}
+	if wide := b.eval(`document.documentElement.scrollWidth > innerWidth`); wide != false {
+		b.t.Errorf("%s scrolls to the side", name)
+	}
+	if title := b.eval(`document.title`); title != "Tickets" || b.eval(`document.querySelector("img")`) != nil {
+		b.t.Errorf("%s: a text of the survey became markup", name)
+	}
+	bad := b.eval(`(() => {
+		const numbers = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
+		const light = (c) => {
+			const [r, g, b] = numbers(c).map((x) => (x /= 255) <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+			return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+		};
+		const clear = (c) => c === "transparent" || numbers(c)[3] === 0;
+		const bad = [];
+		let seen = 0;
+		for (const e of document.querySelectorAll("body *")) {
+			const text = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+			if (!text || !e.checkVisibility() || e.tagName === "NOSCRIPT") continue;
+			let under = e;
+			while (clear(getComputedStyle(under).backgroundColor)) under = under.parentElement;
+			const [a, b] = [getComputedStyle(e).color, getComputedStyle(under).backgroundColor].map(light).sort((a, b) => b - a);
+			const ratio = (a + 0.05) / (b + 0.05);
+			seen++;
+			if (!(ratio >= 4.5)) bad.push(e.tagName + " " + e.textContent.slice(0, 40) + " " + ratio.toFixed(2));
+		}
+		return seen < 10 ? "only " + seen + " texts" : bad.join("; ");
+	})()`)
+	if bad != "" {
+		b.t.Errorf("%s: low contrast: %v", name, bad)
+	}
+	if dir := os.Getenv("DITHER_PICTURES"); dir != "" {
+		var shot struct{ Data string }
+		b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
+		picture, err := base64.StdEncoding.DecodeString(shot.Data)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600)
+		}
+		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// The handler serves its files with a policy of content, and nothing else.
+func TestHandler(t *testing.T) {
+	h := page.Handler()
+	for path, want := range map[string]int{
+		"/": 200, "/page.js": 200, "/core.js": 200, "/page.html": 404, "/../page.go": 404, "/clients.go": 404, "/javascript/core.js": 404,
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d, not %d", path, w.Code, want)
+		}
+		csp := w.Header().Get("Content-Security-Policy")
+		if w.Code == 200 && (!strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "http")) {
+			t.Errorf("%s: the policy is %q", path, csp)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", w.Code)
+	}
+}
