@@ -195,7 +195,7 @@ func (t *tally) pldDelta(e privacy.Epsilon) Bracket {
 }
 
 // The following jobs have a loss distribution in closed form, and need no numerical composition: those of Gaussian
-// noise, and those of one repeated promise.
+// noise, and those of one repeated promise or exponential mechanism.
 
 // mu2 returns the sum of μ² over all steps. ok is false unless every step is unsampled Gaussian noise or Gaussian
 // differential privacy.
@@ -231,6 +231,18 @@ func (t *tally) optimal() (*Optimal, bool) {
 	return o, err == nil
 }
 
+// optimalRange returns the optimal composition of a job that repeats one exponential mechanism without sampling. A job is
+// fixed before its first output, which this composition needs. ok is false for other jobs.
+func (t *tally) optimalRange() (*OptimalRange, bool) {
+	s := t.steps[0]
+	if len(t.steps) > 1 || s.sampling != nil || s.kind.name != "exponential" {
+		return nil, false
+	}
+	a, _ := s.promise()
+	o, err := NewOptimalRange(s.count, a.Epsilon)
+	return o, err == nil
+}
+
 func (t *tally) exactEpsilon(d privacy.Delta) (lower, upper float64, ok bool) {
 	if mu2, gaussian := t.mu2(); gaussian {
 		lower, upper = GaussianEpsilon(mu2, d)
@@ -239,6 +251,10 @@ func (t *tally) exactEpsilon(d privacy.Delta) (lower, upper float64, ok bool) {
 	if o, equal := t.optimal(); equal {
 		lower, upper = o.Epsilon(d)
 		return lower, upper, !math.IsInf(upper, 1)
+	}
+	if o, equal := t.optimalRange(); equal && !d.IsZero() {
+		lower, upper = o.Epsilon(d)
+		return lower, upper, true
 	}
 	return 0, 0, false
 }
@@ -249,6 +265,10 @@ func (t *tally) exactDelta(e privacy.Epsilon) (lower, upper float64, ok bool) {
 		return lower, upper, true
 	}
 	if o, equal := t.optimal(); equal {
+		lower, upper = o.Delta(e)
+		return lower, upper, true
+	}
+	if o, equal := t.optimalRange(); equal {
 		lower, upper = o.Delta(e)
 		return lower, upper, true
 	}

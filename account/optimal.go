@@ -90,24 +90,7 @@ func (o *Optimal) loss(j int64) *big.Rat {
 // excess returns Σ f(i)(1 − e^(ε − loss(i))) over i ≥ j, in units of the term at the mode. j must be the least
 // index whose loss exceeds ε.
 func (o *Optimal) excess(e *big.Rat, j int64) ends {
-	w := o.start()
-	w.to(j)
-	sum := o.zero()
-	// u = e^(ε − loss(i)) ≤ 1
-	u := endsOf(exact.IntervalOf(new(big.Rat).Sub(e, o.loss(j)), o.bits).Exp())
-	for unit := big.NewFloat(1); ; w.up() {
-		term := w.f.copy()
-		rest := o.zero()
-		rest.lo.Sub(unit, u.hi)
-		rest.hi.Sub(unit, u.lo)
-		term.mul(rest)
-		sum.add(term)
-		if rest, done := w.after(sum.lo); done {
-			sum.hi.Add(sum.hi, rest)
-			return sum
-		}
-		u.mul(o.decay)
-	}
+	return o.binomial.excess(j, endsOf(exact.IntervalOf(new(big.Rat).Sub(e, o.loss(j)), o.bits).Exp()), o.decay)
 }
 
 // Epsilon returns a lower and an upper bound of the least ε ≥ 0 with δ(ε) ≤ d. Both are +Inf if no ε satisfies

@@ -174,3 +174,23 @@ func (w *walk) to(j int64) {
 		w.down()
 	}
 }
+
+// excess returns Σ f(i)(1 − u·decay^(i−j)) over i ≥ j, in units of the term at the mode. u and decay must be at most 1.
+func (b *binomial) excess(j int64, u, decay ends) ends {
+	w := b.start()
+	w.to(j)
+	sum := b.zero()
+	for unit := big.NewFloat(1); ; w.up() {
+		term := w.f.copy()
+		rest := b.zero()
+		rest.lo.Sub(unit, u.hi)
+		rest.hi.Sub(unit, u.lo)
+		term.mul(rest)
+		sum.add(term)
+		if rest, done := w.after(sum.lo); done {
+			sum.hi.Add(sum.hi, rest)
+			return sum
+		}
+		u.mul(decay)
+	}
+}
