@@ -21,13 +21,13 @@ const (
 
 // calendarColumn returns a column of dates or times with bounds, or the reason why it cannot be synthesized. Dates have
 // bins of whole days, and times have bins of whole seconds.
-func calendarColumn(c *curator.TableColumn, bins int) (*Column, string) {
+func calendarColumn(c *curator.TableColumn, bins int, name string) (*Column, string) {
 	lower, err := time.Parse(layouts[c.Type], c.Lower)
 	upper, err2 := time.Parse(layouts[c.Type], c.Upper)
 	if err != nil || err2 != nil || upper.Before(lower) {
 		return nil, "its bounds are not a " + c.Type
 	}
-	out := &Column{Name: c.Name, SQL: curator.SQLName(c.Name), Type: c.Type, name: curator.SQLName(c.Name), nullable: c.Nullable, whole: true}
+	out := &Column{Name: c.Name, SQL: name, Type: c.Type, name: name, nullable: c.Nullable, whole: true}
 	first, last := number(c.Type, lower), number(c.Type, upper)
 	out.lower, out.upper, out.origin = integer(first), integer(last), integer(first)
 	if c.Type == "date" {

@@ -186,7 +186,7 @@ func TestCalendarBins(t *testing.T) {
 		{Type: "time", Lower: "23:59:59.5", Upper: "23:59:59.75"},
 	} {
 		c.Name = "x"
-		column, reason := columnOf(&c, 32)
+		column, reason := columnOf(&c, 32, "x")
 		if reason != "" {
 			t.Errorf("%v: %s", c, reason)
 			continue
@@ -219,7 +219,7 @@ func TestCalendarBins(t *testing.T) {
 		}
 	}
 	for _, c := range []curator.TableColumn{{Type: "date", Lower: "x", Upper: "y"}, {Type: "date", Lower: "2020-01-02", Upper: "2020-01-01"}} {
-		if _, reason := columnOf(&c, 32); !slices.Contains([]string{"its bounds are not a date"}, reason) {
+		if _, reason := columnOf(&c, 32, "x"); !slices.Contains([]string{"its bounds are not a date"}, reason) {
 			t.Errorf("%v: %q", c, reason)
 		}
 	}

@@ -36,7 +36,7 @@ type Omitted struct{ Name, Reason string }
 
 // columnsOf returns the columns of a table that can be synthesized. wanted names them, or is empty for all. bins is the
 // largest number of cells of a column of numbers.
-func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]string, rules []*constraint.Rule) (out []*Column, omitted []Omitted, err error) {
+func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]string, rules []*constraint.Rule, sql func(string) string) (out []*Column, omitted []Omitted, err error) {
 	for _, name := range wanted {
 		if !slices.ContainsFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name }) {
 			return nil, nil, usage("name columns of "+t.Name, "there is no column %q", name)
@@ -47,7 +47,7 @@ func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]s
 		if len(wanted) > 0 && !named {
 			continue
 		}
-		column, reason := columnOf(&c, bins)
+		column, reason := columnOf(&c, bins, sql(c.Name))
 		if c.Name == t.Unit {
 			column, reason = nil, "it identifies persons"
 		}
@@ -94,8 +94,7 @@ func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]s
 }
 
 // columnOf returns a column, or the reason why it cannot be synthesized.
-func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
-	name := curator.SQLName(c.Name)
+func columnOf(c *curator.TableColumn, bins int, name string) (*Column, string) {
 	out := &Column{Name: c.Name, SQL: name, Type: c.Type, name: name, nullable: c.Nullable}
 	switch {
 	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
@@ -105,7 +104,7 @@ func columnOf(c *curator.TableColumn, bins int) (*Column, string) {
 	case c.Lower == "":
 		return nil, "the policy declares neither values nor bounds"
 	case c.Type == "date", c.Type == "timestamp", c.Type == "time":
-		return calendarColumn(c, bins)
+		return calendarColumn(c, bins, name)
 	}
 	lower, okay := new(big.Rat).SetString(c.Lower)
 	upper, okay2 := new(big.Rat).SetString(c.Upper)
@@ -148,8 +147,8 @@ func ceil(x *big.Rat) *big.Rat {
 }
 
 // question returns the question whose keys are the columns and their small bins.
-func question(table string, keys []string) string {
-	return fmt.Sprintf("SELECT COUNT(*) FROM %s GROUP BY %s", curator.SQLName(table), strings.Join(keys, ", "))
+func question(from string, keys []string) string {
+	return fmt.Sprintf("SELECT COUNT(*) FROM %s GROUP BY %s", from, strings.Join(keys, ", "))
 }
 
 // usage returns an error of usage with its hint.

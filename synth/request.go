@@ -79,6 +79,8 @@ type Plan struct {
 	domain        *model.Domain
 	workload      *aim.Workload // of AIM
 	candidates    [][]int
+	inner         int // as view has it
+	most          int // candidates
 	shaped        int // the place of the first small bins among the candidates
 	sensitivities []curator.Sensitivity
 }
@@ -88,26 +90,54 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	table, err := tableOf(c, r.Table)
+	if err != nil {
+		return nil, err
+	}
+	return explain(ctx, c, r, &view{table: *table, from: curator.SQLName(r.Table), sql: curator.SQLName})
+}
+
+// view is what a synthetic table has the columns of.
+type view struct {
+	table  curator.Table // with the columns
+	sql    func(column string) string
+	from   string // in SQL
+	joined bool   // the rows are those of a join, whose cells of all keys the kernel reads: see joinedCells
+	inner  int    // measured marginals of several columns have at least one of the first this many; 0: any
+}
+
+// tableOf returns a table of persons.
+func tableOf(c *curator.Session, name string) (*curator.Table, error) {
 	tables, err := c.Tables()
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(tables, func(t curator.Table) bool { return t.Name == r.Table })
+	at := slices.IndexFunc(tables, func(t curator.Table) bool { return t.Name == name })
 	if at < 0 {
-		return nil, usage("`dither tables` lists the tables", "there is no table %q", r.Table)
+		return nil, usage("`dither tables` lists the tables", "there is no table %q", name)
 	}
 	if tables[at].Public {
-		return nil, usage("copy its rows: `dither query 'SELECT * FROM …'` is free", "table %s is public", r.Table)
+		return nil, usage("copy its rows: `dither query 'SELECT * FROM …'` is free", "table %s is public", name)
 	}
-	p := &Plan{Table: r.Table, Method: r.Method, request: r}
+	return &tables[at], nil
+}
+
+// explain returns the plan of a checked request for a view.
+func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
+	p := &Plan{Table: r.Table, Method: r.Method, request: r, inner: of.inner, most: mostCandidates}
 	rules, err := parsed(r.Constraints)
 	if err != nil {
 		return nil, err
 	}
-	if p.Columns, p.Omitted, err = columnsOf(&tables[at], r.Columns, r.Bins, r.Edges, rules); err != nil {
+	if p.Columns, p.Omitted, err = columnsOf(&of.table, r.Columns, r.Bins, r.Edges, rules, of.sql); err != nil {
 		return nil, err
 	}
-	p.SQL = question(r.Table, p.keysOf())
+	if of.joined {
+		for _, column := range p.Columns {
+			column.fine = nil
+		}
+	}
+	p.SQL = question(of.from, p.keysOf())
 	p.rounds.Request = curator.Request{
 		SQL: p.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh,
 	}
@@ -117,6 +147,9 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 		}
 	}
 	if err := p.known(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := p.joinedWithin(of); err != nil {
 		return nil, err
 	}
 	if err := p.constrain(ctx, rules); err != nil {
@@ -265,6 +298,9 @@ func (p *Plan) candidatesOf() error {
 	for _, k := range ways {
 		wanted = append(wanted, subsets(d, k, mostSubsets)...)
 	}
+	if p.inner > 0 {
+		wanted = slices.DeleteFunc(wanted, func(s []int) bool { return s[0] >= p.inner }) // they are ascending
+	}
 	slices.SortStableFunc(wanted, func(a, b []int) int { return cmp.Compare(p.domain.Cells(a...), p.domain.Cells(b...)) })
 	known, total := map[string]bool{}, 0.0
 	// taken adds a marginal and its subsets, which are candidates too, unless they are too large
@@ -282,7 +318,7 @@ func (p *Plan) candidatesOf() error {
 				}
 			}
 		}
-		if total+cells > mostCells || len(known)+len(fresh) > mostCandidates {
+		if total+cells > mostCells || len(known)+len(fresh) > p.most {
 			return false
 		}
 		for _, part := range fresh {

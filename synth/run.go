@@ -75,6 +75,11 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 		return nil, err
 	}
 	defer func() { _ = s.rounds.Close() }() // releases a lock
+	return s.run(ctx, start)
+}
+
+// run runs the steps.
+func (s *synthesis) run(ctx context.Context, start time.Time) (*Result, error) {
 	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed}
 	if err := s.measureShapes(ctx); err != nil {
 		return nil, s.interrupted(err)
@@ -94,7 +99,12 @@ func begin(ctx context.Context, c *curator.Session, r Request) (*synthesis, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &synthesis{Plan: p, places: map[string]int{}, result: &Result{Plan: p, Replayed: true}}
+	return reserve(ctx, c, p)
+}
+
+// reserve pays for a plan, or continues one that was paid before.
+func reserve(ctx context.Context, c *curator.Session, p *Plan) (s *synthesis, err error) {
+	s = &synthesis{Plan: p, places: map[string]int{}, result: &Result{Plan: p, Replayed: true}}
 	for i, attributes := range p.candidates {
 		s.places[name(attributes)] = i
 	}
@@ -205,11 +215,16 @@ func (s *synthesis) fit(iterations int) (err error) {
 // digits is the number of decimals of a step's price.
 const digits = 24
 
-// step returns the price of a step as a decimal, rounded down.
-func (s *synthesis) step(price *big.Rat) curator.StepPrice {
+// shared returns a part of a price as a decimal, rounded down.
+func shared(price *big.Rat) string {
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil)
 	n := new(big.Int).Mul(price.Num(), scale)
-	text := new(big.Rat).SetFrac(n.Quo(n, price.Denom()), scale).FloatString(digits)
+	return new(big.Rat).SetFrac(n.Quo(n, price.Denom()), scale).FloatString(digits)
+}
+
+// step returns the price of a step as a decimal, rounded down.
+func (s *synthesis) step(price *big.Rat) curator.StepPrice {
+	text := shared(price)
 	if s.inRho {
 		return curator.StepPrice{Rho: text}
 	}

@@ -222,7 +222,7 @@ func TestBinsCover(t *testing.T) {
 		{curator.TableColumn{Name: "x", Type: "integer", Lower: "-5", Upper: "200"}, []string{"0", "1", "200"}, 4},
 		{curator.TableColumn{Name: "x", Type: "timestamp", Lower: "2020-01-01 00:00:00", Upper: "2020-02-01 00:00:00"}, []string{"2020-01-05"}, 2},
 	} {
-		c, reason := columnOf(&of.c, 10)
+		c, reason := columnOf(&of.c, 10, "x")
 		if c == nil {
 			t.Fatal(reason)
 		}

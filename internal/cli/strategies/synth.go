@@ -34,6 +34,7 @@ func runSynth(s *console.Console, args []string) error {
 	var out, report, method, columns, cliques, ways, size, rows, bins, edges, constraints, require string
 	var explain bool
 	var draws int
+	var of family
 	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the table")
 	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv, .parquet or .duckdb")
@@ -51,6 +52,9 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&edges, "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
 	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
 	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
+	s.Flag(&of.children, "children", "T", "the table of the rows of these persons, which becomes a synthetic table too")
+	s.Flag(&of.out, "children-out", "FILE", "with --children: write its rows to FILE, which ends in .csv")
+	s.Flag(&of.order, "order", "C", "with --children: the date or timestamp that a person's rows are in order of")
 	s.Flag(&rows, "rows", "N", "the number of synthetic rows (default: the noisy number of real rows)")
 	s.AnalystFlag(&r.Analyst)
 	s.FreshFlag(&r.Fresh)
@@ -66,7 +70,7 @@ func runSynth(s *console.Console, args []string) error {
 	case out != "" && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet") && !isDuckDB(out):
 		return console.Usage("--out %s: name a file that ends in .csv, .parquet or .duckdb", out)
 	}
-	for _, file := range [][2]string{{"--out", out}, {"--report", report}} { // before anything is paid
+	for _, file := range [][2]string{{"--out", out}, {"--report", report}, {"--children-out", of.out}} { // before anything is paid
 		if folder, err := os.Stat(filepath.Dir(file[1])); !explain && (err != nil || !folder.IsDir()) {
 			return console.Usage("%s %s: there is no such folder", file[0], file[1])
 		}
@@ -133,6 +137,10 @@ func runSynth(s *console.Console, args []string) error {
 	}
 	if r.ModelBytes, err = bytesOf(size); err != nil {
 		return err
+	}
+	if of.children != "" || of.out != "" || of.order != "" {
+		of.report, of.draws = report, draws
+		return runFamily(s, r, &of, out, explain)
 	}
 	return s.Asking(func(c *curator.Session) error {
 		if explain {

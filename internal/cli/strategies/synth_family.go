@@ -1,0 +1,99 @@
+package strategies
+
+import (
+	"fmt"
+	"io"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/synth"
+)
+
+// family is the flags of a table of persons with a table of their rows.
+type family struct {
+	children, out, order string
+	report               string
+	draws                int
+}
+
+// runFamily synthesizes both tables.
+func runFamily(s *console.Console, r synth.Request, f *family, people string, explain bool) error {
+	switch {
+	case f.children == "":
+		return console.Usage("--children-out and --order need --children T, the table of the persons' rows")
+	case f.draws != 0 || f.report != "":
+		return console.Usage("--children takes no --draws and no --report")
+	case !explain && (f.out == "" || !isCSV(f.out) || !isCSV(people) || f.out == people):
+		return console.Usage("two files that end in .csv are needed: --out FILE for the persons, and --children-out FILE for their rows")
+	case f.out != "" && mayBeReal(s.Home, f.out):
+		return console.Usage("%s is named in the policy of a home: name another file, which does not replace a source", f.out)
+	}
+	q := synth.FamilyRequest{Request: r, Children: f.children, Order: f.order}
+	return s.Asking(func(c *curator.Session) error {
+		if explain {
+			p, err := synth.ExplainFamily(s.Context(), c, q)
+			if err != nil {
+				return err
+			}
+			return showFamilyPlan(s, p)
+		}
+		result, err := synthesizedFamily(s, c, q)
+		if err != nil {
+			return err
+		}
+		err = console.ReplaceFile(people, func(a io.Writer) error {
+			return console.ReplaceFile(f.out, func(b io.Writer) error { return result.WriteCSV(a, b) })
+		})
+		if err != nil {
+			return fmt.Errorf("the rows could not be written: %w (%s and %s are recorded: repeat the command, free)",
+				err, result.Parents.Release, result.Children.Release)
+		}
+		return showFamily(s, result, people, f.out)
+	})
+}
+
+func synthesizedFamily(s *console.Console, c *curator.Session, q synth.FamilyRequest) (*synth.FamilyResult, error) {
+	if console.Obeys(s.Stderr) {
+		defer console.Spin(s.Stderr, "synthesizing")()
+	}
+	return synth.SynthesizeFamily(s.Context(), c, q)
+}
+
+// showFamilyPlan prints the plans of both tables.
+func showFamilyPlan(s *console.Console, p *synth.FamilyPlan) error {
+	if s.Format == "json" {
+		return s.JSON(struct {
+			Parents    *synth.Plan  `json:"parents"`
+			Children   *synth.Plan  `json:"children"`
+			Most       int64        `json:"rows_per_unit"`
+			Order      string       `json:"order"`
+			Price      curator.Loss `json:"price"`
+			Affordable bool         `json:"affordable"`
+		}{p.Parents, p.Children, p.Most, p.Order, p.Price, p.Affordable})
+	}
+	if err := showSynthPlan(s, p.Parents); err != nil {
+		return err
+	}
+	if err := showSynthPlan(s, p.Children); err != nil {
+		return err
+	}
+	s.Print("price of both: %s. At most %d rows of one person count in %s\n", p.Price, p.Most, render.Printable(p.Children.Table))
+	return nil
+}
+
+// showFamily prints what was made.
+func showFamily(s *console.Console, r *synth.FamilyResult, people, rows string) error {
+	if s.Format == "json" {
+		return s.JSON(struct {
+			Parents  *synth.Result `json:"parents"`
+			Children *synth.Result `json:"children"`
+		}{r.Parents, r.Children})
+	}
+	if err := showSynth(s, r.Parents, people); err != nil {
+		return err
+	}
+	s.Print("their rows are in %s, from %s, in the order of the column %s\n", render.Printable(rows), r.Children.Release,
+		render.Printable(r.Plan.Order))
+	return nil
+}
