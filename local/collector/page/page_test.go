@@ -206,6 +206,7 @@ func TestPeopleAnswer(t *testing.T) {
 	}
 	network(t, b, f, messages)
 	leaks(t, f, messages, answers)
+	coupled(t, b, f)
 	if err := b.complaints(); err != nil {
 		t.Error(err)
 	}
@@ -288,6 +289,31 @@ func leaks(t *testing.T, f *fake, messages []string, answers []bool) {
 	near("the report", same, truth)
 	for j, n := range equal {
 		near(fmt.Sprintf("bit %d of the id", j), n, .5)
+	}
+}
+
+// coupled replaces the browser's random bytes. A lie about one answer is then the same message as the truth about the other
+// one, byte for byte: a message has nothing of the answer but the report.
+func coupled(t *testing.T, b *browser, f *fake) {
+	t.Helper()
+	message := func(yes bool, fill int) string {
+		var script struct{ Identifier string }
+		b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{
+			"source": fmt.Sprintf(`crypto.getRandomValues = (a) => a.fill(a.length === 16 ? 7 : %d)`, fill), // an id has 16
+		}, &script)
+		visit(b, f, false)
+		b.call("Page.removeScriptToEvaluateOnNewDocument", map[string]any{"identifier": script.Identifier}, nil)
+		return answer(b, yes)
+	}
+	yes, no := message(true, 255), message(false, 255) // the greatest number is above every coin, and so no lie
+	if yes == no {
+		t.Errorf("the truth is %s for both answers", yes)
+	}
+	if lie := message(false, 0); lie != yes {
+		t.Errorf("a lie is %s, but the truth about the other answer is %s", lie, yes)
+	}
+	if lie := message(true, 0); lie != no {
+		t.Errorf("a lie is %s, but the truth about the other answer is %s", lie, no)
 	}
 }
 
