@@ -22,6 +22,8 @@ type RoundsRequest struct {
 	// BY expressions, from 0. Its cells are ordered as those of StrategyPart.Keys
 	Candidates [][]int
 	Steps      int // the largest number of steps
+	// Resume continues rounds that were paid before, and refuses to pay for new ones
+	Resume bool
 }
 
 // Rounds selects and measures marginals in steps, under one price. The caller decides each step after the steps before
@@ -100,7 +102,11 @@ func (c *Session) Rounds(ctx context.Context, q RoundsRequest) (*Rounds, error) 
 	if err != nil {
 		return nil, c.public(err)
 	}
-	if err := of.Begin(ctx); err != nil {
+	begin := of.Begin
+	if q.Resume {
+		begin = of.Resume
+	}
+	if err := begin(ctx); err != nil {
 		return nil, ofRounds(err, c.public(err))
 	}
 	out := &Rounds{
@@ -147,6 +153,9 @@ func (c *Session) ExplainRounds(_ context.Context, q RoundsRequest) (*RoundsExpl
 
 // rounds plans rounds from public information.
 func (c *Session) rounds(q RoundsRequest) (*release.Rounds, error) {
+	if q.Resume && q.Fresh {
+		return nil, &Error{Code: CodeUsage, Message: "Resume pays for nothing, and Fresh pays again", Hint: "set one of them"}
+	}
 	request, err := c.request(q.Question())
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dither/internal/prune"
+	"dither/privacy"
 )
 
 // Canonical returns a text that determines what the plan releases, as [Plan.Canonical] does. It has the digests of the
@@ -31,6 +32,20 @@ func (p *Linear) Canonical(versions ...int) string {
 // Key returns the replay key, which is the digest of Canonical.
 func (p *Linear) Key(versions ...int) string {
 	sum := sha256.Sum256([]byte(p.Canonical(versions...)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Counted returns the digest of the statement with all keys of the question, without the policy, the price and the versions
+// of its tables. Plans with the same digest count the same rows of equal tables in the same cells of each marginal, by the
+// same known values and in the same order: see addParts.
+func (p *Linear) Counted() string {
+	var b strings.Builder
+	describeStatement(&p.Base, &b, "", make([]int, len(p.Base.Tables())), p.Neighbours, privacy.Loss{})
+	for _, m := range p.Base.Measures {
+		fmt.Fprintf(&b, "measure %s\n", m)
+	}
+	fmt.Fprintf(&b, "grouped %v\n", p.Grouped)
+	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -107,7 +107,7 @@ func (r *Rounds) Select(ctx context.Context, options []plan.RoundOption, price p
 		return 0, false, &ParameterError{Err: err, Price: true}
 	}
 	text := fmt.Sprintf("select one of %d candidates, for %s", len(s.Options), price)
-	numbers, replayed, err := r.step(ctx, text, s.Canonical(), price, [2]int{1, 1},
+	numbers, replayed, err := r.step(ctx, text, s.Canonical(), price, [2]int{1, 1}, nil,
 		func(cells [][]mechanism.Exact) ([][]*big.Int, error) {
 			scores := make([]mechanism.Exact, len(s.Options))
 			for i, o := range s.Options {
@@ -150,7 +150,7 @@ func (r *Rounds) Measure(
 		return nil, nil, false, fmt.Errorf("%w: its parts cost %s together, and its price is %s", ErrUnplanned, total, price)
 	}
 	text := fmt.Sprintf("measure candidates %v, for %s", candidates[:min(len(candidates), mostNamed)], price)
-	numbers, replayed, err := r.step(ctx, text, s.Canonical(), price, [2]int{1, all},
+	numbers, replayed, err := r.step(ctx, text, s.Canonical(), price, [2]int{1, all}, r.described(s),
 		func(cells [][]mechanism.Exact) ([][]*big.Int, error) {
 			row := make([]*big.Int, 0, all)
 			for _, part := range s.Parts {

@@ -11,12 +11,24 @@ import (
 )
 
 // Begin pays for the rounds. It continues rounds that were paid before, unless Fresh is set.
-func (r *Rounds) Begin(ctx context.Context) error {
+func (r *Rounds) Begin(ctx context.Context) error { return r.begin(ctx, true) }
+
+// Resume continues rounds that were paid before. It pays for none: without such rounds it returns an EndedError.
+func (r *Rounds) Resume(ctx context.Context) error { return r.begin(ctx, false) }
+
+func (r *Rounds) begin(ctx context.Context, pays bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found, err := r.earlier()
 	if err != nil {
 		return err
+	}
+	if !found && !pays {
+		return &EndedError{
+			How:     Misused,
+			Message: "no rounds of this request were paid for under the present policy and the present versions of its tables",
+			Hint:    "give the same flags as then, and no --fresh; or leave --resume out, and pay",
+		}
 	}
 	if !found {
 		if r.kernel.ledger.ReadOnly() {

@@ -16,10 +16,14 @@ import (
 	"dither/privacy"
 )
 
-// recordedRound is the value of a step's ledger entry: the digest of the step's parameters, and its output.
+// recordedRound is the value of a step's ledger entry: the digest of the step's parameters, and its output. Parts describes
+// the output of a measurement, and Counted is plan.Linear.Counted: so it can be read without the plan of its rounds. Steps
+// of earlier versions of dither lack both.
 type recordedRound struct {
 	SHA256  string          `json:"sha256"`
 	Numbers json.RawMessage `json:"numbers"`
+	Counted string          `json:"counted,omitempty"`
+	Parts   []recordedPart  `json:"parts,omitempty"`
 }
 
 // encodeStep writes the output of a step, a long one in the packed form.
@@ -46,6 +50,7 @@ func (r *Rounds) step(
 	text, canonical string,
 	price privacy.Loss,
 	shape [2]int,
+	parts []recordedPart,
 	draw func(cells [][]mechanism.Exact) ([][]*big.Int, error),
 ) (numbers [][]*big.Int, replayed bool, err error) {
 	r.mu.Lock()
@@ -82,7 +87,7 @@ func (r *Rounds) step(
 		return nil, false, err
 	}
 	crashPoint("drawn")
-	of := recordedRound{digest, encodeStep(numbers)}
+	of := recordedRound{digest, encodeStep(numbers), r.plan.Counted(), parts}
 	values, err := json.Marshal(of)
 	if err == nil {
 		err = r.kernel.ledger.Step(ledger.Step{
