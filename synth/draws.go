@@ -33,6 +33,9 @@ func (p *Plan) Inference() string {
 	switch p.Method {
 	case AIM:
 		return "aim selects the marginals where the model fits worst, so intervals over draws do not hold: use mst, independent or --cliques"
+	case Recorded:
+		return "earlier releases may have measured marginals where a model fitted worst, so intervals over draws do not hold: " +
+			"repeat the command that made them, free"
 	case MWEM:
 		return "mwem keeps one table of all columns, which has no draws: use mst, independent or --cliques"
 	}

@@ -111,6 +111,8 @@ func (p *FamilyPlan) checked() error {
 		return usage("", "table %s has no limit on the rows of a person", r.Children)
 	case r.Method == MWEM || r.Method == Fixed:
 		return usage("use aim, mst or independent", "%s does not support a table of children", r.Method)
+	case len(r.From) > 0:
+		return usage("leave --from out", "earlier releases make one table, not a table of children too")
 	case len(r.Constraints) > 0:
 		return usage("leave them out", "constraints are not supported with a table of children")
 	}

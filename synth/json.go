@@ -100,8 +100,11 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Columns       []columnJSON     `json:"columns"`
 		Omitted       []omittedJSON    `json:"omitted"`
 		Constraints   []constraintJSON `json:"constraints"`
+		Outdated      bool             `json:"outdated"`
+		Unmeasured    []string         `json:"unmeasured"`
 	}{
 		r.Release, r.Plan.Method, r.Plan.Price, r.Seconds, r.Rounds, all, r.ExpectedError, r.Rows, r.draws, r.Replayed, r.Remaining,
-		columnsJSON(r.Plan.Columns), omittedsJSON(r.Plan.Omitted), constraintsJSON(r.Plan),
+		columnsJSON(r.Plan.Columns), omittedsJSON(r.Plan.Omitted), constraintsJSON(r.Plan), r.Outdated,
+		append([]string{}, r.Unmeasured...),
 	})
 }

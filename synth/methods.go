@@ -144,6 +144,7 @@ func (s *synthesis) chosen(ctx context.Context, options []curator.Option, price 
 		return 0, err
 	}
 	s.result.Replayed = s.result.Replayed && m.Replayed
+	s.watch(price)
 	return m.Option, nil
 }
 

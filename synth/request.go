@@ -57,6 +57,12 @@ type Request struct {
 	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public, and no
 	// real row is compared with them.
 	Constraints []string
+	// Resume continues a synthesis that was paid before, and refuses to pay for a new one
+	Resume bool
+	// From are earlier releases of the same table, columns and bins, such as r3. The rows then come from their marginals, free,
+	// and nothing is measured
+	From  []string
+	Watch func(Progress) // is called after each step; nil: not at all
 }
 
 // Plan is what a request would do. It depends on no row.
@@ -122,8 +128,8 @@ func tableOf(c *curator.Session, name string) (*curator.Table, error) {
 	return &tables[at], nil
 }
 
-// explain returns the plan of a checked request for a view.
-func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
+// laidOut returns the columns and the constraints of a checked request for a view, and what its cells are.
+func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
 	p := &Plan{Table: r.Table, Method: r.Method, request: r, inner: of.inner, most: mostCandidates}
 	rules, err := parsed(r.Constraints)
 	if err != nil {
@@ -141,6 +147,7 @@ func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	p.rounds.Request = curator.Request{
 		SQL: p.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh,
 	}
+	p.rounds.Resume = r.Resume
 	if r.Delta != "" {
 		if err := p.converted(); err != nil {
 			return nil, err
@@ -152,7 +159,13 @@ func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	if err := p.joinedWithin(of); err != nil {
 		return nil, err
 	}
-	if err := p.constrain(ctx, rules); err != nil {
+	return p, p.constrain(ctx, rules)
+}
+
+// explain returns the plan of a checked request for a view.
+func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
+	p, err := laidOut(ctx, c, r, of)
+	if err != nil {
 		return nil, err
 	}
 	if err := p.candidatesOf(); err != nil {
@@ -193,6 +206,9 @@ func (r *Request) check() error {
 		return usage("use a size such as 1MB", "a model has at most %d bytes, not %v", MaxBytes, r.ModelBytes)
 	case r.Rows < 0 || r.Rows > MaxRows:
 		return usage("", "there are between 1 and %d rows, not %d", int64(MaxRows), r.Rows)
+	case r.Resume && r.Fresh:
+		return usage("leave --fresh out: --resume continues the newest synthesis with these flags",
+			"--resume pays for nothing, and --fresh pays again")
 	case r.Delta != "" && (r.Rho != "" || r.Epsilon == ""):
 		return usage("give --epsilon and --delta, or --rho alone", "a δ needs an ε, and no ρ")
 	}

@@ -3,8 +3,11 @@ package synth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 	"time"
 
 	"dither/curator"
@@ -36,7 +39,9 @@ type Result struct {
 	// is from the real table: marginals that were not measured may be further off.
 	ExpectedError float64
 	Seconds       float64
-	Rows          int64 // that Write draws
+	Rows          int64    // that Write draws
+	Outdated      bool     // an earlier version of the table was measured; see Request.From
+	Unmeasured    []string // the columns that no measured marginal has; see Request.From
 
 	model    distribution
 	measured []model.Measurement
@@ -55,8 +60,11 @@ type distribution interface {
 type synthesis struct {
 	*Plan
 	rounds   *curator.Rounds
+	start    time.Time
 	inRho    bool
-	total    *big.Rat       // the whole price: ρ or ε
+	spent    *big.Rat       // of total, by the steps so far
+	whole    *big.Rat       // the whole price: ρ or ε
+	total    *big.Rat       // the part of it for marginals
 	places   map[string]int // of candidates, by their attributes
 	measured []model.Measurement
 	sets     [][]int
@@ -69,6 +77,9 @@ type synthesis struct {
 // Synthesize measures a table and fits a model. The whole price is reserved first. If the same request was interrupted, it
 // continues: recorded steps are free.
 func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, error) {
+	if len(r.From) > 0 {
+		return fromReleases(ctx, c, r)
+	}
 	start := time.Now()
 	s, err := begin(ctx, c, r)
 	if err != nil {
@@ -85,6 +96,9 @@ func (s *synthesis) run(ctx context.Context, start time.Time) (*Result, error) {
 		return nil, s.interrupted(err)
 	}
 	if err := methods[s.Method](ctx); err != nil {
+		return nil, s.interrupted(err)
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, s.interrupted(err)
 	}
 	if err := s.rounds.Finish(); err != nil {
@@ -104,7 +118,9 @@ func begin(ctx context.Context, c *curator.Session, r Request) (*synthesis, erro
 
 // reserve pays for a plan, or continues one that was paid before.
 func reserve(ctx context.Context, c *curator.Session, p *Plan) (s *synthesis, err error) {
-	s = &synthesis{Plan: p, places: map[string]int{}, result: &Result{Plan: p, Replayed: true}}
+	s = &synthesis{
+		Plan: p, start: time.Now(), spent: new(big.Rat), places: map[string]int{}, result: &Result{Plan: p, Replayed: true},
+	}
 	for i, attributes := range p.candidates {
 		s.places[name(attributes)] = i
 	}
@@ -116,32 +132,82 @@ func reserve(ctx context.Context, c *curator.Session, p *Plan) (s *synthesis, er
 		price = s.rounds.Price.Rho
 	}
 	var ok bool
-	if s.total, ok = new(big.Rat).SetString(price); !ok {
+	if s.whole, ok = new(big.Rat).SetString(price); !ok {
 		_ = s.rounds.Close() // releases a lock
 		return nil, usage("", "the price %q is not a number", price)
 	}
+	s.total = s.whole
 	return s, nil
 }
 
-// interrupted adds to an error that the steps so far stay paid.
+// interrupted adds to an error what was measured so far, what it cost, and how to continue.
 func (s *synthesis) interrupted(err error) error {
-	var e *curator.Error
-	if !errors.As(err, &e) {
+	e := &curator.Error{Code: curator.CodeCancelled, Message: "the synthesis was cancelled", Charged: true, Retry: true}
+	var of *curator.Error
+	switch {
+	case errors.As(err, &of):
+		told := *of
+		e = &told
+	case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	told := *e
-	if told.Hint != "" {
-		told.Hint += "; "
+	if e.Code == curator.CodeCancelled {
+		e.Message = "the synthesis was cancelled"
 	}
-	told.Hint += s.rounds.ID + " stays paid, and the same command continues it at no further cost"
-	return &told
+	e.Message += fmt.Sprintf("; %s has measured %s for %s, and its whole price of %s stays paid",
+		s.rounds.ID, s.measuredSoFar(), s.rounds.Spent(), s.rounds.Price)
+	continues := "the same command with --resume measures the rest at no further cost"
+	if s.request.Fresh {
+		continues = "the same command with --resume in place of --fresh measures the rest at no further cost"
+	}
+	if len(s.sets) > 0 {
+		continues += "; --from " + s.rounds.ID + " makes rows of what was measured, free"
+	}
+	if e.Hint != "" && e.Code != curator.CodeCancelled {
+		continues = e.Hint + "; " + continues
+	}
+	e.Hint = continues
+	return e
+}
+
+// mostListed is the largest number of marginals that a message lists.
+const mostListed = 5
+
+// measuredSoFar lists the measured marginals.
+func (s *synthesis) measuredSoFar() string {
+	all := slices.Concat(s.outlines, s.result.Measured)
+	if len(all) == 0 {
+		return "nothing yet"
+	}
+	var names []string
+	for _, m := range all[max(0, len(all)-mostListed):] {
+		name := strings.Join(m.Columns, " × ")
+		switch {
+		case len(m.Columns) == 0:
+			name = "the number of rows"
+		case m.Shape:
+			name = "the shape of " + name
+		}
+		names = append(names, name)
+	}
+	text := fmt.Sprintf("%d marginals (", len(all))
+	if len(all) == 1 {
+		text = "1 marginal ("
+	}
+	if len(all) > mostListed {
+		text += "the last: "
+	}
+	return text + strings.Join(names, ", ") + ")"
 }
 
 // finished fills in the result.
 func (s *synthesis) finished(start time.Time) *Result {
 	r := s.result
 	r.Measured = append(r.Measured, s.outlines...)
-	r.model, r.Release, r.Remaining = s.model, s.rounds.ID, s.rounds.Remaining
+	r.model = s.model
+	if s.rounds != nil {
+		r.Release, r.Remaining = s.rounds.ID, s.rounds.Remaining
+	}
 	if s.table != nil {
 		r.model = s.table
 	}
@@ -158,7 +224,7 @@ func (s *synthesis) finished(start time.Time) *Result {
 			r.ExpectedError, marginals = r.ExpectedError+m.Expected, marginals+1
 		}
 	}
-	r.ExpectedError /= marginals
+	r.ExpectedError /= max(marginals, 1)
 	r.Seconds = time.Since(start).Seconds()
 	return r
 }
@@ -180,16 +246,22 @@ func (s *synthesis) measure(ctx context.Context, sets [][]int, price *big.Rat) e
 		for k, v := range part.Values {
 			values[k], _ = new(big.Float).SetInt(v).Float64()
 		}
-		s.measured = append(s.measured, model.Measurement{
-			Attributes: set, Values: values, Variance: deviation * deviation,
-		})
-		s.sets = append(s.sets, set)
-		s.result.Measured = append(s.result.Measured, Measured{
-			Columns: s.names(set), Cells: len(values), StdDev: deviation, Loss: part.Loss,
-		})
+		s.add(set, values, deviation, part.Loss)
 		s.result.Replayed = s.result.Replayed && part.Replayed
 	}
+	s.watch(price)
 	return nil
+}
+
+// add adds a measured marginal, whose columns are ascending.
+func (s *synthesis) add(set []int, values []float64, deviation float64, loss curator.Loss) {
+	s.measured = append(s.measured, model.Measurement{
+		Attributes: set, Values: values, Variance: deviation * deviation,
+	})
+	s.sets = append(s.sets, set)
+	s.result.Measured = append(s.result.Measured, Measured{
+		Columns: s.names(set), Cells: len(values), StdDev: deviation, Loss: loss,
+	})
 }
 
 // fit fits the model to all measurements, from the model before. If the measurements and the constraints together need too

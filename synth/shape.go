@@ -27,6 +27,8 @@ type fine struct {
 	cells         int
 	values        []any     // by cell of the answer
 	weights       []float64 // by small bin; nil before the measurement
+	counts        []float64 // by small bin, with noise; nil before the measurement
+	precision     float64   // of counts: the inverse of the variance of the noise
 
 	digits *fine // the last digits of whole numbers whose small bins have several; nil otherwise
 }
@@ -114,21 +116,34 @@ func (s *synthesis) measureShapes(ctx context.Context) error {
 		return err
 	}
 	for i, f := range shapes {
-		deviation := math.Sqrt(parts[i].Noise.Variance())
-		counts := make([]float64, f.cells)
-		for cell, v := range parts[i].Values {
-			if at, ok := f.place(cell); ok {
-				counts[at], _ = new(big.Float).SetInt(v).Float64()
-			}
-		}
-		f.weights = denoised(counts, deviation)
-		s.outlines = append(s.outlines, Measured{
-			Columns: []string{s.shapeOf(f)}, Cells: len(parts[i].Values), StdDev: deviation, Loss: parts[i].Loss, Shape: true,
-		})
+		s.outline(f, parts[i].Values, math.Sqrt(parts[i].Noise.Variance()), parts[i].Loss)
 		s.result.Replayed = s.result.Replayed && parts[i].Replayed
 	}
 	s.total = new(big.Rat).Sub(s.total, price)
+	s.watch(price)
 	return nil
+}
+
+// outline adds measured counts of small bins. Several measurements are combined by their inverse variances.
+func (s *synthesis) outline(f *fine, values []*big.Int, deviation float64, loss curator.Loss) {
+	counts := make([]float64, f.cells)
+	for cell, v := range values {
+		if at, ok := f.place(cell); ok {
+			counts[at], _ = new(big.Float).SetInt(v).Float64()
+		}
+	}
+	precision := 1 / (deviation * deviation)
+	all := f.precision + precision
+	for i := range counts {
+		if f.counts != nil {
+			counts[i] = (f.precision*f.counts[i] + precision*counts[i]) / all
+		}
+	}
+	f.counts, f.precision = counts, all
+	f.weights = denoised(counts, 1/math.Sqrt(all))
+	s.outlines = append(s.outlines, Measured{
+		Columns: []string{s.shapeOf(f)}, Cells: len(values), StdDev: deviation, Loss: loss, Shape: true,
+	})
 }
 
 // shapeOf returns the name of the column of small bins.

@@ -45,8 +45,13 @@ const (
 // town returns an owner of a home with made-up people, and their rows. Jobs, marriages and sizes depend on the age.
 func town(t *testing.T, budget, neighbours string, seed uint64, rows int) (*curator.Owner, [][]string) {
 	t.Helper()
+	return townAt(t, filepath.Join(t.TempDir(), "home"), budget, neighbours, seed, rows)
+}
+
+// townAt is town in a folder.
+func townAt(t *testing.T, dir, budget, neighbours string, seed uint64, rows int) (*curator.Owner, [][]string) {
+	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
-	dir := filepath.Join(t.TempDir(), "home")
 	if err := curator.Init(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -63,6 +63,11 @@ const (
 //
 // Spin ignores errors of writing, because there is no other place for a message.
 func Spin(w io.Writer, what string) (stop func()) {
+	return SpinText(w, func(passed time.Duration) string { return fmt.Sprintf("%s … %d s", what, int(passed.Seconds())) })
+}
+
+// SpinText is Spin with a text that depends on the elapsed time.
+func SpinText(w io.Writer, text func(passed time.Duration) string) (stop func()) {
 	begun, done, gone := time.Now(), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -77,7 +82,7 @@ func Spin(w io.Writer, what string) (stop func()) {
 				return
 			case <-wait.C:
 				wheel := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
-				_, _ = fmt.Fprintf(w, "\r%c %s … %d s", wheel[i%len(wheel)], what, int(time.Since(begun).Seconds()))
+				_, _ = fmt.Fprintf(w, "\r%c %s\033[K", wheel[i%len(wheel)], text(time.Since(begun)))
 				wait.Reset(Beat)
 			}
 		}

@@ -32,7 +32,8 @@ func runSynth(s *console.Console, args []string) error {
 	}
 	var r synth.Request
 	var out, report, method, columns, cliques, ways, size, rows, bins, edges, constraints, require string
-	var explain bool
+	var from string
+	var explain, progress bool
 	var draws int
 	var of family
 	s.FormatFlag("table", "json")
@@ -56,6 +57,9 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&of.out, "children-out", "FILE", "with --children: write its rows to FILE, which ends in .csv")
 	s.Flag(&of.order, "order", "C", "with --children: the date or timestamp that a person's rows are in order of")
 	s.Flag(&rows, "rows", "N", "the number of synthetic rows (default: the noisy number of real rows)")
+	s.Flag(&r.Resume, "resume", "", "continue an interrupted synthesis, given the same flags, and pay for nothing")
+	s.Flag(&from, "from", "RELEASES", "make rows of what these earlier syntheses have measured, such as r3,r7, free")
+	s.Flag(&progress, "progress", "", "print the progress and the time left, also if the output is no terminal")
 	s.AnalystFlag(&r.Analyst)
 	s.FreshFlag(&r.Fresh)
 	rest, helped, err := s.Parse(args)
@@ -93,7 +97,7 @@ func runSynth(s *console.Console, args []string) error {
 		return console.Usage("--report %s: name a file that ends in .html or .json", report)
 	}
 	r.Method = synth.Method(strings.ToLower(method))
-	r.Columns = listed(columns)
+	r.Columns, r.From = listed(columns), listed(from)
 	for _, clique := range listed(cliques) {
 		var names []string
 		for _, name := range strings.Split(clique, "+") {
@@ -101,8 +105,11 @@ func runSynth(s *console.Console, args []string) error {
 		}
 		r.Cliques = append(r.Cliques, names)
 	}
+	if explain && from != "" {
+		return console.Usage("--explain shows what would be measured, and --from measures nothing: leave one out")
+	}
 	if draws != 0 {
-		if r.Method == "" && len(r.Cliques) == 0 {
+		if r.Method == "" && from == "" && len(r.Cliques) == 0 {
 			r.Method = synth.MST
 		}
 		if err := synth.CheckDraws(r.Method, draws); err != nil {
@@ -150,7 +157,7 @@ func runSynth(s *console.Console, args []string) error {
 			}
 			return showSynthPlan(s, p)
 		}
-		result, err := synthesized(s, c, r)
+		result, err := synthesized(s, c, r, progress)
 		if err != nil {
 			return err
 		}
@@ -195,13 +202,6 @@ func writeRows(s *console.Console, out string, r *synth.Result) error {
 		write = database.Write
 	}
 	return console.ReplaceNamed(path, func(temporary string) error { return write(s.Context(), temporary, r) })
-}
-
-func synthesized(s *console.Console, c *curator.Session, r synth.Request) (*synth.Result, error) {
-	if console.Obeys(s.Stderr) {
-		defer console.Spin(s.Stderr, "synthesizing")()
-	}
-	return synth.Synthesize(s.Context(), c, r)
 }
 
 // listed returns the fields of a list with commas.
@@ -300,7 +300,17 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 		free = ", measured before: free"
 	}
 	s.Print("%s synthetic rows are in %s, from %s%s\n", render.Thousands(int(r.Rows)), render.Printable(out), r.Release, free)
-	s.Print("price: %s; %s remain\n", r.Plan.Price, r.Remaining)
+	if r.Plan.Method == synth.Recorded {
+		s.Print("price: none; %s remain\n", r.Remaining)
+	} else {
+		s.Print("price: %s; %s remain\n", r.Plan.Price, r.Remaining)
+	}
+	if r.Outdated {
+		s.Print("an earlier version of the table was measured: its rows have changed since then\n")
+	}
+	if len(r.Unmeasured) > 0 {
+		s.Print("no measured marginal has %s: these columns are evenly distributed\n", render.Printable(strings.Join(r.Unmeasured, ", ")))
+	}
 	s.Print("expected error of the measured marginals: %s, as a total variation distance, from the noise alone. Other "+
 		"statistics may be further off.\n", render.TwoDigits(r.ExpectedError))
 	return nil
