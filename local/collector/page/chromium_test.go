@@ -14,20 +14,22 @@ import (
 	"time"
 )
 
-// browser is a headless Chromium, driven through its DevTools protocol: messages in JSON over two pipes.
-type browser struct {
-	t       *testing.T
+// chromium is a headless Chromium, driven through its DevTools protocol: messages in JSON over two pipes. All tests share
+// it.
+var chromium struct {
+	start   sync.Once
+	wrong   error
 	out     io.Writer
-	session string
-	last    int
+	stop    func()
 	mu      sync.Mutex
+	last    int
 	waiting map[int]chan reply
-	events  []event
+	events  map[string][]event // by session
 }
 
 type event struct {
-	Method string
-	Params json.RawMessage
+	SessionID, Method string
+	Params            json.RawMessage
 }
 
 type reply struct {
@@ -35,9 +37,18 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-// start starts Chromium with an empty page. If it is missing, the test is skipped, or fails where it must be present.
-func start(t *testing.T) *browser {
-	t.Helper()
+var errMissing = errors.New("chromium is missing")
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium.stop != nil {
+		chromium.stop()
+	}
+	os.Exit(code)
+}
+
+// launch starts Chromium.
+func launch() error {
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -46,54 +57,41 @@ func start(t *testing.T) *browser {
 		}
 	}
 	if program == "" {
-		if os.Getenv("DITHER_TEST_NEEDS_CHROMIUM") != "" {
-			t.Fatal("Chromium is missing, and DITHER_TEST_NEEDS_CHROMIUM is set")
-		}
-		t.Skip("NOT CHECKED: Chromium is missing, so the page is not tried")
+		return errMissing
+	}
+	profile, err := os.MkdirTemp("", "dither-page")
+	if err != nil {
+		return err
 	}
 	ours, theirs, err := os.Pipe()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	commands, out, err := os.Pipe()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	cmd := exec.Command(program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync",
-		"--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+t.TempDir(), "about:blank")
+		"--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{commands, theirs} // its descriptors 3 and 4
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	_, _ = commands.Close(), theirs.Close()
-	b := &browser{t: t, out: out, waiting: map[int]chan reply{}}
-	go b.read(ours)
-	t.Cleanup(func() {
-		b.session = ""
-		b.call("Browser.close", nil, nil)
+	chromium.out, chromium.waiting, chromium.events = out, map[int]chan reply{}, map[string][]event{}
+	go read(ours)
+	chromium.stop = func() {
+		_ = out.Close() // Chromium ends with its pipe
 		_ = cmd.Wait()
-		_, _ = ours.Close(), out.Close()
-	})
-	var targets struct {
-		TargetInfos []struct{ TargetID, Type string }
+		_ = ours.Close()
+		_ = os.RemoveAll(profile)
 	}
-	b.call("Target.getTargets", nil, &targets)
-	for _, target := range targets.TargetInfos {
-		if target.Type == "page" {
-			var attached struct{ SessionID string }
-			b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-			b.session = attached.SessionID
-		}
-	}
-	for _, domain := range []string{"Page", "Network", "Runtime", "Log", "Accessibility"} {
-		b.call(domain+".enable", nil, nil)
-	}
-	return b
+	return nil
 }
 
 // read receives replies and events, until Chromium ends.
-func (b *browser) read(in io.Reader) {
+func read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 1<<20)
 	for {
 		line, err := r.ReadBytes(0)
@@ -108,24 +106,59 @@ func (b *browser) read(in io.Reader) {
 		if err := json.Unmarshal(line[:len(line)-1], &m); err != nil {
 			continue
 		}
-		b.mu.Lock()
+		chromium.mu.Lock()
 		if m.ID == 0 {
-			b.events = append(b.events, m.event)
-		} else if c := b.waiting[m.ID]; c != nil {
+			chromium.events[m.SessionID] = append(chromium.events[m.SessionID], m.event)
+		} else if c := chromium.waiting[m.ID]; c != nil {
 			c <- m.reply
 		}
-		b.mu.Unlock()
+		chromium.mu.Unlock()
 	}
+}
+
+// browser is a new profile of Chromium, with one page.
+type browser struct {
+	t                *testing.T
+	session, profile string
+}
+
+// start opens an empty page. If Chromium is missing, the test is skipped, or fails where it must be present.
+func start(t *testing.T) *browser {
+	t.Helper()
+	chromium.start.Do(func() { chromium.wrong = launch() })
+	switch {
+	case errors.Is(chromium.wrong, errMissing) && os.Getenv("DITHER_TEST_NEEDS_CHROMIUM") == "":
+		t.Skip("NOT CHECKED: Chromium is missing, so the page is not tried")
+	case chromium.wrong != nil:
+		t.Fatal(chromium.wrong)
+	}
+	b := &browser{t: t}
+	var profile struct{ BrowserContextID string }
+	b.call("Target.createBrowserContext", nil, &profile)
+	var target struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": profile.BrowserContextID}, &target)
+	var attached struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	t.Cleanup(func() {
+		b.session = ""
+		b.call("Target.disposeBrowserContext", map[string]any{"browserContextId": profile.BrowserContextID}, nil)
+	})
+	b.session, b.profile = attached.SessionID, profile.BrowserContextID
+	for _, domain := range []string{"Page", "Network", "Runtime", "Log", "Accessibility"} {
+		b.call(domain+".enable", nil, nil)
+	}
+	return b
 }
 
 // call runs a command.
 func (b *browser) call(method string, params any, into any) {
 	b.t.Helper()
-	b.last++
-	id, c := b.last, make(chan reply, 1)
-	b.mu.Lock()
-	b.waiting[id] = c
-	b.mu.Unlock()
+	c := make(chan reply, 1)
+	chromium.mu.Lock()
+	chromium.last++
+	id := chromium.last
+	chromium.waiting[id] = c
+	chromium.mu.Unlock()
 	message := map[string]any{"id": id, "method": method}
 	if params != nil {
 		message["params"] = params
@@ -137,7 +170,7 @@ func (b *browser) call(method string, params any, into any) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if _, err := b.out.Write(append(text, 0)); err != nil {
+	if _, err := chromium.out.Write(append(text, 0)); err != nil {
 		b.t.Fatal(err)
 	}
 	select {
@@ -188,9 +221,9 @@ func (b *browser) key(name, code string, number int, text string) {
 
 // seen returns the events of a kind so far.
 func (b *browser) seen(method string) (out []json.RawMessage) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, e := range b.events {
+	chromium.mu.Lock()
+	defer chromium.mu.Unlock()
+	for _, e := range chromium.events[b.session] {
 		if e.Method == method {
 			out = append(out, e.Params)
 		}

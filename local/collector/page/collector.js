@@ -8,14 +8,16 @@ export async function survey() {
     q.randomizer = { mechanism: q.mechanism, epsilon: q.epsilon };
     if (q.values) q.randomizer.values = q.values.length;
     if (q.seed) q.randomizer.seed = BigInt(q.seed);
+    if (q.first) q.randomizer.first = q.first;
+    if (q.positions) q.randomizer.positions = q.positions;
   }
-  return { ...s, key: s.version };
+  return { ...s, key: `${s.name} ${s.version} ${s.round ?? ""}` };
 }
 
 /** The message about drawn reports. Its random id lets the collector count it once. */
 export function message(survey, reports) {
   const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-  return { reports, body: JSON.stringify({ survey: survey.key, id, reports }) };
+  return { reports, body: JSON.stringify({ survey: survey.version, round: survey.round, id, reports }) };
 }
 
 export async function send(body) {

@@ -36,8 +36,10 @@ function kept(key) {
 function keep(key, text) {
   try {
     localStorage.setItem(key, text);
+    return true;
   } catch {
     memory.set(key, text);
+    return false;
   }
 }
 
@@ -73,9 +75,11 @@ function draw(survey, form) {
     }
     const oracle = new Oracle(q.randomizer);
     if (!q.repeated) return hex(oracle.randomize(answer));
-    const key = `dither device ${survey.key} ${q.name}`, stored = kept(key);
+    // the memory outlives the rounds of the survey, and is stored before the report is sent: see Device
+    const { mechanism, values, epsilon, first, positions } = q.randomizer;
+    const key = `dither device ${survey.name} ${q.name} ${[mechanism, values, epsilon, first, positions]}`, stored = kept(key);
     const device = stored ? oracle.openDevice(stored) : oracle.newDevice(), report = hex(device.report(answer));
-    keep(key, device.stored()); // before the report is sent: see Device
+    if (!keep(key, device.stored())) throw new Error("the browser does not store the memory that a repeated question needs");
     return report;
   });
 }
@@ -166,12 +170,17 @@ async function start() {
   if (kept(done)) return say("You have answered this survey.");
   if (!survey.open) return say(survey.closed);
 
-  let message = kept(key) && JSON.parse(kept(key));
+  const stored = () => JSON.parse(kept(key));
+  let message = stored();
   say("");
   $("questions").replaceChildren(...survey.questions.map(field));
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    message = collector.message(survey, draw(survey, $("form")));
+    try {
+      message = stored() ?? collector.message(survey, draw(survey, $("form"))); // another tab may have drawn one
+    } catch (error) {
+      return say(`Nothing was sent: ${error.message}.`, true);
+    }
     keep(key, JSON.stringify(message));
     $("form").reset();
     preview(survey, message);

@@ -49,7 +49,7 @@ func serve(t *testing.T, epsilon string, more ...map[string]any) *fake {
 	}
 	first := map[string]any{"name": "ticket", "question": question, "values": []string{"no", "yes"}, "mechanism": "krr", "epsilon": epsilon}
 	f := &fake{t: t, oracle: oracle, tally: oracle.NewTally(), survey: map[string]any{
-		"title": "Tickets", "version": "v1", "language": "en", "open": true, "questions": append([]map[string]any{first}, more...),
+		"name": "tickets", "title": "Tickets", "version": "v1", "language": "en", "open": true, "questions": append([]map[string]any{first}, more...),
 	}}
 	files, mux := page.Handler(), http.NewServeMux()
 	mux.Handle("/", files)
@@ -182,17 +182,21 @@ func TestPeopleAnswer(t *testing.T) {
 		people = 1000
 	}
 	f, b := serve(t, "2"), start(t)
-	truth := .3
+	rode := 0
 	var messages []string
 	var answers []bool
 	width := 2.0
 	for i := range people {
 		visit(b, f, false)
-		yes := float64(i%10) < 10*truth
+		yes := i%10 < 3
+		if yes {
+			rode++
+		}
 		messages, answers = append(messages, answer(b, yes)), append(answers, yes)
 		if n := i + 1; n == people/4 || n == people {
 			visit(b, f, true)
 			share, low, high := chart(b, n)
+			truth := float64(rode) / float64(n)
 			deviation := math.Sqrt(f.oracle.Variance(int64(n), truth))
 			t.Logf("%d people: %.3f, from %.3f to %.3f; the truth is %.3f", n, share, low, high, truth)
 			if math.Abs(share-truth) > 5.5*deviation+.005 {
@@ -248,6 +252,15 @@ func network(t *testing.T, b *browser, f *fake, messages []string) {
 	for _, kind := range []string{"Network.webSocketCreated", "Network.webTransportCreated", "Network.directTCPSocketCreated"} {
 		if n := len(b.seen(kind)); n > 0 {
 			t.Errorf("%s: %d", kind, n)
+		}
+	}
+	var windows struct {
+		TargetInfos []struct{ BrowserContextID, URL string }
+	}
+	b.call("Target.getTargets", nil, &windows)
+	for _, w := range windows.TargetInfos {
+		if w.BrowserContextID == b.profile && w.URL != f.URL+"/" && !strings.HasPrefix(w.URL, "chrome:") {
+			t.Errorf("the page opened %s", w.URL)
 		}
 	}
 	f.mu.Lock()
@@ -349,6 +362,15 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	if again := b.eval(`document.getElementById("message").textContent`); again != message {
 		t.Errorf("after a reload, the message is %v, not %s", again, message)
 	}
+	// another tab that still asks shows this message too
+	b.eval(`localStorage.removeItem("dither message tickets v1 ")`)
+	visit(b, f, true)
+	b.eval(fmt.Sprintf(`localStorage.setItem("dither message tickets v1 ", JSON.stringify({reports: ["00"], body: %q}));
+		document.querySelector("input[name=q0]").click();
+		document.querySelector("#form button").click()`, message))
+	if other := b.eval(`document.getElementById("message").textContent`); other != message {
+		t.Errorf("another tab draws %v, not %s", other, message)
+	}
 	f.refuses(true)
 	b.eval(`document.getElementById("send").focus()`)
 	b.key("Enter", "Enter", 13, "\r")
@@ -361,6 +383,41 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	}
 	if f.received() != 1 || f.bodies[0] != message {
 		t.Errorf("the collector received %q, not %s", f.bodies, message)
+	}
+}
+
+// A question that is repeated has the memory of a device: in two rounds, the same answer is the same report. If the browser
+// stores nothing, nothing is drawn.
+func TestRepeatedQuestions(t *testing.T) {
+	b := start(t)
+	f := serve(t, "1", map[string]any{
+		"name": "again", "question": "Did you ride without a ticket this week?", "values": []string{"no", "yes"}, "mechanism": "dbit",
+		"epsilon": "1", "positions": 2, "repeated": true,
+	})
+	again := func(round int, yes bool) string {
+		f.survey["round"] = fmt.Sprint(round)
+		visit(b, f, round > 1)
+		b.eval(fmt.Sprintf(`document.querySelector("input[name=q1][value='%d']").click()`, map[bool]int{true: 1}[yes]))
+		message := answer(b, true)
+		return regexp.MustCompile(`"([0-9a-f]+)"\]`).FindStringSubmatch(message)[1]
+	}
+	first, second, third := again(1, true), again(2, true), again(3, false)
+	if first != second {
+		t.Errorf("the same answer is reported as %s and then as %s", first, second)
+	}
+	if again(4, false) != third || again(5, true) != first {
+		t.Error("the memory of an answer is lost")
+	}
+	f.survey["round"] = "6"
+	visit(b, f, true)
+	b.eval(`Storage.prototype.setItem = () => { throw new Error("full"); };
+		for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();
+		document.querySelector("#form button").click()`)
+	if status := b.eval(`document.getElementById("status").textContent`).(string); !strings.Contains(status, "Nothing was sent") {
+		t.Errorf("without storage, the page says %q", status)
+	}
+	if f.received() != 5 {
+		t.Errorf("%d messages were received", f.received())
 	}
 }
 
