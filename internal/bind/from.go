@@ -122,6 +122,7 @@ func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
 	if s.From.None() {
 		return nil, nil, Refuse(s.At, "add FROM and a table's name", "the subquery has no table")
 	}
+	s = firsts(s)
 	if list, ok := s.From.Relation.(*query.List); ok {
 		return f.list(list, s.Where)
 	}
@@ -354,6 +355,12 @@ func (f from) selected(s *query.Select) (*Relation, error) {
 			err = r.restrict(e, where.Pos())
 		}
 		if err != nil {
+			return nil, err
+		}
+	}
+	if s.First != nil {
+		r.only(s)
+		if err := f.first(r, s.First); err != nil {
 			return nil, err
 		}
 	}

@@ -37,7 +37,8 @@ func hintOfWindow(x *query.Call) string {
 	same := "if " + u + " is the unit, call the table v and write "
 	switch {
 	case x.Name == "row_number" || x.Name == "rank":
-		return same + "(SELECT COUNT(*)" + before + " + 1; otherwise " + hint
+		return "if " + u + " is the unit, and the first rows are meant, keep them by WHERE n = 1 in the SELECT around this one, where n is its name; " +
+			"otherwise " + hint
 	case x.Name == "lag" && len(x.Args) == 1:
 		if c, ok := x.Args[0].(*query.Column); ok && c.Name == order.Name {
 			return same + "(SELECT MAX(w." + o + ")" + before + "; otherwise " + hint

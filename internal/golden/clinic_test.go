@@ -186,7 +186,23 @@ func written() []maker {
 		clinicHome("clinic-times", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", timeAsks()),
 		clinicHome("clinic-nested", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", nestedAsks()),
 		clinicHome("clinic-texts", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", textAsks()),
+		clinicHome("clinic-firsts", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", firstAsks()),
 	}
+}
+
+// firstAsks are questions about the first rows of each person, and with arrays of quantiles.
+func firstAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT cancelled, COUNT(*) FROM (SELECT cancelled, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day) AS n FROM visits) q WHERE n = 1 GROUP BY cancelled",
+		"SELECT AVG(cost) AS last FROM (SELECT DISTINCT ON (person) person, cost FROM visits ORDER BY person, day DESC) q",
+		"SELECT city, SUM(cost) FROM (SELECT *, RANK() OVER (PARTITION BY person ORDER BY cost DESC, city) AS r FROM visits) q WHERE r = 1 GROUP BY city",
+		"WITH q AS (SELECT person, city, DENSE_RANK() OVER (PARTITION BY person ORDER BY cancelled DESC NULLS LAST, day) AS r FROM visits WHERE cost > 1) SELECT city, COUNT(*) FROM q WHERE r < 2 GROUP BY city",
+		"SELECT COUNT(*) FROM patients p LEFT JOIN (SELECT person, cost, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day) AS n FROM visits) v ON p.person = v.person AND v.n = 1 WHERE v.cost > 3",
+		"SELECT PERCENTILE_CONT(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY cost) AS q, COUNT(*) FROM visits",
+	} {
+		out = append(out, ask{SQL: sql})
+	}
+	return out
 }
 
 // textAsks are questions with functions of texts, and with groups of reals.

@@ -43,6 +43,9 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 	}
 	l.sources.after = max(l.sources.after, l.find(pg.Token_SELECT)+1)
 	l.sources.none = len(s.GetFromClause()) == 0
+	if distinctOn(s) && !l.google {
+		return l.distinctOnRows(s, true)
+	}
 	items := l.subItems
 	if len(s.GetTargetList()) == 0 {
 		items = l.items

@@ -58,3 +58,32 @@ func TestLowerShown(t *testing.T) {
 		}
 	}
 }
+
+// TestDistinctOn checks that SELECT DISTINCT ON means a window function.
+func TestDistinctOn(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SELECT COUNT(*) FROM (SELECT DISTINCT ON (a) a, b + 1 AS c FROM t WHERE d ORDER BY a, c DESC NULLS LAST, 2) q": `SELECT COUNT(*) FROM (SELECT a AS a, c AS c FROM (
+			SELECT a AS a, b + 1 AS c, ROW_NUMBER() OVER (PARTITION BY a ORDER BY b + 1 DESC NULLS LAST, b + 1) AS row_number FROM t WHERE d) first_rows
+			WHERE first_rows.row_number = 1) q`,
+		"SELECT COUNT(*) FROM (SELECT DISTINCT ON (x, y) * FROM t ORDER BY y, x, z) q": `SELECT COUNT(*) FROM (SELECT * FROM (
+			SELECT *, ROW_NUMBER() OVER (PARTITION BY x, y ORDER BY z) AS row_number FROM t) first_rows WHERE first_rows.row_number = 1) q`,
+		"SELECT DISTINCT ON (1) k, l, COUNT(*) FROM t GROUP BY k, l ORDER BY k DESC, COUNT(*) LIMIT 5": `SELECT k AS k, l AS l, count AS count FROM (
+			SELECT k AS k, l AS l, COUNT(*) AS count, ROW_NUMBER() OVER (PARTITION BY k ORDER BY COUNT(*)) AS row_number FROM t GROUP BY k, l) first_rows
+			WHERE first_rows.row_number = 1 ORDER BY k DESC, count LIMIT 5`,
+		"SELECT DISTINCT ON (k) k, SUM(x) AS s FROM t GROUP BY k, l": `SELECT k AS k, s AS s FROM (
+			SELECT k AS k, SUM(x) AS s, ROW_NUMBER() OVER (PARTITION BY k) AS row_number FROM t GROUP BY k, l) first_rows WHERE first_rows.row_number = 1`,
+	} {
+		got, err := Parse(sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		as, err := Parse(want)
+		if err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		if got.String() != as.String() {
+			t.Errorf("%s means\n%s, want\n%s", sql, got.String(), as.String())
+		}
+	}
+}

@@ -24,8 +24,8 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 	case len(s.GetValuesLists()) > 0:
 		return no(pg.Token_VALUES, "write SELECT … FROM …", "VALUES is not supported")
 	case distinctOn(s):
-		return no(pg.Token_DISTINCT, "write GROUP BY",
-			"SELECT DISTINCT ON is not supported: the first row of a group would be one person's")
+		return no(pg.Token_DISTINCT, "leave the clause out, and name the price with --epsilon",
+			"SELECT DISTINCT ON is not supported beside GoogleSQL's clause")
 	case s.GetIntoClause() != nil:
 		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
 	case s.GetGroupDistinct():

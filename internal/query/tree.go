@@ -7,9 +7,12 @@ type Select struct {
 	DistinctAt Pos  // the position of DISTINCT
 	// OfUnits is whether the first item must be the unit's column, because the SELECT stands for INTERSECT or EXCEPT
 	OfUnits bool
-	Items   []Item // at least one
-	From    From
-	Where   Expr // nil if absent
+	// First is the window function whose rows of number 1 alone are selected; nil for all rows. Only package bind sets it, in
+	// copies of a tree, and String drops it
+	First *Call
+	Items []Item // at least one
+	From  From
+	Where Expr // nil if absent
 	// expressions or Groupings, as written: the caller decides whether an integer constant is an output column's
 	// number
 	GroupBy       []Expr

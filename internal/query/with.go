@@ -138,7 +138,11 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	l.tokens = l.window()
 	defer func() { l.tokens = outer }()
 	at := l.text.pos(l.find(pg.Token_SELECT))
-	out, err := l.selected(s, l.subItems)
+	convert := func() (*Select, error) { return l.selected(s, l.subItems) }
+	if distinctOn(s) {
+		convert = func() (*Select, error) { return l.distinctOnRows(s, false) }
+	}
+	out, err := convert()
 	if out != nil {
 		out.At = at
 		out.series()

@@ -296,7 +296,7 @@ SELECT home, COUNT(*) AS n FROM passengers WHERE birth_year <= 2007 AND (sex <> 
 SELECT route, n, total FROM (SELECT route, COUNT(*) n, SUM(COUNT(*)) OVER () total FROM trips GROUP BY route) s WHERE n * 1.0 / total > 0.2
 --= refused: generate_series is not supported beside rows of persons
 SELECT generate_series, COUNT(t.passenger) FROM generate_series(DATE '2025-01-01', DATE '2025-01-31', INTERVAL '1 day') LEFT JOIN trips t ON t.sailed = generate_series GROUP BY 1
---= refused: SELECT DISTINCT ON is not supported: the first row of a
+--= answered
 SELECT DISTINCT ON (route) route, channel, COUNT(*) FROM trips GROUP BY route, channel ORDER BY route, COUNT(*) DESC
 --= answered
 SELECT channel, COUNT(*) AS n FROM trips WHERE date_part('year', sailed) = 2025 AND date_part('month', sailed) IN (6, 7, 8) GROUP BY channel
@@ -306,7 +306,7 @@ SELECT COUNT(*) FROM trips WHERE sailed > '2025-01-01' AND sailed::text LIKE '20
 SELECT route, SUM(fare) OVER (PARTITION BY route) FROM trips
 --= refused: window functions (OVER) are not supported over single rows:
 WITH t AS (SELECT passenger, sailed, LAG(sailed) OVER (PARTITION BY passenger ORDER BY sailed) AS prev FROM trips) SELECT AVG(sailed - prev) FROM t
---= refused: window functions (OVER) are not supported over single rows:
+--= answered
 WITH ranked AS (SELECT passenger, route, ROW_NUMBER() OVER (PARTITION BY passenger ORDER BY sailed) AS rn FROM trips) SELECT route, COUNT(*) FROM ranked WHERE rn = 1 GROUP BY route
 --= answered
 SELECT m, n FROM (SELECT date_trunc('month', booked_at) AS m, COUNT(*) AS n FROM trips GROUP BY 1) q WHERE m BETWEEN TIMESTAMP '2025-01-01 00:00:00' AND TIMESTAMP '2025-12-31 00:00:00' ORDER BY 1
@@ -698,3 +698,11 @@ SELECT SUM(fare)::money FROM trips
 SELECT COUNT(*) FROM trips WHERE (fare / 100) ^ 2 > 4
 --= answered
 SELECT route, percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY fare) AS q FROM trips GROUP BY 1 ORDER BY 1
+--= answered
+WITH ranked AS (SELECT t.*, ROW_NUMBER() OVER (PARTITION BY passenger ORDER BY booked_at) AS rn FROM trips t) SELECT route, COUNT(*) FROM ranked WHERE rn = 1 GROUP BY route
+--= answered
+SELECT channel, AVG(fare) FROM (SELECT DISTINCT ON (passenger) passenger, channel, fare FROM trips ORDER BY passenger, sailed DESC) last GROUP BY channel
+--= answered
+SELECT COUNT(*) FROM (SELECT fare, RANK() OVER (PARTITION BY passenger ORDER BY fare DESC) AS r FROM trips) q WHERE r = 1 AND fare > 100
+--= answered
+SELECT p.home, COUNT(*) FROM passengers p LEFT JOIN (SELECT passenger, cancelled, ROW_NUMBER() OVER (PARTITION BY passenger ORDER BY sailed) AS n FROM trips) f ON f.passenger = p.passenger AND f.n = 1 WHERE f.cancelled GROUP BY p.home

@@ -250,7 +250,7 @@ func (g generator) relation(depth int) columnsOf {
 		return c
 	}
 	kind := g.pick("plain", "public", "public", "unit", "reference", "through", "inner", "inner", "union", "rows",
-		"with", "nested", "three", "list", "asks", "asks")
+		"with", "nested", "three", "list", "asks", "asks", "first", "first")
 	joined := g.pick("JOIN", "LEFT JOIN")
 	switch kind {
 	case "public":
@@ -325,6 +325,8 @@ func (g generator) relation(depth int) columnsOf {
 		return g.inner(depth)
 	case "asks":
 		return g.asks(pColumns)
+	case "first":
+		return g.first(pColumns)
 	case "union":
 		second := g.pick("SELECT who, y, c FROM v", "SELECT person, i, 'B' FROM p WHERE b",
 			"SELECT q.who, q.y * 2, 'a' FROM v q JOIN p ON p.person = q.who")

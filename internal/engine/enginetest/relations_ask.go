@@ -1,5 +1,38 @@
 package enginetest
 
+// first draws a subquery that keeps the first rows of each person.
+func (g generator) first(p columnsOf) columnsOf {
+	key := func() string {
+		return g.pick("i", "k", "x", "s", "b", "i % 2", "x * 2") + g.pick("", " DESC") + g.pick("", "", " NULLS FIRST", " NULLS LAST")
+	}
+	order := key()
+	if g.chance(2) {
+		order += ", " + key()
+	}
+	from := "p" + g.pick("", " WHERE i > 0 OR b")
+	out := p
+	switch g.pick("number", "number", "rank", "on", "join", "lines") {
+	case "on":
+		out.from = "(SELECT DISTINCT ON (person) person, i, k, x, s, b FROM " + from + " ORDER BY person, " + order + ") a"
+	case "rank":
+		out.from = "(SELECT *, " + g.pick("RANK", "DENSE_RANK") + "() OVER (PARTITION BY person ORDER BY " + order + ") AS n FROM " + from + ") a"
+		out.where = g.pick("a.n = 1", "n <= 1")
+	case "join":
+		out.from = "p a " + g.pick("JOIN", "LEFT JOIN") + " (SELECT who, y, c, ROW_NUMBER() OVER (PARTITION BY who ORDER BY d, y DESC) AS n FROM v) b " +
+			"ON a.person = b.who AND b.n = 1"
+		out.numbers, out.keys = []string{"a.i", "b.y", "b.n"}, []string{"b.c", "a.s"}
+	case "lines":
+		out = columnsOf{
+			from:    "(SELECT a.person, b.q, b.z, ROW_NUMBER() OVER (PARTITION BY a.person ORDER BY b.z, b.q) AS n FROM l b JOIN p a ON b.parent = a.id) a",
+			numbers: []string{"a.q", "a.z"}, keys: []string{"a.q"}, person: "a.person", where: "n = 1",
+		}
+	default:
+		out.from = "(SELECT *, ROW_NUMBER() OVER (PARTITION BY person ORDER BY " + order + ") AS n FROM " + from + ") a"
+		out.where = g.pick("a.n = 1", "n < 2", "1 = a.n")
+	}
+	return out
+}
+
 // asks makes a FROM clause of persons, with a condition that has subqueries, or with the value of one as a column.
 func (g generator) asks(p columnsOf) columnsOf {
 	own := g.pick("", " AND x.y > 2", " AND x.c = 'a'", " AND x.j > a.i", " AND x.c = a.s", " AND x.j > a.i AND x.j < a.i + 7",
