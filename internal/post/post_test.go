@@ -71,6 +71,9 @@ func TestValues(t *testing.T) {
 		"SELECT EXTRACT(month FROM AGE(make_date(2025, 4 + x, 1), DATE '2025-01-31'))" + of + " LIMIT 2":                  "2; 3",
 		"SELECT k" + of + " WHERE DATE '2025-01-01' + x >= '2025-01-01T13:00:00Z' LIMIT 1":                                "b",
 		"SELECT to_date(k, 'YYYY') AS d, to_timestamp(x * 1.5) AS t" + of + " OFFSET 3":                                   "NULL 1970-01-01 00:00:01.5",
+		"SELECT k, LOCF(NULLIF(NULLIF(n, 10), 30)) OVER (ORDER BY k) AS v" + of:                                           "a NULL; b 20; c 20; d 40",
+		"SELECT k, INTERPOLATE(NULLIF(NULLIF(n, 20), 30)) OVER (ORDER BY k) AS v" + of:                                    "a 10; b 20; c 30; d 40",
+		"SELECT k, INTERPOLATE(NULLIF(NULLIF(n, 10), 40)) OVER (PARTITION BY x ORDER BY k) AS v" + of + " ORDER BY k":     "a NULL; b 20; c 30; d NULL",
 		"SELECT NTILE(3) OVER (ORDER BY n) AS t, k" + of + " ORDER BY k":                                                  "1 a; 1 b; 2 c; 3 d",
 	} {
 		tree, err := query.Parse(sql)

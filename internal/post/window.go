@@ -15,7 +15,7 @@ const maxOffset = 1000
 // windowOnly are the functions that need OVER.
 var windowOnly = map[string]bool{
 	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true,
-	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
+	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true, "locf": true, "interpolate": true,
 }
 
 // window is a window function over the rows of a SELECT.
@@ -145,7 +145,7 @@ func (s *scope) ranking(w *window, x *query.Call) (*node, error) {
 		}
 		return &node{typ: value.Integer}, err
 	}
-	most := map[string]int{"first_value": 1, "last_value": 1, "nth_value": 2, "lag": 3, "lead": 3}[x.Name]
+	most := map[string]int{"first_value": 1, "last_value": 1, "nth_value": 2, "lag": 3, "lead": 3, "locf": 1, "interpolate": 1}[x.Name]
 	if err = n(1, most); err != nil {
 		return nil, err
 	}
@@ -179,6 +179,9 @@ func (s *scope) ranking(w *window, x *query.Call) (*node, error) {
 	}
 	out := (&node{typ: typ, work: 1}).wide(w.args...)
 	out.depends("", w.args...)
+	if x.Name == "interpolate" {
+		return out, interpolated(x, out)
+	}
 	return out, nil
 }
 

@@ -37,6 +37,8 @@ func (p *partition) values(e *env) []Cell {
 			out[i] = Exact(p.ranked(i, n, dense))
 		}
 		return out
+	case "locf", "interpolate":
+		return p.filled(e)
 	case "lag", "lead":
 		for i := range out {
 			at := i - int(p.offset)

@@ -101,6 +101,7 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 	if out.Offset, err = l.count("OFFSET", s.GetLimitOffset(), start); err != nil {
 		return nil, err
 	}
+	out.filled()
 	return out, l.ofTables(first, out.From)
 }
 

@@ -59,6 +59,32 @@ func TestLowerShown(t *testing.T) {
 	}
 }
 
+// TestFilled checks that the functions that fill gaps become windows over the buckets.
+func TestFilled(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SELECT time_bucket_gapfill('1h', t) AS b, s, locf(avg(x)), interpolate(avg(x)) + 1 AS i FROM u GROUP BY 1, s ORDER BY locf(avg(x))": `SELECT
+			time_bucket('1h', t) AS b, s, locf(avg(x)) OVER (PARTITION BY s ORDER BY time_bucket('1h', t)) AS locf,
+			interpolate(avg(x)) OVER (PARTITION BY s ORDER BY time_bucket('1h', t)) + 1 AS i FROM u GROUP BY 1, s
+			ORDER BY locf(avg(x)) OVER (PARTITION BY s ORDER BY time_bucket('1h', t))`,
+		"SELECT time_bucket_gapfill('1h', t) AS b, locf(avg(x)) AS y FROM u GROUP BY b": "SELECT time_bucket('1h', t) AS b, locf(avg(x)) OVER (ORDER BY time_bucket('1h', t)) AS y FROM u GROUP BY b",
+		"SELECT s, locf(avg(x)) FROM u GROUP BY s":                                      "SELECT s, locf(avg(x)) FROM u GROUP BY s",
+		"SELECT locf(1) FROM u GROUP BY time_bucket('1h', t), time_bucket('2h', t)":     "SELECT locf(1) FROM u GROUP BY time_bucket('1h', t), time_bucket('2h', t)",
+	} {
+		got, err := Parse(sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		as, err := Parse(want)
+		if err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		if got.String() != as.String() {
+			t.Errorf("%s means\n%s, want\n%s", sql, got.String(), as.String())
+		}
+	}
+}
+
 // TestDistinctOn checks that SELECT DISTINCT ON means a window function.
 func TestDistinctOn(t *testing.T) {
 	for sql, want := range map[string]string{

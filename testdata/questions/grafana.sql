@@ -298,7 +298,7 @@ SELECT COALESCE(count(*) FILTER (WHERE fault), 0) AS value, CASE WHEN count(*) F
 SELECT EXTRACT(EPOCH FROM time_bucket('1d', ts)) * 1000 AS time, room AS metric, COUNT(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY time_bucket('1d', ts), room ORDER BY time_bucket('1d', ts)
 --= answered
 SELECT time_bucket_gapfill('3600s', ts, '2025-06-10T00:00:00Z', '2025-06-11T00:00:00Z') AS "time", room AS metric, avg(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
---= refused: there is no function "locf"
+--= answered
 SELECT time_bucket_gapfill('1 day', ts) AS "time", locf(avg(watts)) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-20T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT count(*) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-02T00:00:00Z' AND room IN (SELECT unnest(string_to_array('hall,kitchen', ',')))
@@ -314,3 +314,5 @@ SELECT time_bucket('1 day', ts, 'UTC') AS time, sum(watts) FROM readings WHERE t
 SELECT time_bucket('1 week', ts, INTERVAL '1 day') AS time, sum(watts) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1
 --= answered
 SELECT count(*) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND room IN (VALUES ('hall'), ('attic'))
+--= answered
+SELECT time_bucket_gapfill('1 day', ts) AS "time", room AS metric, interpolate(avg(watts)) FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-20T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
