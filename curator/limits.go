@@ -207,7 +207,7 @@ func capsText(s *bounded.Statement, caps bounded.Caps, groups int64) string {
 	unit := SQLName(s.Unit.Name)
 	everywhere := !s.Open() && caps.Groups >= int64(s.Cells())
 	if caps.Rows > 0 {
-		text := fmt.Sprintf("at most %s of one %s %s", plural(caps.Rows, "row"), unit, counts(caps.Rows))
+		text := fmt.Sprintf("at most %s of one %s %s", plural(caps.Rows, "row"), unit, counts(caps.Rows)) + rowOf(s)
 		if groups > 0 && !everywhere {
 			text += ", in at most " + plural(groups, "group")
 		}
@@ -228,6 +228,22 @@ func capsText(s *bounded.Statement, caps bounded.Caps, groups int64) string {
 		return fmt.Sprintf("one %s adds to each group %s", unit, adds)
 	}
 	return fmt.Sprintf("one %s counts in at most %s, and adds to each %s", unit, plural(caps.Groups, "group"), adds)
+}
+
+// rowOf says what a row of a statement is, if a subquery makes one row of several rows of a unit.
+func rowOf(s *bounded.Statement) string {
+	of := s.Source
+	for of != nil && of.Op == bounded.Select {
+		of = of.Inputs[0]
+	}
+	if of == nil || of.Op != bounded.PerUnit {
+		return ""
+	}
+	var names []string
+	for i := range of.Exprs {
+		names = append(names, SQLName(of.Columns[i].Name))
+	}
+	return " (the subquery has one row for each " + strings.Join(names, ", ") + ")"
 }
 
 // counts returns the verb for a number of rows.

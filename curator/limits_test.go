@@ -77,7 +77,9 @@ func limitsHome(t testing.TB) *Owner {
 func TestAnswersStateTheirBounds(t *testing.T) {
 	c := limitsHome(t)
 	for sql, want := range map[string]string{
-		"SELECT COUNT(*) FROM rows":                                                  "none, every row counts",
+		"SELECT COUNT(*) FROM rows": "none, every row counts",
+		"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=2) kind, AVG(cost, contribution_bounds_per_group => (0, 9)) AS m FROM visits GROUP BY kind": "at most 2 rows of one person count (the subquery has one row for each person, kind); " +
+			"values in m are clamped to 0 … 9; cost is clamped to 0 … 99.5",
 		"SELECT COUNT(*) FROM rows WHERE x > 2":                                      "x is clamped to -5 … 5",
 		"SELECT COUNT(*) FROM visits":                                                "one person adds at most as much as 3 rows can; sealing keeps at most 50 rows of one person",
 		"SELECT AVG(cost) FROM visits":                                               "at most 20 rows of one person count; cost is clamped to 0 … 99.5",

@@ -135,7 +135,9 @@ func (c *Session) advice(p *plan.Plan) string {
 		unit = table.Unit
 	}
 	if t.Rows > 0 {
-		if p.Asked.Rows > 0 && p.Asked.Rows < unit.RowsPerUnit || p.Rows != nil && p.Rows.Found < p.Rows.Most {
+		if p.Source != nil && p.Asked.Rows == t.Rows {
+			ask = append(ask, "--max-rows (max_groups_contributed for averages of units' averages)")
+		} else if p.Asked.Rows > 0 && p.Asked.Rows < unit.RowsPerUnit || p.Rows != nil && p.Rows.Found < p.Rows.Most {
 			ask = append(ask, "--max-rows")
 		}
 		owner = append(owner, "rows_per_unit")

@@ -14,7 +14,7 @@ const clause = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS"
 // policy's maximum is refused, and never reduced.
 func TestEpsilonOptionUnderZCDP(t *testing.T) {
 	p := zcdpPolicy(t, "add-remove")
-	for option, rho := range map[string]string{"0.4": "0.08", "1": "0.5", "1/2": "0.125", "2": "2"} {
+	for option, rho := range map[string]string{"0.4": "0.08", "1": "0.5", "1/2": "0.125", "2": "2", "(0.1 + 0.3) * 5": "2", "2 - (1.5 - 0.5)": "0.5"} {
 		for _, sql := range []string{
 			"COUNT(*) FROM visits", "department, COUNT(*), SUM(cost) FROM visits GROUP BY department", "AVG(cost) FROM visits",
 			"MEDIAN(cost), COUNT(*) FROM visits",

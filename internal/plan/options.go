@@ -160,6 +160,10 @@ func (r *Request) leastUnits(o query.Option) error {
 // epsilonOf reads an ε: a number above 0 and at most privacy.MaxEpsilon.
 func epsilonOf(p *policy.Policy, x query.Expr) (privacy.Epsilon, error) {
 	n := bind.NumberOption(x)
+	if _, computed := x.(*query.Binary); n == nil && computed {
+		return privacy.Epsilon{}, bind.Refuse(x.Pos(), "write the decimal itself, such as 0.33",
+			"an epsilon is exact, and this value is no finite decimal")
+	}
 	if n == nil || n.Sign() <= 0 {
 		return privacy.Epsilon{}, bind.Refuse(
 			x.Pos(),

@@ -116,7 +116,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		dp + "(delta=1.5)" + n:                                            "1:48: a delta is a number from 0 to 1",
 		dp + "(max_groups_contributed=0)" + n:                             "1:65: max_groups_contributed is a whole number",
 		dp + "(max_groups_contributed=1.5)" + n:                           "1:65: max_groups_contributed is a whole number",
-		dp + "(epsilon=1/3) COUNT(*) FROM people":                         "1:51: an epsilon is a number above 0; write a number, such as 0.5",
+		dp + "(epsilon=1/3) COUNT(*) FROM people":                         "1:51: an epsilon is exact, and this value is no finite decimal; write the decimal itself, such as 0.33",
 		dp + "(max_groups_contributed=1, max_rows_contributed=1)" + n:     "1:68: max_groups_contributed and max_rows_contributed exclude each other",
 		dp + "(privacy_unit_column=age)" + n:                              "1:62: in table \"people\" each row is one unit",
 		dp + "(privacy_unit_column=x.person) COUNT(*) FROM visits":        "1:62: there is no table \"x\" in this question",

@@ -185,11 +185,16 @@ func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
 		tokens[i+1].GetToken() != pg.Token_ASCII_40 {
 		return i
 	}
+	depth := 1
 	for j := i + 2; j < len(tokens); j++ {
 		switch tokens[j].GetToken() {
 		case pg.Token_ASCII_41:
-			return j + 1
-		case pg.Token_ASCII_40, pg.Token_ASCII_59: // an option contains no parentheses, so the list was not closed
+			if depth--; depth == 0 {
+				return j + 1
+			}
+		case pg.Token_ASCII_40:
+			depth++
+		case pg.Token_ASCII_59, pg.Token_FROM: // no option contains them, so the list was not closed
 			return i
 		default:
 		}
@@ -325,8 +330,9 @@ func (r *optionReader) at(i int) Pos { return r.text.pos(int(r.tokens[i].GetStar
 
 func (r *optionReader) list(tokens []*pg.ScanToken) (out []Option, err error) {
 	for len(tokens) > 0 {
-		end := 0
-		for end < len(tokens) && tokens[end].GetToken() != pg.Token_ASCII_44 {
+		end, depth := 0, 0
+		for end < len(tokens) && (depth > 0 || tokens[end].GetToken() != pg.Token_ASCII_44) {
+			depth += nesting(tokens[end])
 			end++
 		}
 		o, err := r.option(tokens[:end], tokens)
@@ -384,15 +390,33 @@ func foldASCII(s string) string {
 // mostOperators bounds the operators in the value of an option.
 const mostOperators = 8
 
-// value parses numbers with + - * / between them, or one value.
+// nesting is 1 for an opening parenthesis, -1 for a closing one, and 0 for any other token.
+func nesting(t *pg.ScanToken) int {
+	switch t.GetToken() {
+	case pg.Token_ASCII_40:
+		return 1
+	case pg.Token_ASCII_41:
+		return -1
+	default:
+		return 0
+	}
+}
+
+// value parses numbers with + - * / between them, and parentheses around them, or one value.
 func (r *optionReader) value(tokens []*pg.ScanToken) (Expr, error) {
+	if len(tokens) > 3*mostOperators {
+		return r.single(tokens)
+	}
 	for _, ops := range []map[pg.Token]BinaryOp{
 		{pg.Token_ASCII_43: Add, pg.Token_ASCII_45: Sub}, {pg.Token_ASCII_42: Mul, pg.Token_ASCII_47: Div},
 	} {
-		for i := len(tokens) - 2; i > 0; i-- { // the last operator of those that bind least
+		depth := 0
+		for i := len(tokens) - 1; i > 0; i-- { // the last operator of those that bind least
+			depth += nesting(tokens[i])
 			op, ok := ops[tokens[i].GetToken()]
 			before := tokens[i-1].GetToken()
-			if !ok || len(tokens) > 3*mostOperators || before != pg.Token_ICONST && before != pg.Token_FCONST {
+			if !ok || depth != 0 || i == len(tokens)-1 ||
+				before != pg.Token_ICONST && before != pg.Token_FCONST && before != pg.Token_ASCII_41 {
 				continue
 			}
 			left, err := r.value(tokens[:i])
@@ -402,6 +426,9 @@ func (r *optionReader) value(tokens []*pg.ScanToken) (Expr, error) {
 			right, err := r.value(tokens[i+1:])
 			return &Binary{At: r.text.pos(int(tokens[i].GetStart())), Op: op, L: left, R: right}, err
 		}
+	}
+	if last := len(tokens) - 1; last > 1 && nesting(tokens[0]) > 0 && nesting(tokens[last]) < 0 {
+		return r.value(tokens[1:last])
 	}
 	return r.single(tokens)
 }
@@ -430,6 +457,9 @@ func (r *optionReader) single(tokens []*pg.ScanToken) (Expr, error) {
 	case len(rest) == 2 && isWord(tokens[0], text) && rest[0].GetToken() == pg.Token_ASCII_46 &&
 		isWord(rest[1], r.tokenText(rest[1])):
 		return &Column{At: at, Table: r.word(tokens[0]), Name: r.word(rest[1])}, nil
+	}
+	if len(rest) > 0 && isWord(tokens[0], text) && nesting(rest[0]) > 0 {
+		return nil, r.text.refuse(int(tokens[0].GetStart()), "write the number itself", "an option does not compute %s", strings.ToUpper(text))
 	}
 	return nil, &Error{Pos: at, Message: "this cannot be the value of an option", Hint: "write a number such as 2, NULL, or a name"}
 }

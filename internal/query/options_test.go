@@ -101,8 +101,24 @@ func TestOptionsRefused(t *testing.T) {
 			"1:50: this cannot be the value of an option",
 		},
 		{
-			dp + "OPTIONS(epsilon=(1)) 1 FROM t",
+			dp + "OPTIONS(epsilon=(1) 1 FROM t",
 			"1:34: the list of options does not end",
+		},
+		{
+			dp + "OPTIONS(epsilon=()) 1 FROM t",
+			"1:50: this cannot be the value of an option",
+		},
+		{
+			dp + "OPTIONS(epsilon=(1)2) 1 FROM t",
+			"1:50: this cannot be the value of an option",
+		},
+		{
+			dp + "OPTIONS(epsilon=(1)*(2) 1 FROM t",
+			"1:34: the list of options does not end",
+		},
+		{
+			dp + "OPTIONS(epsilon=ln(3)) 1 FROM t",
+			"1:50: an option does not compute LN",
 		},
 		{
 			dp + "OPTIONS(epsilon=1 ; 1 FROM t",
