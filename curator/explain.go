@@ -244,7 +244,7 @@ func (c *Session) notes(a *asked) []string {
 			notes,
 			fmt.Sprintf(
 				"All %d possible groups are released, even empty ones. Bounds or values that the policy declares, "+
-					"or CASE, can reduce their number.",
+					"a condition on the keys in WHERE, or CASE can reduce their number.",
 				n,
 			),
 		)

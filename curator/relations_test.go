@@ -207,3 +207,45 @@ func TestRelationsElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The spread of one unit's values, and its bounds. Customer 1 has the totals 10 and 20.5 and the prices 3, 4 and 5;
+// customer 2 has one of each. At ε = 30, noise changes a count with a
+// probability below 10⁻¹².
+func TestSpreadInsideAUnit(t *testing.T) {
+	c := shopOf(t, "add-remove", false)
+	const totals, prices = "SELECT customer, %s(total) AS v FROM orders GROUP BY customer",
+		"SELECT o.customer, %s(l.price) AS v FROM lines l JOIN orders o ON l.number = o.number GROUP BY o.customer"
+	for _, want := range []struct {
+		of, function string
+		value        float64 // of customer 1
+		single       string  // of customer 2
+		sensitivity  float64
+	}{
+		{totals, "VAR_POP", 27.5625, "v = 0", 625},
+		{totals, "VARIANCE", 55.125, "v IS NULL", 1250},
+		{totals, "STDDEV_POP", 5.25, "v = 0", 25},
+		{totals, "STDDEV", 7.42462, "v IS NULL", 35.36},
+		{prices, "VAR_POP", 2.0 / 3, "v = 0", 25},
+		{prices, "VAR_SAMP", 1, "v IS NULL", 50},
+		{prices, "STDDEV_SAMP", 1, "v IS NULL", 7.072},
+	} {
+		from := " FROM (" + fmt.Sprintf(want.of, want.function) + ") q"
+		near := fmt.Sprintf(" WHERE v BETWEEN %v AND %v", want.value-1e-4, want.value+1e-4)
+		for _, condition := range []string{near, " WHERE " + want.single} {
+			r, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*)" + from + condition, Epsilon: "30"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := r.Rows[0][0].Estimate.Value.Real; n != 1 {
+				t.Errorf("%s%s: %v persons", from, condition, n)
+			}
+		}
+		e, err := c.Explain(t.Context(), Question{SQL: "SELECT SUM(v)" + from, Epsilon: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := e.Columns[0].Sensitivity; s == nil || *s < want.sensitivity/1.001 || *s > want.sensitivity*1.001 {
+			t.Errorf("%s: one person changes the sum by at most %v, not %v", from, *s, want.sensitivity)
+		}
+	}
+}

@@ -55,6 +55,13 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 	if err := unwindowed(x); err != nil {
 		return nil, err
 	}
+	if l.inside != nil {
+		if spread, err := l.spread(x); err != nil {
+			return nil, err
+		} else if spread != nil {
+			return l.Row(spread)
+		}
+	}
 	if l.inside != nil && (IsAggregate(Renamed(x).Name) || innerFunctions[x.Name] != "") {
 		return l.innerCall(x)
 	}

@@ -248,9 +248,15 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	f, ok := innerFunctions[x.Name]
 	if !ok {
 		hint := "use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND"
-		if len(x.Args) == 1 && x.Filter == nil && strings.HasPrefix(x.Name, "stddev") {
+		if len(x.Args) == 1 && x.Filter == nil && IsAggregate(x.Name) {
 			arg := query.Print(x.Args[0])
-			hint = fmt.Sprintf("write SQRT(GREATEST(AVG((%s) * (%s)) - AVG(%s) * AVG(%s), 0)) for STDDEV_POP", arg, arg, arg, arg)
+			variance := fmt.Sprintf("ABS(AVG((%s) * (%s)) - AVG(%s) * AVG(%s))", arg, arg, arg, arg)
+			switch {
+			case strings.HasPrefix(x.Name, "stddev"):
+				hint = "write SQRT(" + variance + ") for STDDEV_POP"
+			case strings.HasPrefix(x.Name, "var"):
+				hint = "write " + variance + " for VAR_POP"
+			}
 		}
 		return noHere(hint, "%s is not supported over one unit's rows", x.Name)
 	}

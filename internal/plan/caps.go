@@ -92,9 +92,10 @@ func (b *bounding) cellCaps(byGroups bounded.Caps, averages, distinct bool) erro
 	}):
 		return bind.Refuse(
 			at,
-			"leave one out; or write contribution_bounds_per_row => (low, high), which max_rows_contributed allows",
-			"max_rows_contributed (or max_groups_contributed=NULL) and bounds per group exclude each other, except for COUNT(*) "+
-				"without groups: a unit is bounded by its rows or by its groups, not by both",
+			"leave one out (max_groups_contributed=NULL bounds rows too); or write contribution_bounds_per_row => (low, high), "+
+				"which max_rows_contributed allows",
+			"max_rows_contributed and bounds per group exclude each other, except for COUNT(*) without groups: "+
+				"a unit is bounded by its rows or by its groups, not by both",
 		)
 	}
 	b.caps = byGroups

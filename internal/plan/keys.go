@@ -179,8 +179,9 @@ func (b *keying) selectionOptions() error {
 	case open && b.request.GroupSelection == bind.PublicGroups:
 		return bind.Refuse(
 			query.Pos{},
-			"leave out group_selection_strategy; or the owner can declare the values of the GROUP BY expression",
-			"PUBLIC_GROUPS needs known keys, and this GROUP BY has unknown keys",
+			"leave out group_selection_strategy to select groups privately; or the owner can declare the values of the "+
+				"GROUP BY expression",
+			"PUBLIC_GROUPS needs known keys, and no more than an answer may have",
 		)
 	case b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) == 0:
 		return bind.Refuse(
