@@ -1,5 +1,11 @@
 // Package page is the web page of a survey: it asks, randomizes each answer on the person's own device, shows the
 // message before it sends it, and shows the results. Answers never leave the page.
+//
+// A collector serves [Handler], and three paths beside it: survey.json, reports and results. The reference page of the
+// clients has their forms (docs/reference/clients.md). No other requests are made.
+//
+// A message is drawn once, and stays in the browser's storage until it is sent. A person who could draw again, or another
+// tab that draws too, would reveal more than ε. The memories of repeated questions are in the same storage.
 package page
 
 import (
