@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dither/internal/plan"
+	"dither/internal/query"
 	"dither/internal/release"
 	"dither/mechanism/linear"
 	"dither/noise"
@@ -38,6 +39,7 @@ type StrategyPart struct {
 
 // Domain describes the histograms of a question. It follows from the question and the policy, never from rows.
 type Domain struct {
+	Keys []string // for each GROUP BY expression, its SQL
 	// for each GROUP BY expression, in the question's order, its known values in increasing order. A value is nil (NULL),
 	// int64, float64, string or bool; a date is a string
 	Values [][]any
@@ -173,6 +175,7 @@ func (c *Session) Domain(_ context.Context, r Request) (*Domain, error) {
 	m := p.Base.Measures[0]
 	most := big.NewInt(max(m.Hi, -m.Lo, 1))
 	return &Domain{
+		Keys:        c.groupTexts(r.SQL),
 		Values:      domainValues(p),
 		Unit:        m.Unit(),
 		Limits:      c.limitsOf(&p.Base),
@@ -180,6 +183,22 @@ func (c *Session) Domain(_ context.Context, r Request) (*Domain, error) {
 		NonNegative: m.Lo >= 0,
 		Price:       c.loss(p.Price),
 	}, nil
+}
+
+// groupTexts returns the expressions of a question's GROUP BY.
+func (c *Session) groupTexts(sql string) (out []string) {
+	tree, err := query.ParseIn(sql, c.policy.Clock.Zone)
+	if err != nil {
+		return nil
+	}
+	groups, err := groupsOf(tree)
+	if err != nil {
+		return nil
+	}
+	for _, x := range groups {
+		out = append(out, query.Print(x))
+	}
+	return out
 }
 
 // strategy plans the measurement of strategies.

@@ -53,6 +53,11 @@ func (w *Workload) Choose(u strategy.Unit) *Choice {
 	last := best.candidate()
 	last.Name = "decomposition"
 	c.add(last)
+	if u == strategy.Epsilon {
+		if p, err := w.Consistent(); err == nil {
+			c.add(p.candidate())
+		}
+	}
 	for _, k := range c.Candidates {
 		// The tolerance prefers the earlier of equal strategies.
 		if k.Plan != nil && (c.Chosen.Plan == nil || k.RMSE < c.Chosen.RMSE*(1-1e-9)) {

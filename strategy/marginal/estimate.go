@@ -17,15 +17,16 @@ type Estimate struct {
 	Releases []*curator.StrategyMeasurement
 	plan     *Plan
 	parts    map[subset]*part
+	tables   []measuredTable // of a consistent plan
 }
 
 // part is the measured part of one subset of attributes, reconstructed: (⊗ R_k⁺)(⊗ R_k x + z).
 type part struct {
 	members  []int
-	variance float64 // of each number that was measured
-	noise    noise.Distribution
-	unit     float64   // of the noise
-	values   []float64 // by cell; the last of members changes fastest
+	variance float64            // of each number that was measured
+	noise    noise.Distribution // nil in a consistent plan
+	unit     float64            // of the noise
+	values   []float64          // by cell; the last of members changes fastest
 }
 
 // Table has the estimated cells of one marginal.

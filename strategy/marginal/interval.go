@@ -93,6 +93,9 @@ func (e *Estimate) margin(q Query, alpha float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if e.plan.tables != nil {
+		return e.consistentMargin(members, q, alpha)
+	}
 	var off noise.Combination
 	terms, total := 0, 0.0
 	e.within(members, func(p *part) {

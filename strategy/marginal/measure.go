@@ -62,12 +62,30 @@ func (p *Plan) Strategies(ctx context.Context, s *curator.Session, r curator.Req
 	if err != nil {
 		return nil, err
 	}
-	return releasesOf(ctx, s, r, asked.Price, parts, p.limits)
+	all, err := releasesOf(ctx, s, r, asked.Price, parts, p.limits)
+	for i := range all {
+		all[i].Choice = p.kept
+	}
+	return all, err
 }
 
 // measured returns the parts that the plan measures.
 func (p *Plan) measured() (out []curator.StrategyPart, err error) {
 	largest := 0.0
+	if p.tables != nil {
+		tables, weights := p.tables.measured(p)
+		for _, w := range weights {
+			largest = max(largest, w)
+		}
+		for i, members := range tables {
+			part := curator.StrategyPart{Keys: members, Weight: int64(max(1, math.Round(weights[i]/largest*maxWeight)))}
+			if part.Queries, err = linear.NewStrategy(p.cellByCell(members)); err != nil {
+				return nil, err
+			}
+			out = append(out, part)
+		}
+		return out, nil
+	}
 	for _, share := range p.shares {
 		largest = max(largest, share)
 	}
@@ -185,6 +203,9 @@ func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Reques
 			}
 		}
 	}
+	if p.tables != nil {
+		e.settle()
+	}
 	return e, nil
 }
 
@@ -200,6 +221,10 @@ func (e *Estimate) add(m *curator.StrategyMeasurement) {
 		for i, v := range measured.Values {
 			values[i], _ = v.Float64()
 			values[i] *= unit
+		}
+		if e.plan.tables != nil {
+			e.tables = append(e.tables, measuredTable{t.members, t.variance, t.noise, t.unit, values})
+			continue
 		}
 		t.values = e.plan.solve(t.members, values)
 		e.parts[of(t.members...)] = t

@@ -191,7 +191,7 @@ func TestErrorsAreThoseOfLeastSquares(t *testing.T) {
 					t.Errorf("%v %+v: %s has the RMSE %v; the chosen one has %v, and the bound is %v",
 						attributes, w.items, k.Name, k.RMSE, c.Chosen.RMSE, c.Bound)
 				}
-				if k.Plan == nil {
+				if k.Plan == nil || k.Plan.tables != nil { // see TestConsistentPlansAreLeastSquares
 					continue
 				}
 				all, weights := variances(k.Plan)

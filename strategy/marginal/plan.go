@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"dither/curator"
 	"dither/strategy"
 )
 
@@ -13,6 +14,8 @@ import (
 // For a subset A, it measures the integer matrix ⊗ R_k over k in A, applied to the counts by A's attributes, with
 // independent noise. The rows of each R_k add up to 0, so measurements of different subsets concern orthogonal parts of
 // the data, and every marginal of the workload is a sum of such parts.
+//
+// With Laplace noise, the plan of [Workload.Consistent] measures marginals cell by cell instead.
 //
 // All errors are standard deviations in units of the noise of one count at the plan's whole price.
 type Plan struct {
@@ -26,6 +29,9 @@ type Plan struct {
 	shares    []float64 // by class: the share of the price of one subset. They add up to 1 over all subsets
 	units     []float64 // by class: the variance of a measurement scaled to L₂ sensitivity 1
 	limits    room      // of one release
+	// tables, if not nil, are what is measured instead, cell by cell. Then shares is nil
+	tables *consistent
+	kept   curator.Choice // the shares for the home, of [Workload.ChooseIn]
 }
 
 // Sum returns ResidualPlanner's plan for the least weighted sum of squared errors: the strategy of plain marginals,
@@ -121,13 +127,20 @@ func (p *Plan) loads() []float64 {
 
 // evaluate computes the plan's errors from its shares.
 func (p *Plan) evaluate(loads []float64) {
-	sum := 0.0
 	p.units = make([]float64, len(loads))
-	for class, l := range loads {
+	for class := range loads {
 		p.units[class] = 1 / p.shares[class]
 		if p.unit == strategy.Epsilon {
 			p.units[class] *= p.steepness(class) / p.shares[class]
 		}
+	}
+	p.judge(loads)
+}
+
+// judge computes the plan's errors from the variances of its parts.
+func (p *Plan) judge(loads []float64) {
+	sum := 0.0
+	for class, l := range loads {
 		sum += p.residuals.count[class] * l * p.units[class]
 	}
 	p.RMSE = math.Sqrt(sum / p.residuals.workload.weights())

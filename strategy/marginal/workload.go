@@ -220,6 +220,18 @@ func (w *Workload) each(f func(members []int)) {
 	}
 }
 
+// Names returns the attributes of each marginal of the workload.
+func (w *Workload) Names() (out [][]string) {
+	w.each(func(members []int) {
+		names := make([]string, len(members))
+		for i, m := range members {
+			names[i] = w.domain.attributes[m].Name
+		}
+		out = append(out, names)
+	})
+	return out
+}
+
 // canonical returns the representative of the class of a subset.
 func (w *Workload) canonical(s subset) subset {
 	if w.colours == nil {

@@ -69,8 +69,10 @@ func runWorkload(s *console.Console, args []string) error {
 	case len(rest) == 1 && len(a.crosses) > 0:
 		return console.Usage("--cross compares strategies and takes no question; dither query --together measures questions about " +
 			"several columns")
-	case len(rest) == 1 && (a.marginals != "" || a.ways != ""):
-		return console.Usage("--marginals compares strategies and takes no question; package strategy/marginal measures them")
+	case len(rest) == 1 && a.ways != "":
+		return measureMarginals(s, a, rest[0])
+	case len(rest) == 1 && a.marginals != "":
+		return console.Usage("with a question, its keys are the attributes of the marginals: give --ways K,… alone")
 	case len(rest) == 1:
 		return measure(s, a, rest[0])
 	}
@@ -135,6 +137,10 @@ A marginal has the counts by some of several attributes, all others summed out. 
   dither workload --marginals age:10,sex:2,region:17 --ways 1,2 --rho 1/2
   dither workload --marginals age:100:ranges,sex:2 --ways 2 --rho 1/2 --explain
   dither workload --marginals age:10,sex:2,region:17 --ways 1*10,2 --rho 1/2
+
+With a question of several keys, --ways measures the marginals of its keys, and prints all their cells with intervals:
+
+  dither -C home workload "SELECT COUNT(*) FROM people GROUP BY region, smoker, age" --ways 1,2 --rho 0.1
 
 Beside --marginals, flags about one column are about a further column. These are the marginals of age and sex, and each
 running total of 365 days:

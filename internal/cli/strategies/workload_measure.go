@@ -29,14 +29,23 @@ func (m *measuring) declare(s *console.Console) {
 	s.Flag(&m.whole, "whole", "", "print whole numbers of 0 or more that add up; their intervals are conservative")
 }
 
+// level returns the confidence of the intervals.
+func (m *measuring) level() (float64, error) {
+	if m.confidence == "" {
+		return 0.95, nil
+	}
+	confidence, err := strconv.ParseFloat(m.confidence, 64)
+	if err != nil || !(confidence > 0 && confidence < 1) {
+		return 0, console.Usage("--confidence must be between 0 and 1, not %q", m.confidence)
+	}
+	return confidence, nil
+}
+
 // measure chooses a strategy for a question's key, measures it, and prints the answers of the workload.
 func measure(s *console.Console, a asked, sql string) error {
-	confidence := 0.95
-	if m := a.measuring.confidence; m != "" {
-		var err error
-		if confidence, err = strconv.ParseFloat(m, 64); err != nil || !(confidence > 0 && confidence < 1) {
-			return console.Usage("--confidence must be between 0 and 1, not %q", m)
-		}
+	confidence, err := a.measuring.level()
+	if err != nil {
+		return err
 	}
 	return s.Asking(func(c *curator.Session) error {
 		column, err := answer.Open(s.Context(), c, curator.Request{

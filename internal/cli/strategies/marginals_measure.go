@@ -1,0 +1,244 @@
+package strategies
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/strategy/marginal"
+)
+
+// measureMarginals chooses a strategy for the marginals of a question's keys, measures it, and prints them.
+func measureMarginals(s *console.Console, a asked, sql string) error {
+	if a.marginals != "" || a.beside() {
+		return console.Usage("with --ways, the keys of the question are the attributes: leave out the other flags that describe questions")
+	}
+	confidence, err := a.measuring.level()
+	if err != nil {
+		return err
+	}
+	p, err := a.price()
+	if err != nil {
+		return err
+	}
+	return s.Asking(func(c *curator.Session) error {
+		r := curator.Request{
+			SQL: sql, Epsilon: a.epsilon, Rho: a.rho, Analyst: a.measuring.analyst, Fresh: a.measuring.fresh,
+		}
+		of, err := c.Domain(s.Context(), r)
+		if err != nil {
+			return err
+		}
+		d, err := marginal.DomainOf(s.Context(), c, r, of.Keys...)
+		if err != nil {
+			return console.Usage("%s", plain(err))
+		}
+		ways, err := waysOf(a.ways, len(of.Keys))
+		if err != nil {
+			return err
+		}
+		w, err := d.WeightedWays(ways...)
+		if err != nil {
+			return console.Usage("--ways %s: %s", a.ways, plain(err))
+		}
+		if n := w.Answers(); n > mostAnswers {
+			return console.Usage("the marginals have %s cells, and one command prints at most %d; give fewer ways or keys, or "+
+				"use package strategy/marginal in Go", render.Compact(n), mostAnswers)
+		}
+		choice := w.ChooseIn(c, p.unit)
+		if a.explain {
+			return explainMarginals(s, c, r, counts{choice, w, p})
+		}
+		e, err := choice.Plan.Measure(s.Context(), c, r)
+		if err != nil {
+			return err
+		}
+		out := measuredMarginals{
+			Choice: choice, estimate: e, domain: of, confidence: confidence, whole: a.measuring.whole,
+			release: e.Releases[len(e.Releases)-1],
+		}
+		if err := out.read(w); err != nil {
+			return err
+		}
+		return out.show(s)
+	})
+}
+
+// explainMarginals prints the expected errors and the price of a measurement, which it does not make.
+func explainMarginals(s *console.Console, c *curator.Session, r curator.Request, of counts) error {
+	x, err := of.Plan.Explain(s.Context(), c, r)
+	if err != nil {
+		return err
+	}
+	if err := of.show(s, true); err != nil || s.Format == "json" {
+		return err
+	}
+	state := "The budget has too little left: at most ε = " + x.Largest + "."
+	if x.Affordable {
+		state = "Remaining: " + x.Remaining.String() + "."
+	}
+	s.Print("\nA measurement of %s would cost %s. %s\n", of.Plan.Name, x.Price, state)
+	return nil
+}
+
+// measuredMarginals are the cells of all marginals of a workload.
+type measuredMarginals struct {
+	*marginal.Choice
+	estimate   *marginal.Estimate
+	release    *curator.StrategyMeasurement
+	domain     *curator.Domain // the keys and their values
+	confidence float64
+	whole      bool
+	tables     []measuredTable
+}
+
+// measuredTable is one marginal.
+type measuredTable struct {
+	Attributes []string       `json:"attributes"`
+	Cells      []marginalCell `json:"cells"`
+}
+
+// marginalCell is one cell of a marginal.
+type marginalCell struct {
+	Values    []any   `json:"values"`
+	Value     float64 `json:"value"`
+	Deviation float64 `json:"deviation"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+}
+
+// read computes all cells of the workload's marginals.
+func (m *measuredMarginals) read(w *marginal.Workload) error {
+	for _, names := range w.Names() {
+		t, err := m.estimate.Marginal(names...)
+		if err != nil {
+			return err
+		}
+		margins, err := m.estimate.Margins(m.confidence, names...)
+		if err != nil {
+			return err
+		}
+		var whole []int64
+		if m.whole {
+			if whole, err = m.estimate.Whole(names...); err != nil {
+				return err
+			}
+		}
+		out := measuredTable{Attributes: t.Attributes}
+		for i, v := range t.Values {
+			half := margins[i]
+			if m.whole {
+				v, half = float64(whole[i]), half+float64(len(t.Sizes))/2
+			}
+			cell := marginalCell{Value: v, Deviation: math.Sqrt(t.Variances[i]), Low: v - half, High: v + half}
+			cell.Values = make([]any, len(t.Sizes))
+			for k, rest := len(t.Sizes)-1, i; k >= 0; k-- {
+				cell.Values[k] = m.domain.Values[slices.Index(m.domain.Keys, t.Attributes[k])][rest%t.Sizes[k]]
+				rest /= t.Sizes[k]
+			}
+			out.Cells = append(out.Cells, cell)
+		}
+		m.tables = append(m.tables, out)
+	}
+	return nil
+}
+
+func (m *measuredMarginals) show(s *console.Console) error {
+	if s.Format == "json" {
+		return s.JSON(m)
+	}
+	for _, t := range m.tables {
+		header := append(append([]string{}, t.Attributes...), "count", "± "+render.Percent(strconv.FormatFloat(m.confidence, 'f', -1, 64)))
+		right := make([]bool, len(header))
+		right[len(header)-2], right[len(header)-1] = true, true
+		var rows [][]string
+		for _, c := range t.Cells {
+			var row []string
+			for _, v := range c.Values {
+				row = append(row, render.KeyText(v))
+			}
+			half := (c.High - c.Low) / 2
+			places := render.Decimals(half)
+			if m.whole {
+				places = 0
+			}
+			rows = append(rows, append(row, render.Fixed(c.Value, places), render.Fixed(half, places)))
+		}
+		if s.Format == "markdown" {
+			s.Print("%s\n", render.MarkdownTable(header, right, rows))
+		} else {
+			s.Print("%s\n", grid(header, right, rows))
+		}
+	}
+	state := render.BoundsLine(m.release.Limits) + fmt.Sprintf("Measured by %s for %s, in %s. Remaining: %s.",
+		m.Plan.Name, m.price(), m.names(), m.release.Remaining)
+	if m.replayed() {
+		state = render.BoundsLine(m.release.Limits) + fmt.Sprintf("Answered from %s, at no cost.", m.names())
+	}
+	if s.Format == "markdown" {
+		state = render.MarkdownParagraphs(state)
+	}
+	s.Print("%s\n", state)
+	return nil
+}
+
+// names returns the names of the releases, in words.
+func (m *measuredMarginals) names() string {
+	var out []string
+	for _, r := range m.estimate.Releases {
+		out = append(out, r.ID)
+	}
+	if len(out) == 1 {
+		return "release " + out[0]
+	}
+	return "releases " + strings.Join(out, ", ")
+}
+
+// replayed reports whether nothing was paid.
+func (m *measuredMarginals) replayed() bool {
+	for _, r := range m.estimate.Releases {
+		if !r.Replayed {
+			return false
+		}
+	}
+	return true
+}
+
+// price returns the price of one release, or the number of releases and their prices.
+func (m *measuredMarginals) price() string {
+	var out []string
+	for _, r := range m.estimate.Releases {
+		out = append(out, r.Price.String())
+	}
+	return strings.Join(out, " and ")
+}
+
+// MarshalJSON writes the releases, the strategy with its expected error, and the marginals.
+func (m *measuredMarginals) MarshalJSON() ([]byte, error) {
+	var ids []string
+	var prices []curator.Loss
+	for _, r := range m.estimate.Releases {
+		ids, prices = append(ids, r.ID), append(prices, r.Price)
+	}
+	return json.Marshal(struct {
+		Releases   []string        `json:"releases"`
+		Replayed   bool            `json:"replayed"`
+		Prices     []curator.Loss  `json:"prices"`
+		Remaining  curator.Loss    `json:"remaining"`
+		Chosen     string          `json:"chosen"`
+		RMSE       float64         `json:"rmse"`
+		Bound      float64         `json:"bound"`
+		Confidence float64         `json:"confidence"`
+		Whole      bool            `json:"whole,omitempty"`
+		Marginals  []measuredTable `json:"marginals"`
+		Bounds     *curator.Limits `json:"bounds"`
+	}{
+		ids, m.replayed(), prices, m.release.Remaining, m.Plan.Name, m.Plan.RMSE, m.Bound, m.confidence, m.whole, m.tables, m.release.Limits,
+	})
+}
