@@ -84,6 +84,7 @@ type TableColumn struct {
 	Values                  []string // declared values, or nil
 	ValuesFrom              string   // the public column, as table.column, whose values are this column's values; or ""
 	Nullable                bool
+	Holdout                 bool   // the column says which units are held out
 	References              string // the column, as table.column, that a value of this column refers to; or ""
 	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if none
 	// is declared
@@ -104,7 +105,7 @@ func bound(t value.Type, r *big.Rat) string {
 }
 
 func tableColumn(c *policy.Column) TableColumn {
-	out := TableColumn{Name: c.Name, Description: c.Description, Type: c.Type.String(), Nullable: c.Nullable}
+	out := TableColumn{Name: c.Name, Description: c.Description, Type: c.Type.String(), Nullable: c.Nullable, Holdout: c.Holdout != nil}
 	if c.Lower != nil {
 		out.Lower, out.Upper = bound(c.Type, c.Lower), bound(c.Type, c.Upper)
 	}

@@ -97,6 +97,8 @@ func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]s
 func columnOf(c *curator.TableColumn, bins int, name string) (*Column, string) {
 	out := &Column{Name: c.Name, SQL: name, Type: c.Type, name: name, nullable: c.Nullable}
 	switch {
+	case c.Holdout:
+		return nil, "it says which units are held out"
 	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
 		return out, ""
 	case c.Type == "text":
@@ -147,7 +149,10 @@ func ceil(x *big.Rat) *big.Rat {
 }
 
 // question returns the question whose keys are the columns and their small bins.
-func question(from string, keys []string) string {
+func question(from, where string, keys []string) string {
+	if where != "" {
+		from += " WHERE " + where
+	}
 	return fmt.Sprintf("SELECT COUNT(*) FROM %s GROUP BY %s", from, strings.Join(keys, ", "))
 }
 

@@ -109,6 +109,8 @@ func (p *FamilyPlan) checked() error {
 		return usage("name the table of persons with --table", "a person may have several rows in %s", r.Table)
 	case p.child.Limits == nil:
 		return usage("", "table %s has no limit on the rows of a person", r.Children)
+	case heldOut(p.child) != "" && heldOut(p.parent) == "":
+		return usage("declare the holdout in "+r.Table+" too", "only %s holds persons out", r.Children)
 	case r.Method == MWEM || r.Method == Fixed:
 		return usage("use aim, mst or independent", "%s does not support a table of children", r.Method)
 	case len(r.From) > 0:
@@ -260,6 +262,9 @@ func (p *FamilyPlan) part(ctx context.Context, c *curator.Session, of *view, sha
 				r.Edges[column.Name] = edges
 			}
 		}
+	}
+	if held := heldOut(p.parent); held != "" {
+		of.where = fmt.Sprintf("NOT %s.%s", curator.SQLName(p.parent.Name), curator.SQLName(held))
 	}
 	if parents {
 		r.Constraints = p.constraints()

@@ -100,16 +100,31 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return explain(ctx, c, r, &view{table: *table, from: curator.SQLName(r.Table), sql: curator.SQLName})
+	of := &view{table: *table, from: curator.SQLName(r.Table), sql: curator.SQLName}
+	if held := heldOut(table); held != "" {
+		of.where = "NOT " + curator.SQLName(held)
+	}
+	return explain(ctx, c, r, of)
 }
 
 // view is what a synthetic table has the columns of.
 type view struct {
 	table  curator.Table // with the columns
 	sql    func(column string) string
+	where  string // in SQL; "": all rows
 	from   string // in SQL
 	joined bool   // the rows are those of a join, whose cells of all keys the kernel reads: see joinedCells
 	inner  int    // measured marginals of several columns have at least one of the first this many; 0: any
+}
+
+// heldOut returns the column of a table that says which units are held out, or "". Synthesis leaves these units out.
+func heldOut(t *curator.Table) string {
+	for _, c := range t.Columns {
+		if c.Holdout {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // tableOf returns a table of persons.
@@ -143,7 +158,7 @@ func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 			column.fine = nil
 		}
 	}
-	p.SQL = question(of.from, p.keysOf())
+	p.SQL = question(of.from, of.where, p.keysOf())
 	p.rounds.Request = curator.Request{
 		SQL: p.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh,
 	}

@@ -44,7 +44,7 @@ func (r *reader) columns(f, table field) []*Column {
 func (r *reader) column(f field) *Column {
 	c := &Column{Name: f.name(), Invalid: InvalidRefused}
 	keys, ok := f.keys("names", "type", "description", "bounds", "values", "values_from", "nullable", "invalid",
-		"trim", "case")
+		"trim", "case", "holdout")
 	if !ok {
 		return c
 	}
@@ -76,6 +76,7 @@ func (r *reader) column(f field) *Column {
 	c.Lower, c.Upper = r.bounds(keys["bounds"], c.Type)
 	c.Values = r.values(keys["values"], c.Type)
 	r.tidying(keys, c)
+	r.holdout(keys, c)
 	return c
 }
 

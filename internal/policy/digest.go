@@ -68,6 +68,7 @@ type (
 		Invalid                  string
 		Trim                     bool   `json:",omitempty"`
 		Case                     string `json:",omitempty"`
+		Holdout                  string `json:",omitempty"`
 	}
 )
 
@@ -159,6 +160,9 @@ func canonicalColumnOf(col *Column) canonicalColumn {
 	c := canonicalColumn{
 		Name: col.Name, Type: col.Type.String(), Lower: ratText(col.Lower), Upper: ratText(col.Upper),
 		Nullable: col.Nullable, Invalid: string(col.Invalid), Trim: col.Trim, Case: col.Case,
+	}
+	if col.Holdout != nil {
+		c.Holdout = col.Holdout.RatString()
 	}
 	if o := col.ValuesFrom; o != nil {
 		c.From = &Origin{Table: o.Table, Column: o.Column}

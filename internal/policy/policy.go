@@ -140,10 +140,12 @@ type Column struct {
 	Upper      *big.Rat      // ≥ Lower
 	Values     []value.Value // declared public values, distinct, in the policy's order; nil if not declared
 	ValuesFrom *Origin       // set if a column of a public table provides the values
-	Nullable   bool          // whether NULL may occur; NULL is then a group of its own
-	Invalid    Invalid       // the treatment at sealing of a value that is not of the type
-	Trim       bool          // whether sealing removes blanks around a text file's fields
-	Case       string        // Lower or Upper if sealing changes the case of texts, else ""
+	// Holdout, if not nil, is the share of units that a boolean column holds out. Sealing sets its values, which no source has
+	Holdout  *big.Rat
+	Nullable bool    // whether NULL may occur; NULL is then a group of its own
+	Invalid  Invalid // the treatment at sealing of a value that is not of the type
+	Trim     bool    // whether sealing removes blanks around a text file's fields
+	Case     string  // Lower or Upper if sealing changes the case of texts, else ""
 	// Zone is the zone of a timestamp column, in whose time moments with an offset from UTC are read; nil means UTC
 	Zone *time.Location
 }

@@ -84,6 +84,7 @@ func (r *reader) table(f field, dir string) *Table {
 			t.StoredRows = r.storedRows(keys["stored_rows_per_unit"], t.Unit)
 		}
 	}
+	r.holdouts(keys["columns"], t)
 	t.Part = r.part(keys["part"], t)
 	t.ExpectedRows, _ = keys["expected_rows"].count(MaxExpectedRows)
 	t.MinUnits, _ = keys["min_units_per_group"].count(MaxRowsPerUnit)

@@ -251,12 +251,16 @@ func schemaDigest(t *policy.Table) string {
 		Trim       bool   `json:",omitempty"`
 		Case       string `json:",omitempty"`
 		Zone       string `json:",omitempty"`
+		Holdout    string `json:",omitempty"`
 	}
 	columns := make([]column, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid, c.Trim, c.Case, ""}
+		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid, c.Trim, c.Case, "", ""}
 		if c.Zone != nil {
 			columns[i].Zone = c.Zone.String()
+		}
+		if c.Holdout != nil {
+			columns[i].Holdout = c.Holdout.RatString()
 		}
 	}
 	d := t.Source.Dialect

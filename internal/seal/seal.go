@@ -139,7 +139,11 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	defer func() { _ = os.Remove(temp) }() // fails harmlessly after publication, when the file has another name
 
-	digest, contents, err := fill(ctx, temp, src, t, b, opt, &report)
+	held, err := newHoldout(home, t)
+	if err != nil {
+		return Version{}, report, err
+	}
+	digest, contents, err := fill(ctx, temp, src, &filling{t, held}, b, opt, &report)
 	if err != nil {
 		return Version{}, report, err
 	}
@@ -171,10 +175,16 @@ func now(opt Options) time.Time {
 	return time.Now()
 }
 
+// filling is a table with what sealing adds to its source.
+type filling struct {
+	*policy.Table
+	holdout *holdout // nil: none
+}
+
 // fill writes the sealed file from the source, and returns the digests of the source's bytes: of all files
 // together, and of each.
 func fill(
-	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
+	ctx context.Context, temp string, src *source, t *filling, b Backend, opt Options, report *Report,
 ) (whole string, contents []string, err error) {
 	if t.Source.Format == policy.CSV || t.Source.Format == policy.JSONLines {
 		whole, err = fillDecoded(ctx, temp, src, t, b, opt, report)
@@ -186,7 +196,7 @@ func fill(
 	}
 	if t.Source.Format == policy.XLSX {
 		err = fillSheet(ctx, temp, src, t, b, opt, report)
-	} else if report.Invalids, err = b.Import(ctx, temp, t, src.paths); err != nil {
+	} else if report.Invalids, err = b.Import(ctx, temp, t.Table, src.paths); err != nil {
 		err = src.fault(err)
 	}
 	if err != nil {
@@ -201,7 +211,7 @@ func fill(
 
 // fillDecoded writes the sealed file from one text file.
 func fillDecoded(
-	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
+	ctx context.Context, temp string, src *source, t *filling, b Backend, opt Options, report *Report,
 ) (string, error) {
 	hash := sha256.New()
 	raw := &meter{in: io.TeeReader(src.files[0], hash), ctx: ctx}
@@ -209,7 +219,7 @@ func fillDecoded(
 	if err != nil {
 		return "", err
 	}
-	in, err := decoder(text, t)
+	in, err := decoder(text, t.Table)
 	if err != nil {
 		return "", src.fault(err)
 	}
@@ -222,11 +232,15 @@ func fillDecoded(
 
 // write writes the sealed file from the rows of in. The function read returns the number of bytes read so far.
 func write(
-	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, in decoding,
+	ctx context.Context, temp string, src *source, t *filling, b Backend, opt Options, in decoding,
 	read func() int64,
 ) error {
 	next := func(row []value.Value) error {
-		if err := in.Read(row); err != nil {
+		get := in.Read
+		if t.holdout != nil {
+			get = func(row []value.Value) error { return t.holdout.read(in, row) }
+		}
+		if err := get(row); err != nil {
 			return err
 		}
 		n := in.Row()
@@ -243,7 +257,7 @@ func write(
 		}
 		return nil
 	}
-	if err := b.Write(ctx, temp, t, next); err != nil {
+	if err := b.Write(ctx, temp, t.Table, next); err != nil {
 		if errors.As(err, new(*csvtable.Error)) {
 			return src.fault(err)
 		}
@@ -257,12 +271,14 @@ func write(
 
 // fillSheet writes the sealed file from a sheet of a workbook.
 func fillSheet(
-	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
+	ctx context.Context, temp string, src *source, t *filling, b Backend, opt Options, report *Report,
 ) error {
 	if opt.Sheet == nil {
 		return src.fault(errors.New("workbooks cannot be read here"))
 	}
-	in, err := opt.Sheet(&meter{in: src.files[0], ctx: ctx}, t)
+	sheet := *t.Table
+	sheet.Columns = sourceColumns(t.Table)
+	in, err := opt.Sheet(&meter{in: src.files[0], ctx: ctx}, &sheet)
 	if err != nil {
 		return src.fault(err)
 	}
@@ -292,9 +308,9 @@ type decoding interface {
 
 func decoder(text io.Reader, t *policy.Table) (decoding, error) {
 	if t.Source.Format == policy.JSONLines {
-		return jsonlines.New(text, t.Columns)
+		return jsonlines.New(text, sourceColumns(t))
 	}
-	return csvtable.New(text, t.Source.Dialect, t.Columns)
+	return csvtable.New(text, t.Source.Dialect, sourceColumns(t))
 }
 
 func tooManyRows() error {

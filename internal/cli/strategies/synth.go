@@ -30,6 +30,9 @@ func runSynth(s *console.Console, args []string) error {
 	if len(args) > 0 && args[0] == "ask" {
 		return runAsk(s, args[1:])
 	}
+	if len(args) > 0 && args[0] == "test" {
+		return runExam(s, args[1:])
+	}
 	var r synth.Request
 	var out, report, method, columns, cliques, ways, size, rows, bins, edges, constraints, require string
 	var from string
