@@ -162,7 +162,7 @@ func TestOrderRefusals(t *testing.T) {
 		{"SELECT PERCENTILE_CONT(1e-999999999) WITHIN GROUP (ORDER BY age) FROM people", "1:24", "decimal from 0 to 1", "0.5"},
 		{"SELECT PERCENTILE_CONT('0.5') WITHIN GROUP (ORDER BY age) FROM people", "1:24", "decimal from 0 to 1", "0.5"},
 		{"SELECT PERCENTILE_CONT(age) WITHIN GROUP (ORDER BY age) FROM people", "1:24", "decimal from 0 to 1", "0.5"},
-		{"SELECT PERCENTILE_CONT(ARRAY[0.5]) WITHIN GROUP (ORDER BY age) FROM people", "1:24", "arrays are not supported", ""},
+		{"SELECT PERCENTILE_CONT(ARRAY[0.5]) + 1 FROM people", "1:24", "arrays are not supported", ""},
 		{"SELECT APPROX_QUANTILES(age, 0) FROM people", "1:30", "from 1 to 100", "quartiles"},
 		{"SELECT APPROX_QUANTILES(age, 101) FROM people", "1:30", "from 1 to 100", "quartiles"},
 		{"SELECT APPROX_QUANTILES(age, 9223372036854775807) FROM people", "1:30", "from 1 to 100", "quartiles"},
