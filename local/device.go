@@ -113,14 +113,47 @@ func (d *Device) Spent() privacy.Epsilon { return d.oracle.params.Epsilon.Times(
 
 // deviceJSON is the stored form of a device.
 type deviceJSON struct {
+	For   *deviceFor        `json:"for,omitempty"` // nil in memories that were stored before it was added
 	Own   public            `json:"own"`
 	Memos map[uint64][]byte `json:"memos"`
 }
 
-// MarshalJSON returns the memory, for storage on the device. It is as secret as the values.
-func (d *Device) MarshalJSON() ([]byte, error) { return json.Marshal(deviceJSON{d.own, d.memos}) }
+// deviceFor has the parameters of the oracle of a stored device. The responses have the ε of that oracle, whatever oracle
+// opens the device.
+type deviceFor struct {
+	Mechanism string          `json:"mechanism"`
+	Values    uint64          `json:"values"`
+	Epsilon   privacy.Epsilon `json:"epsilon"`
+	First     privacy.Epsilon `json:"first,omitzero"`
+	Positions uint64          `json:"positions,omitempty"`
+}
 
-// OpenDevice returns a stored device. The error is ErrDevice or ErrParameter.
+func (f deviceFor) same(o deviceFor) bool {
+	return f.Mechanism == o.Mechanism && f.Values == o.Values && f.Positions == o.Positions &&
+		f.Epsilon.Cmp(o.Epsilon) == 0 && f.First.Cmp(o.First) == 0
+}
+
+// deviceFor returns the parameters that a device depends on, with their defaults.
+func (o *Oracle) deviceFor() deviceFor {
+	f := deviceFor{Mechanism: o.params.Mechanism, Values: o.params.Values, Epsilon: o.params.Epsilon}
+	switch o.scheme.(type) {
+	case loloha:
+		f.First = o.params.first()
+	case dbit:
+		f.Positions = o.params.positions()
+	}
+	return f
+}
+
+// MarshalJSON returns the memory, for storage on the device. It is as secret as the values.
+func (d *Device) MarshalJSON() ([]byte, error) {
+	f := d.oracle.deviceFor()
+	return json.Marshal(deviceJSON{&f, d.own, d.memos})
+}
+
+// OpenDevice returns a stored device. The memory of another oracle's device is ErrDevice: its responses have another ε, so
+// Spent would be wrong, and the estimates biased. A memory without parameters, from before they were stored, is accepted.
+// The error is ErrDevice or ErrParameter.
 func (o *Oracle) OpenDevice(stored []byte) (*Device, error) {
 	s, ok := o.scheme.(memoised)
 	if !ok {
@@ -129,6 +162,9 @@ func (o *Oracle) OpenDevice(stored []byte) (*Device, error) {
 	var j deviceJSON
 	if err := json.Unmarshal(stored, &j); err != nil {
 		return nil, fmt.Errorf("%w: it is not JSON of the right form", ErrDevice)
+	}
+	if j.For != nil && !j.For.same(o.deviceFor()) {
+		return nil, fmt.Errorf("%w: it belongs to another oracle, whose parameters differ", ErrDevice)
 	}
 	if !s.valid(j.Own, make([]byte, (s.memory()+7)/8)) {
 		return nil, fmt.Errorf("%w: its public choices are not those of %s", ErrDevice, o.params.Mechanism)

@@ -181,6 +181,72 @@ func TestDevicesKeepTheirMemory(t *testing.T) {
 	}
 }
 
+// A device that is opened with other parameters is refused: its responses have the ε of the oracle that made them. A memory
+// without parameters is accepted.
+func TestDevicesBelongToAnOracle(t *testing.T) {
+	e := epsilon(t, "3")
+	all := []Params{
+		{Mechanism: "rappor", Values: 9, Epsilon: e},
+		{Mechanism: "rappor", Values: 9, Epsilon: epsilon(t, "0.1")},
+		{Mechanism: "rappor", Values: 10, Epsilon: e},
+		{Mechanism: "loloha", Values: 9, Epsilon: e},
+		{Mechanism: "loloha", Values: 10, Epsilon: e},
+		{Mechanism: "loloha", Values: 9, Epsilon: e, First: epsilon(t, "1.4")},
+		{Mechanism: "dbit", Values: 9, Epsilon: e},
+		{Mechanism: "dbit", Values: 9, Epsilon: e, Positions: 2},
+		{Mechanism: "dbit", Values: 9, Epsilon: epsilon(t, "2")},
+	}
+	var oracles []*Oracle
+	for _, p := range all {
+		o, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		oracles = append(oracles, o)
+	}
+	for i, o := range oracles {
+		d, err := o.NewDevice()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Report(4); err != nil {
+			t.Fatal(err)
+		}
+		stored, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, other := range oracles {
+			if _, err := other.OpenDevice(stored); (err == nil) != (i == j) || err != nil && !errors.Is(err, ErrDevice) {
+				t.Errorf("a device of %+v opened with %+v: %v", all[i], all[j], err)
+			}
+		}
+		before, err := json.Marshal(deviceJSON{nil, d.own, d.memos})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.OpenDevice(before); err != nil {
+			t.Error(err)
+		}
+	}
+	defaults := oracles[3]
+	named, err := New(Params{Mechanism: "loloha", Values: 9, Epsilon: e, First: epsilon(t, "1.5")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := defaults.NewDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := named.OpenDevice(stored); err != nil {
+		t.Errorf("the default parameter by name: %v", err)
+	}
+}
+
 // FuzzDevice: any bytes are a stored device, whose reports are valid, or ErrDevice.
 func FuzzDevice(f *testing.F) {
 	names := []string{"rappor", "loloha", "dbit"}

@@ -81,3 +81,28 @@ func TestBadSearches(t *testing.T) {
 		}
 	}
 }
+
+// A search whose prefixes have too many extensions is refused before they are listed: 4,096 prefixes and 16 bits would take
+// 25 GB, whatever the number of reports.
+func TestHeavyCandidatesAreLimited(t *testing.T) {
+	h, err := NewHeavy(HeavyParams{Epsilon: epsilon(t, "1"), Bits: 28, Start: 12, Step: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := h.NewTally()
+	for range 64 {
+		r, err := h.Randomize(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tally.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tally.Find(MostFound, .9); !errors.Is(err, ErrWork) {
+		t.Error(err)
+	}
+	if found, err := tally.Find(2, .9); err != nil || len(found) != 2 {
+		t.Error(found, err)
+	}
+}
