@@ -38,7 +38,7 @@ func ParseStatistic(kind Kind, text string) (Statistic, error) {
 	}
 	column, value, has := strings.Cut(left, "=")
 	s.Column, s.Value = strings.TrimSpace(column), strings.TrimSpace(value)
-	if has != (kind == Proportion) && (kind != Logistic || has && s.Value == "") {
+	if has && s.Value == "" || has != (kind == Proportion) && kind != Logistic { // an empty cell is NULL, which never counts
 		return s, fmt.Errorf("%q: write column=value for a proportion, and a column alone for a mean", text)
 	}
 	if formula {
