@@ -136,9 +136,9 @@ var allowed = map[string][]string{
 	"synth/posterior":       {"synth/model"},           // draws of models that noisy marginals allow
 	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
 	"synth/aim":             {"synth/model"},
-	"synth/constraint":      {},                                                                                                                                                                            // statements about rows
-	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "synth/aim", "synth/constraint", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
-	"synth/database":        {"internal/value", "synth"},                                                                                                                                                   // SQL over synthetic tables: it knows nothing of real ones
+	"synth/constraint":      {},                                                                                                                                                                                                 // statements about rows
+	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "strategy/together", "synth/aim", "synth/constraint", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
+	"synth/database":        {"internal/value", "synth"},                                                                                                                                                                        // SQL over synthetic tables: it knows nothing of real ones
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},

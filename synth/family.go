@@ -113,6 +113,8 @@ func (p *FamilyPlan) checked() error {
 		return usage("declare the holdout in "+r.Table+" too", "only %s holds persons out", r.Children)
 	case r.Method == MWEM || r.Method == Fixed:
 		return usage("use aim, mst or independent", "%s does not support a table of children", r.Method)
+	case len(r.Workload) > 0:
+		return usage("leave --workload out", "a workload is not supported with a table of children")
 	case len(r.From) > 0:
 		return usage("leave --from out", "earlier releases make one table, not a table of children too")
 	case len(r.Constraints) > 0:

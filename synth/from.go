@@ -68,8 +68,8 @@ func (r *Request) checkFrom() error {
 		return usage("", "there are at most %d releases, not %d", maxFrom, len(r.From))
 	case r.Epsilon != "" || r.Delta != "" || r.Rho != "" || r.Fresh || r.Resume:
 		return usage("leave the price, --fresh and --resume out", "rows from earlier releases are free")
-	case r.Method != "" || len(r.Cliques) > 0 || len(r.Ways) > 0:
-		return usage("leave --method, --cliques and --ways out", "rows from earlier releases have the marginals that these measured")
+	case r.Method != "" || len(r.Cliques) > 0 || len(r.Ways) > 0 || len(r.Workload) > 0:
+		return usage("leave --method, --cliques, --ways and --workload out", "rows from earlier releases have the marginals that these measured")
 	}
 	return r.check()
 }

@@ -47,10 +47,34 @@ func constraintsJSON(p *Plan) []constraintJSON {
 }
 
 // MarshalJSON writes the plan.
-func (p *Plan) MarshalJSON() ([]byte, error) {
+func (p *Plan) MarshalJSON() ([]byte, error) { return Explained{Plan: p}.MarshalJSON() }
+
+// Explained is a plan, beside measuring the questions of its workload themselves.
+type Explained struct {
+	*Plan
+	Direct *Direct // nil without a workload
+}
+
+// MarshalJSON writes the plan and the comparison.
+func (x Explained) MarshalJSON() ([]byte, error) {
+	p := x.Plan
 	var largest *json.Number
 	if n := json.Number(p.Largest); n != "" {
 		largest = &n
+	}
+	type direct struct {
+		Answers   int      `json:"answers"`
+		Measured  *float64 `json:"measured_error"`
+		Synthetic float64  `json:"synthetic_error"`
+		Better    bool     `json:"measuring_is_better"`
+		Reason    string   `json:"reason,omitempty"`
+	}
+	var beside *direct
+	if d := x.Direct; d != nil {
+		beside = &direct{Answers: d.Answers, Synthetic: d.Synthetic, Better: d.Better(), Reason: d.Reason}
+		if d.Reason == "" {
+			beside.Measured = &d.Measured
+		}
 	}
 	return json.Marshal(struct {
 		Table       string           `json:"table"`
@@ -65,9 +89,10 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Remaining   curator.Loss     `json:"remaining"`
 		Affordable  bool             `json:"affordable"`
 		Largest     *json.Number     `json:"largest_epsilon"`
+		Workload    *direct          `json:"workload,omitempty"`
 	}{
 		p.Table, p.Method, p.SQL, columnsJSON(p.Columns), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, constraintsJSON(p), p.Price, p.Remaining,
-		p.Affordable, largest,
+		p.Affordable, largest, beside,
 	})
 }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"dither/curator"
 	"dither/privacy"
@@ -57,6 +59,8 @@ type Request struct {
 	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public, and no
 	// real row is compared with them.
 	Constraints []string
+	// Workload are questions that rows should answer well, in place of Ways, for AIM and MWEM. AIM weighs them.
+	Workload []Wanted
 	// Resume continues a synthesis that was paid before, and refuses to pay for a new one
 	Resume bool
 	// From are earlier releases of the same table, columns and bins, such as r3. The rows then come from their marginals, free,
@@ -84,6 +88,7 @@ type Plan struct {
 	rounds        curator.RoundsRequest
 	domain        *model.Domain
 	workload      *aim.Workload // of AIM
+	answers       []wantedAnswer
 	candidates    [][]int
 	inner         int // as view has it
 	most          int // candidates
@@ -183,6 +188,9 @@ func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	if err != nil {
 		return nil, err
 	}
+	if p.answers, err = p.wantedAnswers(ctx, c); err != nil {
+		return nil, err
+	}
 	if err := p.candidatesOf(); err != nil {
 		return nil, err
 	}
@@ -205,10 +213,15 @@ func (r *Request) check() error {
 	r.Method = cmp.Or(r.Method, AIM)
 	r.Bins = cmp.Or(r.Bins, DefaultBins)
 	r.ModelBytes = cmp.Or(r.ModelBytes, DefaultBytes)
+	if len(r.Workload) > 0 && len(r.Ways) > 0 {
+		return usage("give one of --workload and --ways", "the workload says which marginals rows should have")
+	}
 	if len(r.Ways) == 0 {
 		r.Ways = []int{2, 3}
 	}
 	switch {
+	case len(r.Workload) > 0 && r.Method != AIM && r.Method != MWEM:
+		return usage("use --method aim or mwem", "the method %s takes no workload", r.Method)
 	case r.Table == "":
 		return usage("name one: --table T", "a table is needed")
 	case r.Method != AIM && r.Method != MST && r.Method != MWEM && r.Method != Independent && r.Method != Fixed:
@@ -325,14 +338,21 @@ func (p *Plan) candidatesOf() error {
 				"the single columns alone need a model of %.0f bytes", size)
 		}
 	}
-	var wanted [][]int
-	for _, k := range ways {
-		wanted = append(wanted, subsets(d, k, mostSubsets)...)
+	asked := len(p.request.Workload) > 0
+	wanted := p.wanted()
+	if !asked {
+		for _, k := range ways {
+			for _, s := range subsets(d, k, mostSubsets) {
+				wanted = append(wanted, aim.Marginal{Attributes: s, Weight: 1})
+			}
+		}
 	}
 	if p.inner > 0 {
-		wanted = slices.DeleteFunc(wanted, func(s []int) bool { return s[0] >= p.inner }) // they are ascending
+		wanted = slices.DeleteFunc(wanted, func(m aim.Marginal) bool { return m.Attributes[0] >= p.inner }) // they are ascending
 	}
-	slices.SortStableFunc(wanted, func(a, b []int) int { return cmp.Compare(p.domain.Cells(a...), p.domain.Cells(b...)) })
+	slices.SortStableFunc(wanted, func(a, b aim.Marginal) int {
+		return cmp.Compare(p.domain.Cells(a.Attributes...), p.domain.Cells(b.Attributes...))
+	})
 	known, total := map[string]bool{}, 0.0
 	// taken adds a marginal and its subsets, which are candidates too, unless they are too large
 	taken := func(s []int) bool {
@@ -365,15 +385,20 @@ func (p *Plan) candidatesOf() error {
 		}
 		kept = append(kept, aim.Marginal{Attributes: s, Weight: 1})
 	}
-	for _, s := range wanted {
+	for _, m := range wanted {
+		s := m.Attributes
 		if len(s) == 1 {
+			kept[s[0]].Weight = max(kept[s[0]].Weight, m.Weight)
 			continue
 		}
-		if 8*p.domain.Cells(s...) > room || !taken(s) {
+		if tooLarge := 8*p.domain.Cells(s...) > room; tooLarge || !taken(s) {
+			if asked {
+				return p.doesNotFit(s, tooLarge)
+			}
 			p.LeftOut++
 			continue
 		}
-		kept = append(kept, aim.Marginal{Attributes: s, Weight: 1})
+		kept = append(kept, m)
 	}
 	p.Candidates = len(p.candidates)
 	if p.Method != AIM {
@@ -384,6 +409,19 @@ func (p *Plan) candidatesOf() error {
 		return usage("name fewer columns", "%v", err)
 	}
 	return nil
+}
+
+// doesNotFit refuses a marginal of the workload: it is too large for the model, or for all candidates together.
+func (p *Plan) doesNotFit(s []int, tooLarge bool) error {
+	cells := p.domain.Cells(s...)
+	if tooLarge {
+		return usage(fmt.Sprintf("give --model-size %.0fkB or more, or fewer --bins, or leave the question out", math.Ceil(8*cells/1024)),
+			"the workload's marginal of %s has %.0f cells, which need %.0f bytes, above the model's %.0f",
+			strings.Join(p.names(s), ", "), cells, 8*cells, p.request.ModelBytes)
+	}
+	return usage("ask fewer questions, or give fewer --bins",
+		"the workload's marginal of %s has %.0f cells: all candidates together have at most %d cells", strings.Join(p.names(s), ", "),
+		cells, mostCells)
 }
 
 // ones returns the marginals of single columns.

@@ -35,7 +35,7 @@ func runSynth(s *console.Console, args []string) error {
 	}
 	var r synth.Request
 	var out, report, method, columns, cliques, ways, size, rows, bins, edges, constraints, require string
-	var from string
+	var from, workload string
 	var explain, progress bool
 	var draws int
 	var of family
@@ -51,6 +51,8 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&cliques, "cliques", "A+B,…", "measure the marginals of these columns, and choose none (method fixed)")
 	s.Flag(&columns, "columns", "C,…", "the columns (default: all with declared values or bounds)")
 	s.Flag(&ways, "ways", "K,…", "aim and mwem: the numbers of columns of the marginals that rows should have (default 2,3)")
+	s.Flag(&workload, "workload", "FILE", "aim and mwem: the questions that rows should answer well, in SQL, separated by semicolons; or a "+
+		"specification of tabulate, which ends in .yaml")
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
 	s.Flag(&edges, "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
@@ -139,6 +141,9 @@ func runSynth(s *console.Console, args []string) error {
 			return console.Usage("--rows: %q is not a whole number above 0", rows)
 		}
 	}
+	if r.Workload, err = wantedOf(workload); err != nil {
+		return err
+	}
 	if r.Edges, err = edgesOf(edges); err != nil {
 		return err
 	}
@@ -158,7 +163,11 @@ func runSynth(s *console.Console, args []string) error {
 			if err != nil {
 				return err
 			}
-			return showSynthPlan(s, p)
+			d, err := p.Compare(s.Context(), c)
+			if err != nil {
+				return err
+			}
+			return showSynthPlan(s, p, d)
 		}
 		result, err := synthesized(s, c, r, progress)
 		if err != nil {
@@ -241,9 +250,9 @@ func bytesOf(text string) (float64, error) {
 }
 
 // showSynthPlan prints a plan.
-func showSynthPlan(s *console.Console, p *synth.Plan) error {
+func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 	if s.Format == "json" {
-		return s.JSON(p)
+		return s.JSON(synth.Explained{Plan: p, Direct: d})
 	}
 	g := render.Grid{Right: []bool{false, true, false}}
 	g.Add("column", "cells", "")
@@ -275,7 +284,7 @@ func showSynthPlan(s *console.Console, p *synth.Plan) error {
 			render.Plural(p.LeftOut, "marginal"))
 	}
 	s.Print("price: %s; %s remain\n", price, p.Remaining)
-	s.Print("if the questions are known beforehand, `dither tabulate` or `dither workload` answers them with less noise\n")
+	showDirect(s, d)
 	return nil
 }
 

@@ -72,10 +72,10 @@ func showFamilyPlan(s *console.Console, p *synth.FamilyPlan) error {
 			Affordable bool         `json:"affordable"`
 		}{p.Parents, p.Children, p.Most, p.Order, p.Price, p.Affordable})
 	}
-	if err := showSynthPlan(s, p.Parents); err != nil {
+	if err := showSynthPlan(s, p.Parents, nil); err != nil {
 		return err
 	}
-	if err := showSynthPlan(s, p.Children); err != nil {
+	if err := showSynthPlan(s, p.Children, nil); err != nil {
 		return err
 	}
 	s.Print("price of both: %s. At most %d rows of one person count in %s\n", p.Price, p.Most, render.Printable(p.Children.Table))
