@@ -35,6 +35,7 @@ type fake struct {
 	tally  *local.Tally
 	bodies []string
 	refuse bool
+	others []any // the results of further questions
 }
 
 func serve(t *testing.T, epsilon string, more ...map[string]any) *fake {
@@ -104,7 +105,7 @@ func (f *fake) results(w http.ResponseWriter, _ *http.Request) {
 	for _, e := range estimates {
 		values = append(values, map[string]any{"value": e.Value, "share": e.Count / n, "low": e.Low / n, "high": e.High / n})
 	}
-	text, err := json.Marshal(map[string]any{"reports": f.tally.Reports(), "questions": []any{map[string]any{"values": values}}})
+	text, err := json.Marshal(map[string]any{"reports": f.tally.Reports(), "questions": append([]any{map[string]any{"values": values}}, f.others...)})
 	if err != nil {
 		f.t.Error(err)
 	}
@@ -439,6 +440,7 @@ func TestPageIsAccessible(t *testing.T) {
 		map[string]any{"name": "how", "question": hostile, "values": []string{"by bus", "by train", hostile}, "mechanism": "oue", "epsilon": "1"},
 		map[string]any{"name": "where", "question": "Where do you live?", "values": many, "mechanism": "olh", "epsilon": "1"},
 		map[string]any{"name": "hours", "question": "How many hours did you travel last week?", "low": 0, "high": 60, "mechanism": "duchi", "epsilon": "1"})
+	f.others = []any{nil, nil, map[string]any{"mean": 12.3456, "low": -1.5, "high": 26.25}}
 	for range 40 {
 		report, err := f.oracle.Randomize(1)
 		if err != nil {
@@ -459,6 +461,9 @@ func TestPageIsAccessible(t *testing.T) {
 			b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
 			visit(b, f, false)
 			b.eval(until(`document.querySelector("#charts table")`))
+			if mean := b.eval(`document.querySelector("#charts p").textContent`); mean != "The mean is 12.35, with the interval from −1.5 to 26.25." {
+				t.Errorf("the page says %q", mean)
+			}
 			look(b, fmt.Sprintf("ask-%s-%d", scheme, width))
 			if scheme == "light" && width == 1280 {
 				names(b)
