@@ -1,15 +1,17 @@
 // Package page is the web page of a survey: it asks, randomizes each answer on the person's own device, shows the
 // message before it sends it, and shows the results. Answers never leave the page.
 //
-// A collector serves [Handler], and three paths beside it: survey.json, reports and results. The reference page of the
-// clients has their forms (docs/reference/clients.md). No other requests are made.
+// A collector serves [Handler], and three paths of [Paths]. The page makes no other requests.
 //
 // A message is drawn once, and stays in the browser's storage until it is sent. A person who could draw again, or another
 // tab that draws too, would reveal more than ε. The memories of repeated questions are in the same storage.
 package page
 
 import (
+	"bytes"
 	"embed"
+	"fmt"
+	"html"
 	"mime"
 	"net/http"
 	"path"
@@ -25,8 +27,18 @@ var files embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
+// Paths are the paths of a collector, relative to the page's.
+type Paths struct {
+	Survey  string // GET: the public form of the survey
+	Reports string // POST: a report as JSON
+	Results string // GET: server-sent events with the results
+}
+
+// Standard has the paths of package collector.
+var Standard = Paths{"v1/survey", "v1/reports", "v1/results/stream"}
+
 // Handler serves the page at "/", and its files beside it. Other paths are not found.
-func Handler() http.Handler {
+func Handler(p Paths) http.Handler {
 	served := map[string][]byte{}
 	for name, from := range map[string]interface {
 		ReadFile(string) ([]byte, error)
@@ -40,7 +52,11 @@ func Handler() http.Handler {
 		}
 		served["/"+path.Base(name)] = text
 	}
-	served["/"] = served["/page.html"]
+	attributes := ""
+	for _, a := range [][2]string{{"survey", p.Survey}, {"reports", p.Reports}, {"results", p.Results}} {
+		attributes += fmt.Sprintf(` data-%s="%s"`, a[0], html.EscapeString(a[1]))
+	}
+	served["/"] = bytes.Replace(served["/page.html"], []byte("{{paths}}"), []byte(attributes), 1)
 	delete(served, "/page.html")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := served[r.URL.Path]

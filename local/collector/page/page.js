@@ -1,6 +1,6 @@
 // The page of a survey: asks, randomizes each answer here, shows the message, sends it, and shows the results. Answers are
-// only in the form and in the variables of `draw`. Texts of the survey become text nodes, never markup.
-import { Numbers, Oracle, hex } from "./index.js";
+// only in the form and in the variables of `draw`, and with repeated questions in the memory of the device. Texts of the survey become text nodes, never markup.
+import { Oracle, hex } from "./index.js";
 import * as collector from "./collector.js";
 
 const $ = (id) => document.getElementById(id);
@@ -28,14 +28,15 @@ function show(id) {
 const memory = new Map();
 function kept(key) {
   try {
-    return localStorage.getItem(key);
+    return memory.get(key) ?? localStorage.getItem(key);
   } catch {
-    return memory.get(key) ?? null;
+    return null;
   }
 }
 function keep(key, text) {
   try {
     localStorage.setItem(key, text);
+    memory.delete(key);
     return true;
   } catch {
     memory.set(key, text);
@@ -45,19 +46,22 @@ function keep(key, text) {
 
 // Asking
 
+const textOf = (q) => q.text || q.name;
+const valueOf = (q, v) => q.values?.[v] ?? String(v);
+
 function field(q, i) {
-  const name = `q${i}`;
+  const name = `q${i}`, label = make("label", { htmlFor: name }, textOf(q));
   if (!q.values) {
-    const input = make("input", { type: "number", id: name, name, required: true, min: q.low, max: q.high, step: "any" });
-    const label = make("label", { htmlFor: name, lang: q.language }, q.question);
-    return make("div", { className: "number" }, label, input, make("p", { className: "note" }, `From ${q.low} to ${q.high}.`));
+    const most = String(BigInt(q.k) - 1n);
+    const input = make("input", { type: "number", id: name, name, required: true, min: "0", max: most, step: "1" });
+    return make("div", { className: "number" }, label, input, make("p", { className: "note" }, `A whole number from 0 to ${most}.`));
   }
   if (q.values.length > most) {
     const select = make("select", { id: name, name, required: true }, make("option", { value: "" }, ""));
     q.values.forEach((text, v) => select.append(make("option", { value: v }, text)));
-    return make("div", { className: "number" }, make("label", { htmlFor: name, lang: q.language }, q.question), select);
+    return make("div", { className: "number" }, label, select);
   }
-  const set = make("fieldset", { lang: q.language }, make("legend", {}, q.question));
+  const set = make("fieldset", {}, make("legend", {}, textOf(q)));
   q.values.forEach((text, v) => {
     set.append(make("label", { className: "choice" }, make("input", { type: "radio", name, value: v, required: true }), text));
   });
@@ -66,57 +70,50 @@ function field(q, i) {
 
 /** Randomizes the answers of the form, once. */
 function draw(survey, form) {
-  const answers = new FormData(form);
-  return survey.questions.map((q, i) => {
-    const answer = Number(answers.get(`q${i}`));
-    if (!q.values) {
-      const x = (2 * answer - q.low - q.high) / (q.high - q.low);
-      return new Numbers(q.randomizer).randomize(Math.min(Math.max(x, -1), 1));
+  const given = new FormData(form), answers = {};
+  survey.questions.forEach((q, i) => {
+    const answer = BigInt(given.get(`q${i}`)), oracle = new Oracle(q.randomizer);
+    if (!oracle.states || survey.reports === 1) {
+      answers[q.name] = hex(oracle.randomize(answer));
+      return;
     }
-    const oracle = new Oracle(q.randomizer);
-    if (!q.repeated) return hex(oracle.randomize(answer));
-    // the memory outlives the rounds of the survey, and is stored before the report is sent: see Device
+    // the memory outlives the versions of the survey, and is stored before the report is sent: see Device
     const { mechanism, values, epsilon, first, positions } = q.randomizer;
     const key = `dither device ${survey.name} ${q.name} ${[mechanism, values, epsilon, first, positions]}`, stored = kept(key);
-    const device = stored ? oracle.openDevice(stored) : oracle.newDevice(), report = hex(device.report(answer));
+    const device = stored ? oracle.openDevice(stored) : oracle.newDevice();
+    answers[q.name] = hex(device.report(answer));
     if (!keep(key, device.stored())) throw new Error("the browser does not store the memory that a repeated question needs");
-    return report;
   });
+  return collector.message(survey, answers);
 }
-
-const signed = (text) => text.replace("-", "\u2212");
-const points = (x) => signed((100 * x).toFixed(Math.abs(x) < 0.1 ? 1 : 0));
-const percent = (x) => `${points(x)}\u00a0%`;
 
 /** The meaning of a report, for the person. */
 function meaning(q, report) {
-  const e = Math.exp(q.epsilon), strong = (text) => make("strong", {}, text);
-  if (!q.values) {
-    return report === "+" || report === "-"
-      ? ["A sign: ", strong(report === "+" ? "plus" : "minus"), ". Higher answers make plus more likely."]
-      : ["A random number that is more likely near your answer: ", strong(report), "."];
-  }
-  const k = q.values.length, m = q.randomizer.mechanism;
+  const k = q.k, m = q.mechanism, strong = (text) => make("strong", {}, text);
   if (m === "krr" || m === "coin") {
-    const width = 32 - Math.clz32(k - 1), v = parseInt(report, 16) >> (8 * Math.ceil(width / 8) - width);
-    const own = m === "coin" ? 0.75 : e / (e + k - 1);
+    const e = Math.exp(Number(q.epsilon)), width = 32 - Math.clz32(k - 1);
+    const v = parseInt(report, 16) >> (8 * Math.ceil(width / 8) - width), own = m === "coin" ? 0.75 : e / (e + k - 1);
     const rest = k === 2 ? "Otherwise it is the other answer." : "Otherwise it is one of the other answers.";
-    return [strong(q.values[v]), `. With probability ${percent(own)} this is your own answer. ${rest}`];
+    return [strong(valueOf(q, v)), `. With probability ${percent(own)} this is your own answer. ${rest}`];
   }
   const bytes = report.length / 2;
   return [`${bytes} ${bytes === 1 ? "byte" : "bytes"} that each answer could have caused: `, strong(report), "."];
 }
 
-function preview(survey, message) {
-  const rows = survey.questions.flatMap((q, i) => [
-    make("dt", { lang: q.language }, q.question), make("dd", {}, ...meaning(q, message.reports[i])),
-  ]);
+function preview(survey, body) {
+  const { answers } = JSON.parse(body);
+  const rows = survey.questions.flatMap((q) => [make("dt", {}, textOf(q)), make("dd", {}, ...meaning(q, answers[q.name]))]);
   $("reports").replaceChildren(...rows);
-  $("message").textContent = message.body;
+  $("message").textContent = body;
+  $("send").disabled = false;
   show("preview");
 }
 
 // Results
+
+const signed = (text) => text.replace("-", "\u2212");
+const points = (x) => signed((100 * x).toFixed(Math.abs(x) < 0.1 ? 1 : 0));
+const percent = (x) => `${points(x)}\u00a0%`;
 
 const svg = (tag, attributes) => {
   const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -124,82 +121,104 @@ const svg = (tag, attributes) => {
   return e;
 };
 
-/** A bar from 0 to 1: the interval, and the estimate. */
-function bar({ share, low, high }) {
+/** A bar from 0 to 1: the interval that malicious messages allow, the interval, and the estimate. */
+function bar({ share, low, high, malicious }) {
   const at = (x) => 100 * Math.min(Math.max(x, 0), 1);
-  const line = (name, x1, x2, y1, y2) => svg("line", { class: name, x1, x2, y1, y2 });
+  const line = (name, x1, x2, y1 = 10, y2 = 10) => svg("line", { class: name, x1: at(x1), x2: at(x2), y1, y2 });
   const out = svg("svg", { viewBox: "0 0 100 20", preserveAspectRatio: "none", "aria-hidden": "true" });
-  for (const x of [0, 50, 100]) out.append(line("axis", x, x, 0, 20));
-  out.append(line("axis", 0, 100, 10, 10), line("interval", at(low), at(high), 10, 10), line("estimate", at(share), at(share), 4, 16));
+  for (const x of [0, 0.5, 1]) out.append(line("axis", x, x, 0, 20));
+  out.append(line("axis", 0, 1), line("suspect", malicious.low, malicious.high), line("interval", low, high), line("estimate", share, share, 4, 16));
   return out;
 }
 
-function chart(q, result) {
-  if (!q.values) {
-    const text = `The mean is ${number(result.mean)}, with the interval from ${number(result.low)} to ${number(result.high)}.`;
-    return make("div", {}, make("h3", { lang: q.language }, q.question), make("p", {}, text));
-  }
+const rows = 20; // of a chart
+
+function chart(q, values, { n, malicious }) {
   const head = ["Answer", "Share", "0 to 100 %"].map((text, i) =>
     make("th", { scope: "col", className: ["value", "share", ""][i] }, text));
-  const rows = result.values.map((v) => {
-    const span = make("span", {}, `${points(v.low)} to ${percent(v.high)}`);
-    return make("tr", {}, make("th", { scope: "row", lang: q.language }, q.values[v.value]),
-      make("td", { className: "share" }, percent(v.share), span), make("td", {}, bar(v)));
+  const shares = values.map((v) => ({
+    text: v.value, share: v.estimate / n, low: v.low / n, high: v.high / n,
+    malicious: { low: v.malicious.low / n, high: v.malicious.high / n },
+  }));
+  const shown = shares.length > rows ? shares.sort((a, b) => b.share - a.share).slice(0, rows) : shares;
+  const body = shown.map((v) => {
+    const range = ({ low, high }, more = "") => make("span", {}, `${points(low)} to ${percent(high)}${more}`);
+    const share = make("td", { className: "share" }, percent(v.share), range(v));
+    if (malicious > 0) share.append(range(v.malicious, ` if ${malicious} lie`));
+    return make("tr", {}, make("th", { scope: "row" }, v.text), share, make("td", {}, bar(v)));
   });
-  return make("table", {}, make("caption", { lang: q.language }, q.question),
-    make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  const table = make("table", {}, make("caption", {}, textOf(q)),
+    make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+  if (shown === shares) return [table];
+  const note = `These are the ${rows} largest of ${values.length} estimates. They are too large on average, because they were chosen by size.`;
+  return [table, make("p", { className: "note" }, note)];
 }
-
-const number = (x) => signed(Number(x.toPrecision(4)).toString());
 
 function results(survey, update) {
   $("results").hidden = false;
-  $("count").textContent = `${update.reports} ${update.reports === 1 ? "person has" : "people have"} answered.`;
-  const known = survey.questions.map((q, i) => [q, update.questions[i]]).filter(([, r]) => r);
-  $("charts").replaceChildren(...known.map(([q, r]) => chart(q, r)));
+  $("count").textContent = `${update.n} ${update.n === 1 ? "message was" : "messages were"} received.`;
+  const charts = survey.questions.flatMap((q) => {
+    const result = update.questions.find((r) => r.name === q.name);
+    return result && update.n > 0 ? chart(q, result.values, update) : [];
+  });
+  $("charts").replaceChildren(...charts);
 }
 
 // The course of the page
 
 async function start() {
-  const survey = await collector.survey();
-  const key = `dither message ${survey.key}`, done = `dither sent ${survey.key}`;
-  $("title").textContent = document.title = survey.title;
-  if (survey.language) $("title").lang = survey.language;
+  const survey = await collector.survey(), key = `dither survey ${survey.digest}`;
+  $("title").textContent = document.title = survey.name;
   collector.follow((update) => results(survey, update));
-  if (kept(done)) return say("You have answered this survey.");
-  if (!survey.open) return say(survey.closed);
 
-  const stored = () => JSON.parse(kept(key));
-  let message = stored();
-  say("");
+  // the number of messages that this browser drew for the survey, and the one that was not sent yet
+  const state = () => JSON.parse(kept(key)) ?? { drawn: 0, body: null };
+  const left = () => survey.reports - state().drawn;
+  const promise = [`The privacy loss ε of a message is ${survey.report_epsilon}.`];
+  if (survey.reports > 1) {
+    promise.push(`This browser sends at most ${survey.reports} messages, and their loss is at most ${survey.lifetime_epsilon}.`);
+  }
+  $("promise").textContent = promise.join(" ");
   $("questions").replaceChildren(...survey.questions.map(field));
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();
     try {
-      message = stored() ?? collector.message(survey, draw(survey, $("form"))); // another tab may have drawn one
+      if (!state().body) { // another tab may have drawn one
+        if (left() < 1) throw new Error("this browser has answered the survey in another tab");
+        const body = draw(survey, $("form")), stored = keep(key, JSON.stringify({ drawn: state().drawn + 1, body }));
+        if (!stored && survey.reports > 1) throw new Error("the browser does not store the number of messages");
+      }
     } catch (error) {
       return say(`Nothing was sent: ${error.message}.`, true);
     }
-    keep(key, JSON.stringify(message));
     $("form").reset();
-    preview(survey, message);
+    say("");
+    preview(survey, state().body);
   });
   $("send").addEventListener("click", async () => {
     $("send").disabled = true;
     say("The message is on its way.");
     try {
-      await collector.send(message.body);
-      keep(done, "yes");
+      await collector.send($("message").textContent);
+      keep(key, JSON.stringify({ ...state(), body: null }));
       show("");
-      say("Thank you. The collector has stored your message.");
+      const more = left() > 0 ? ` You may answer again later: ${left()} of ${survey.reports} messages are left.` : "";
+      say(`Thank you. The collector has stored your message.${more}`);
     } catch (error) {
       say(`The message was not accepted: ${error.message} You may send it again: it is counted once.`, true);
       $("send").disabled = false;
     }
   });
-  if (message) preview(survey, message);
-  else show("ask");
+
+  if (state().body) {
+    say("");
+    return preview(survey, state().body);
+  }
+  if (left() < 1) return say("You have answered this survey.");
+  if (survey.opens && Date.now() < Date.parse(survey.opens)) return say(`The survey opens at ${survey.opens}.`);
+  if (survey.closes && Date.now() > Date.parse(survey.closes)) return say(`The survey closed at ${survey.closes}.`);
+  say("");
+  show("ask");
 }
 
 start().catch((error) => say(`The survey could not be loaded: ${error.message}`, true));

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,7 +27,7 @@ import (
 
 const question = "Did you ever ride without a ticket?"
 
-// fake is a collector of one question, which keeps everything that it receives.
+// fake is a collector, which keeps everything that it receives. It estimates the first question, of two values.
 type fake struct {
 	*httptest.Server
 	t      *testing.T
@@ -48,17 +50,18 @@ func serve(t *testing.T, epsilon string, more ...map[string]any) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := map[string]any{"name": "ticket", "question": question, "values": []string{"no", "yes"}, "mechanism": "krr", "epsilon": epsilon}
+	first := map[string]any{"name": "ticket", "text": question, "k": 2, "values": []string{"no", "yes"}, "mechanism": "krr", "epsilon": epsilon}
 	f := &fake{t: t, oracle: oracle, tally: oracle.NewTally(), survey: map[string]any{
-		"name": "tickets", "title": "Tickets", "version": "v1", "language": "en", "open": true, "questions": append([]map[string]any{first}, more...),
+		"version": 1, "digest": "d1", "name": "Tickets", "survey_version": 1, "skew_seconds": 0, "reports": 1,
+		"report_epsilon": epsilon, "lifetime_epsilon": epsilon, "questions": append([]map[string]any{first}, more...),
 	}}
-	files, mux := page.Handler(), http.NewServeMux()
-	mux.Handle("/", files)
-	mux.HandleFunc("GET /survey.json", func(w http.ResponseWriter, _ *http.Request) {
+	mux := http.NewServeMux()
+	mux.Handle("/", page.Handler(page.Standard))
+	mux.HandleFunc("GET /v1/survey", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(f.survey)
 	})
-	mux.HandleFunc("POST /reports", f.add)
-	mux.HandleFunc("GET /results", f.results)
+	mux.HandleFunc("POST /v1/reports", f.add)
+	mux.HandleFunc("GET /v1/results/stream", f.results)
 	f.Server = httptest.NewServer(mux)
 	t.Cleanup(f.Close)
 	return f
@@ -67,51 +70,60 @@ func serve(t *testing.T, epsilon string, more ...map[string]any) *fake {
 // add stores a message, as far as it is one.
 func (f *fake) add(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<16))
-	if err != nil || len(r.Cookies()) > 0 || r.URL.RawQuery != "" {
+	if err != nil || len(r.Cookies()) > 0 || r.URL.RawQuery != "" || r.Header.Get("Authorization") != "Bearer s3nd" {
 		http.Error(w, "unexpected request", http.StatusBadRequest)
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refuse {
-		http.Error(w, "the store is full", http.StatusServiceUnavailable)
+		w.WriteHeader(http.StatusInsufficientStorage)
+		_, _ = io.WriteString(w, `{"error":{"code":"full","message":"the store is full"}}`)
 		return
 	}
-	var m struct{ Reports []string }
-	if json.Unmarshal(body, &m) == nil && len(m.Reports) > 0 {
-		report, err := hex.DecodeString(m.Reports[0])
-		if err == nil {
-			err = f.tally.Add(report)
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
+	if slices.Contains(f.bodies, string(body)) {
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, `{"accepted":0,"refused":[{"index":0,"code":"duplicate","reason":"a report with this id was accepted before"}]}`)
+		return
+	}
+	var m struct{ Answers map[string]string }
+	err = json.Unmarshal(body, &m)
+	report, err2 := hex.DecodeString(m.Answers["ticket"])
+	if err := errors.Join(err, err2, f.tally.Add(report)); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
 	}
 	f.bodies = append(f.bodies, string(body))
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// results sends one event with the estimates, whose end closes the connection.
-func (f *fake) results(w http.ResponseWriter, _ *http.Request) {
+// results sends one event with the estimates, and closes the connection.
+func (f *fake) results(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer r3ad" {
+		http.Error(w, "unexpected request", http.StatusBadRequest)
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	estimates, err := f.tally.Estimate(.95)
 	if err != nil {
 		f.t.Error(err)
 	}
-	n := float64(max(f.tally.Reports(), 1))
 	var values []map[string]any
 	for _, e := range estimates {
-		values = append(values, map[string]any{"value": e.Value, "share": e.Count / n, "low": e.Low / n, "high": e.High / n})
+		values = append(values, map[string]any{"value": []string{"no", "yes"}[e.Value], "malicious": map[string]any{"low": e.Low - 3, "high": e.High + 3}, "estimate": e.Count, "stddev": e.Stddev, "low": e.Low, "high": e.High})
 	}
-	text, err := json.Marshal(map[string]any{"reports": f.tally.Reports(), "questions": append([]any{map[string]any{"values": values}}, f.others...)})
+	n := f.tally.Reports()
+	text, err := json.Marshal(map[string]any{"n": n, "malicious": 1, "questions": append([]any{map[string]any{"name": "ticket", "values": values}}, f.others...)})
 	if err != nil {
 		f.t.Error(err)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = fmt.Fprintf(w, "data: %s\n\n", text)
+	_, _ = fmt.Fprintf(w, ": hello\nevent: results\ndata: %s\n\n", text)
 }
+
+// fragment of the page's address has the tokens.
+const fragment = "/#submit=s3nd&read=r3ad"
 
 // visit opens the page, and waits until it has loaded. The person is a new one, without storage, unless again.
 func visit(b *browser, f *fake, again bool) {
@@ -119,8 +131,11 @@ func visit(b *browser, f *fake, again bool) {
 	if !again {
 		b.eval(`if (location.protocol === "http:") localStorage.clear()`)
 	}
-	loaded := len(b.seen("Page.loadEventFired"))
-	b.call("Page.navigate", map[string]any{"url": f.URL + "/"}, nil)
+	loaded, method, params := len(b.seen("Page.loadEventFired")), "Page.navigate", map[string]any{"url": f.URL + fragment}
+	if b.eval(`location.href`) == params["url"] { // navigating would only look for the fragment
+		method, params = "Page.reload", nil
+	}
+	b.call(method, params, nil)
 	for deadline := time.Now().Add(time.Minute); len(b.seen("Page.loadEventFired")) == loaded; {
 		if time.Now().After(deadline) {
 			b.t.Fatal("the page did not load in a minute")
@@ -211,17 +226,17 @@ func TestPeopleAnswer(t *testing.T) {
 	}
 	network(t, b, f, messages)
 	leaks(t, f, messages, answers)
-	coupled(t, b, f)
 	if err := b.complaints(); err != nil {
 		t.Error(err)
 	}
+	coupled(t, b, f)
 }
 
 // network checks the browser's log of its requests: the page loads its own files, and sends the shown messages and nothing
 // else.
 func network(t *testing.T, b *browser, f *fake, messages []string) {
 	t.Helper()
-	own := map[string]bool{"/": true, "/survey.json": true, "/results": true, "/icon.svg": true}
+	own := map[string]bool{"/": true, "/v1/survey": true, "/v1/results/stream": true, "/icon.svg": true}
 	for _, name := range []string{"page.css", "page.js", "collector.js", "index.js", "core.js"} {
 		own["/"+name] = true
 	}
@@ -239,10 +254,10 @@ func network(t *testing.T, b *browser, f *fake, messages []string) {
 		}
 		path, here := strings.CutPrefix(e.Request.URL, f.URL)
 		switch r := e.Request; {
-		case here && r.Method == http.MethodPost && path == "/reports":
+		case here && r.Method == http.MethodPost && path == "/v1/reports":
 			sent = append(sent, r.PostData)
 			for name := range r.Headers {
-				if !strings.Contains(" content-type user-agent referer accept sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform origin ", " "+strings.ToLower(name)+" ") {
+				if !strings.Contains(" authorization cache-control pragma content-type user-agent referer accept sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform origin ", " "+strings.ToLower(name)+" ") {
 					t.Errorf("the page sends the header %s", name)
 				}
 			}
@@ -260,7 +275,7 @@ func network(t *testing.T, b *browser, f *fake, messages []string) {
 	}
 	b.call("Target.getTargets", nil, &windows)
 	for _, w := range windows.TargetInfos {
-		if w.BrowserContextID == b.profile && w.URL != f.URL+"/" && !strings.HasPrefix(w.URL, "chrome:") {
+		if w.BrowserContextID == b.profile && w.URL != f.URL+fragment && !strings.HasPrefix(w.URL, "chrome:") {
 			t.Errorf("the page opened %s", w.URL)
 		}
 	}
@@ -275,7 +290,7 @@ func network(t *testing.T, b *browser, f *fake, messages []string) {
 // the same for all or random.
 func leaks(t *testing.T, f *fake, messages []string, answers []bool) {
 	t.Helper()
-	form := regexp.MustCompile(`^\{"survey":"v1","id":"([0-9a-f]{32})","reports":\["(00|80)"\]\}$`)
+	form := regexp.MustCompile(`^\{"version":1,"survey":"d1","id":"([0-9a-f]{32})","answers":\{"ticket":"(00|80)"\}\}$`)
 	same, equal := 0, make([]int, 128)
 	for i, message := range messages {
 		parts := form.FindStringSubmatch(message)
@@ -364,9 +379,9 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 		t.Errorf("after a reload, the message is %v, not %s", again, message)
 	}
 	// another tab that still asks shows this message too
-	b.eval(`localStorage.removeItem("dither message tickets v1 ")`)
+	b.eval(`localStorage.removeItem("dither survey d1")`)
 	visit(b, f, true)
-	b.eval(fmt.Sprintf(`localStorage.setItem("dither message tickets v1 ", JSON.stringify({reports: ["00"], body: %q}));
+	b.eval(fmt.Sprintf(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: %q}));
 		document.querySelector("input[name=q0]").click();
 		document.querySelector("#form button").click()`, message))
 	if other := b.eval(`document.getElementById("message").textContent`); other != message {
@@ -375,8 +390,12 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	f.refuses(true)
 	b.eval(`document.getElementById("send").focus()`)
 	b.key("Enter", "Enter", 13, "\r")
-	b.eval(until(`document.getElementById("status").textContent.includes("503 the store is full")`))
+	b.eval(until(`document.getElementById("status").textContent.includes("accepted: the store is full.")`))
 	f.refuses(false)
+	b.eval(`document.getElementById("send").click(); ` + until(`document.getElementById("status").textContent.startsWith("Thank you")`))
+	// the answer to the message was lost: sending it again succeeds, and it is counted once
+	b.eval(fmt.Sprintf(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: %q}))`, message))
+	visit(b, f, true)
 	b.eval(`document.getElementById("send").click(); ` + until(`document.getElementById("status").textContent.startsWith("Thank you")`))
 	visit(b, f, true)
 	if visible := b.eval(`document.getElementById("ask").checkVisibility() || document.getElementById("preview").checkVisibility()`); visible != false {
@@ -387,38 +406,46 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// A question that is repeated has the memory of a device: in two rounds, the same answer is the same report. If the browser
-// stores nothing, nothing is drawn.
+// A question that is repeated has the memory of a device: later, the same answer is the same report. The browser draws no
+// more messages than the survey allows. If it stores nothing, nothing is drawn.
 func TestRepeatedQuestions(t *testing.T) {
 	b := start(t)
 	f := serve(t, "1", map[string]any{
-		"name": "again", "question": "Did you ride without a ticket this week?", "values": []string{"no", "yes"}, "mechanism": "dbit",
-		"epsilon": "1", "positions": 2, "repeated": true,
+		"name": "again", "text": "Did you ride without a ticket this week?", "k": 2, "values": []string{"no", "yes"}, "mechanism": "dbit",
+		"epsilon": "1", "positions": 2,
 	})
-	again := func(round int, yes bool) string {
-		f.survey["round"] = fmt.Sprint(round)
-		visit(b, f, round > 1)
+	f.survey["reports"] = 5
+	again := func(first, yes bool) string {
+		visit(b, f, !first)
 		b.eval(fmt.Sprintf(`document.querySelector("input[name=q1][value='%d']").click()`, map[bool]int{true: 1}[yes]))
-		message := answer(b, true)
-		return regexp.MustCompile(`"([0-9a-f]+)"\]`).FindStringSubmatch(message)[1]
+		return regexp.MustCompile(`"again":"([0-9a-f]+)"`).FindStringSubmatch(answer(b, true))[1]
 	}
-	first, second, third := again(1, true), again(2, true), again(3, false)
+	first, second, third := again(true, true), again(false, true), again(false, false)
 	if first != second {
 		t.Errorf("the same answer is reported as %s and then as %s", first, second)
 	}
-	if again(4, false) != third || again(5, true) != first {
+	if again(false, false) != third {
 		t.Error("the memory of an answer is lost")
 	}
-	f.survey["round"] = "6"
 	visit(b, f, true)
 	b.eval(`Storage.prototype.setItem = () => { throw new Error("full"); };
 		for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();
 		document.querySelector("#form button").click()`)
-	if status := b.eval(`document.getElementById("status").textContent`).(string); !strings.Contains(status, "Nothing was sent") {
-		t.Errorf("without storage, the page says %q", status)
+	status := func() string { return b.eval(`document.getElementById("status").textContent`).(string) }
+	if !strings.Contains(status(), "Nothing was sent") {
+		t.Errorf("without storage, the page says %q", status())
 	}
-	if f.received() != 5 {
-		t.Errorf("%d messages were received", f.received())
+	if again(false, true) != first {
+		t.Error("the memory of an earlier answer is lost")
+	}
+	visit(b, f, true)
+	if status() != "You have answered this survey." || f.received() != 5 {
+		t.Errorf("after %d of 5 messages, the page says %q", f.received(), status())
+	}
+	f.survey["digest"], f.survey["closes"] = "d2", "2020-01-01T00:00:00Z"
+	visit(b, f, true)
+	if !strings.Contains(status(), "closed at 2020") {
+		t.Errorf("after its end, the page says %q", status())
 	}
 }
 
@@ -432,15 +459,19 @@ const hostile = `<img src=x onerror="document.title='broken'"> & "quotes"`
 // DITHER_PICTURES=DIR it writes pictures of the page.
 func TestPageIsAccessible(t *testing.T) {
 	var many []string
-	for i := range 20 {
+	for i := range 24 {
 		many = append(many, fmt.Sprintf("region %d", i+1))
 	}
 	b := start(t)
 	f := serve(t, "1",
-		map[string]any{"name": "how", "question": hostile, "values": []string{"by bus", "by train", hostile}, "mechanism": "oue", "epsilon": "1"},
-		map[string]any{"name": "where", "question": "Where do you live?", "values": many, "mechanism": "olh", "epsilon": "1"},
-		map[string]any{"name": "hours", "question": "How many hours did you travel last week?", "low": 0, "high": 60, "mechanism": "duchi", "epsilon": "1"})
-	f.others = []any{nil, nil, map[string]any{"mean": 12.3456, "low": -1.5, "high": 26.25}}
+		map[string]any{"name": "how", "text": hostile, "k": 3, "values": []string{"by bus", "by train", hostile}, "mechanism": "oue", "epsilon": "1"},
+		map[string]any{"name": "where", "text": "Where do you live?", "k": 24, "values": many, "mechanism": "olh", "epsilon": "1"},
+		map[string]any{"name": "hours", "text": "How many hours did you travel last week?", "k": 169, "mechanism": "hr", "epsilon": "1"})
+	var regions []any
+	for i := range many {
+		regions = append(regions, map[string]any{"value": many[i], "estimate": 10 - i, "stddev": 3, "low": 4 - i, "high": 16 - i, "malicious": map[string]any{"low": 3 - i, "high": 17 - i}})
+	}
+	f.others = []any{map[string]any{"name": "where", "values": regions}}
 	for range 40 {
 		report, err := f.oracle.Randomize(1)
 		if err != nil {
@@ -461,8 +492,8 @@ func TestPageIsAccessible(t *testing.T) {
 			b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
 			visit(b, f, false)
 			b.eval(until(`document.querySelector("#charts table")`))
-			if mean := b.eval(`document.querySelector("#charts p").textContent`); mean != "The mean is 12.35, with the interval from −1.5 to 26.25." {
-				t.Errorf("the page says %q", mean)
+			if rows := b.eval(`document.querySelectorAll("#charts tr").length`); rows != float64(3+21) {
+				t.Errorf("the charts have %v rows", rows)
 			}
 			look(b, fmt.Sprintf("ask-%s-%d", scheme, width))
 			if scheme == "light" && width == 1280 {
@@ -471,7 +502,7 @@ func TestPageIsAccessible(t *testing.T) {
 			b.eval(`
 				for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();
 				document.getElementById("q2").value = "7";
-				document.getElementById("q3").value = "12.5";
+				document.getElementById("q3").value = "12";
 				document.querySelector("#form button").click();
 				document.querySelector("details").open = true`)
 			look(b, fmt.Sprintf("message-%s-%d", scheme, width))
@@ -569,7 +600,7 @@ func look(b *browser, name string) {
 
 // The handler serves its files with a policy of content, and nothing else.
 func TestHandler(t *testing.T) {
-	h := page.Handler()
+	h := page.Handler(page.Paths{Survey: `"><script>`})
 	for path, want := range map[string]int{
 		"/": 200, "/page.js": 200, "/core.js": 200, "/page.html": 404, "/../page.go": 404, "/clients.go": 404, "/javascript/core.js": 404,
 	} {
@@ -584,6 +615,10 @@ func TestHandler(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil)); strings.Contains(w.Body.String(), "><script>") {
+		t.Error("a path became markup")
+	}
+	w = httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", w.Code)
