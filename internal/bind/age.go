@@ -1,18 +1,17 @@
 package bind
 
 import (
-	"strings"
-
 	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
 
-// age has the parts of AGE(a, b) of two dates: whole months and the days beside them, both with the sign of a − b. A day
-// of the month that the earlier date's month lacks counts from the end of that month, as in PostgreSQL.
-type age struct{ months, days *bounded.Expr }
+// age has the parts of AGE(a, b) of two dates or timestamps: whole months and the microseconds beside them, both with the
+// sign of a − b. A day of the month that the earlier date's month lacks counts from the end of that month, as in PostgreSQL.
+// For dates, days has the days, and micros is nil.
+type age struct{ months, days, micros *bounded.Expr }
 
-// ageOf builds AGE(a, b), or AGE(a, b) up to its months if a or b is a timestamp.
+// ageOf builds AGE(a, b).
 func (l *Scope) ageOf(x *query.Call) (out age, err error) {
 	if len(x.Args) != 2 || x.Star || x.Distinct || x.Filter != nil {
 		return out, Refuse(x.At, "write EXTRACT(year FROM AGE(CURRENT_DATE, day))", "AGE takes two dates")
@@ -51,14 +50,25 @@ func (l *Scope) ageOf(x *query.Call) (out age, err error) {
 		[]*bounded.Expr{Logical(bounded.OpAnd, inOrder, short), Logical(bounded.OpAnd, Logical(bounded.OpNot, inOrder), long)},
 		b.compute(bounded.OpSub, between, one), b.compute(bounded.OpAdd, between, one), between,
 	)
-	if t == value.Date && b.err == nil {
-		days := b.compute(bounded.OpSub, x1, x2)
-		out.days = b.choose(
-			[]*bounded.Expr{
-				Logical(bounded.OpAnd, inOrder, short), Logical(bounded.OpAnd, Logical(bounded.OpNot, inOrder), long),
-			},
-			b.compute(bounded.OpAdd, days, b.monthDays(earlier)), b.compute(bounded.OpSub, days, b.monthDays(later)), days,
-		)
+	if b.err != nil {
+		return out, b.err
+	}
+	day := Constant(value.OfInt(value.DayMicros))
+	rest := b.compute(bounded.OpSub, x1, x2) // days, or for timestamps microseconds
+	month := func(e *bounded.Expr) *bounded.Expr {
+		if t == value.Date {
+			return b.monthDays(e)
+		}
+		return b.compute(bounded.OpMul, b.monthDays(dayOf(e)), day)
+	}
+	rest = b.choose(
+		[]*bounded.Expr{Logical(bounded.OpAnd, inOrder, short), Logical(bounded.OpAnd, Logical(bounded.OpNot, inOrder), long)},
+		b.compute(bounded.OpAdd, rest, month(earlier)), b.compute(bounded.OpSub, rest, month(later)), rest,
+	)
+	if t == value.Date {
+		out.days = rest
+	} else {
+		out.micros = rest
 	}
 	return out, b.err
 }
@@ -77,30 +87,31 @@ func (l *Scope) agePart(x *query.Call, field string) (*bounded.Expr, error) {
 		return compute(bounded.OpMod, of.months, twelve, x.At)
 	case field == "day" && of.days != nil:
 		return of.days, nil
+	case field == "day":
+		return compute(bounded.OpQuo, of.micros, Constant(value.OfInt(value.DayMicros)), x.At)
 	}
 	if of.days != nil {
 		return nil, Refuse(x.At, "write a - b for days", "AGE of dates has year, month and day, and not %q", field)
 	}
-	return nil, Refuse(x.At, "write EXTRACT(epoch FROM a - b) / 86400 for days", "AGE of these has no %q: there is year, month, and day of dates", field)
+	return nil, Refuse(x.At, "write EXTRACT(epoch FROM a - b) / 86400 for days", "AGE of these has no %q: there is year, month and day", field)
 }
 
-// ageSpan builds AGE(a, b) of dates as an interval in which a month has 30 days, as it has where PostgreSQL compares
+// ageSpan builds AGE(a, b) as an interval in which a month has 30 days, as it has where PostgreSQL compares
 // intervals.
 func (l *Scope) ageSpan(x *query.Call) (*bounded.Expr, error) {
 	of, err := l.ageOf(x)
 	if err != nil {
 		return nil, err
 	}
-	if of.days == nil {
-		var dates []string
-		for _, a := range x.Args {
-			dates = append(dates, query.Print(&query.Cast{X: a, Type: "date"}))
-		}
-		return nil, Refuse(x.At, "cast them: AGE("+strings.Join(dates, ", ")+")", "AGE is compared for dates only")
-	}
 	b := builder{at: x.At}
-	days := b.compute(bounded.OpAdd, b.compute(bounded.OpMul, of.months, Constant(value.OfInt(30))), of.days)
-	micros := b.compute(bounded.OpMul, days, Constant(value.OfInt(value.DayMicros)))
+	thirty, day := Constant(value.OfInt(30)), Constant(value.OfInt(value.DayMicros))
+	var micros *bounded.Expr
+	if of.days != nil {
+		micros = b.compute(bounded.OpMul, b.compute(bounded.OpAdd, b.compute(bounded.OpMul, of.months, thirty), of.days), day)
+	} else {
+		days := b.compute(bounded.OpMul, of.months, thirty)
+		micros = b.compute(bounded.OpAdd, b.compute(bounded.OpMul, days, day), of.micros)
+	}
 	if b.err != nil {
 		return nil, b.err
 	}

@@ -69,6 +69,9 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 	f := from{p, new(int), new(int)}
 	r, err := f.publicJoin(tree)
 	if r == nil && err == nil {
+		if persons := f.personsOf(tree); persons != tree.From.Relation {
+			tree.From.Relation = persons
+		}
 		all := tree
 		if r, tree.Where, err = f.selects(tree); err == nil {
 			r, all, tree.Where, err = f.unnested(r, tree, tree.Where)

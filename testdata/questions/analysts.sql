@@ -706,3 +706,7 @@ SELECT channel, AVG(fare) FROM (SELECT DISTINCT ON (passenger) passenger, channe
 SELECT COUNT(*) FROM (SELECT fare, RANK() OVER (PARTITION BY passenger ORDER BY fare DESC) AS r FROM trips) q WHERE r = 1 AND fare > 100
 --= answered
 SELECT p.home, COUNT(*) FROM passengers p LEFT JOIN (SELECT passenger, cancelled, ROW_NUMBER() OVER (PARTITION BY passenger ORDER BY sailed) AS n FROM trips) f ON f.passenger = p.passenger AND f.n = 1 WHERE f.cancelled GROUP BY p.home
+--= answered
+SELECT r.harbour, COUNT(t.passenger), SUM(t.fare) FROM routes r LEFT JOIN trips t ON t.route = r.route GROUP BY r.harbour
+--= answered
+SELECT COUNT(*) FROM trips WHERE AGE(booked_at, TIMESTAMP '2025-01-01 00:00:00') > INTERVAL '2 weeks'

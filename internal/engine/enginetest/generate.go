@@ -392,7 +392,7 @@ func (g generator) condition(depth int) string {
 	case "time":
 		if g.chance(4) {
 			return g.pick(g.shifted()+" "+compare+" "+g.pick("ts", "d", "'2000-01-02 12:00'", "TIMESTAMP '1999-12-31 23:59:59'"),
-				"ts - tu "+compare+" INTERVAL '1 day'", "AGE(d, e) "+compare+" INTERVAL '3 years'", g.char()+" "+compare+" 'F'",
+				"ts - tu "+compare+" INTERVAL '1 day'", "AGE(d, e) "+compare+" INTERVAL '3 years'", "AGE(ts, tu) "+compare+" INTERVAL '10 days'", g.char()+" "+compare+" 'F'",
 				"d "+compare+" '2000-01-02 06:00:00'", "ts "+compare+" '2000-01-02T00:00:00+02'")
 		}
 		if g.chance(3) {
