@@ -237,6 +237,9 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 		)
 	}
 	distinct := x.Distinct
+	if distinct && len(x.Args) > 1 {
+		return no("count the rows of a subquery that selects them with DISTINCT", "COUNT(DISTINCT x) takes one value here")
+	}
 	if distinct && (x.Filter != nil || x.Name != "count") {
 		return no("COUNT(DISTINCT x) alone", "only COUNT without FILTER takes DISTINCT")
 	}

@@ -176,6 +176,13 @@ func (b *measuring) aggregate(x *query.Call) (*Post, error) {
 	if bind.OrderAggregates[x.Name] {
 		return b.orderAggregate(x)
 	}
+	if x.Distinct && len(x.Args) > 1 {
+		one, ok := b.asText(x)
+		if !ok {
+			return nil, severalValues(x)
+		}
+		x = one
+	}
 	x, err := b.arguments(x)
 	if err == nil && x.Name == "clipped" {
 		x, err = b.clipped(x)

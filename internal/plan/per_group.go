@@ -29,6 +29,8 @@ type unitGroups struct {
 	keys  []query.Expr          // what the question groups by
 	items []query.Item          // of the subquery
 	place map[string]query.Expr // the columns of the subquery, by the text of what they have
+	// counts is whether the aggregates count the rows of the subquery (see byDistinctRows)
+	counts bool
 }
 
 // byUnitGroups returns the question over a subquery if it has an average with bounds per group, and its unit is a column.
@@ -63,7 +65,7 @@ func byUnitGroups(p *policy.Policy, tree *query.Select) (*query.Select, bool, er
 		return nil, false, err
 	}
 	u := &unitGroups{of: tree, place: map[string]query.Expr{}, items: []query.Item{{Expr: unit, Alias: hiddenName("unit", 0)}}}
-	out, err := u.rewrite(rows, unit)
+	out, err := u.rewrite(rows)
 	return out, err == nil, err
 }
 
@@ -107,9 +109,13 @@ func findAggregate(tree *query.Select, is func(*query.Call) bool) (found *query.
 	return found
 }
 
-// rewrite returns the question over the subquery.
-func (u *unitGroups) rewrite(rows *bind.Relation, unit query.Expr) (*query.Select, error) {
-	inner := &query.Select{At: u.of.From.At, From: u.of.From, Where: u.of.Where, GroupBy: []query.Expr{unit}}
+// rewrite returns the question over the subquery, which is also grouped by some values.
+func (u *unitGroups) rewrite(rows *bind.Relation, by ...query.Expr) (*query.Select, error) {
+	inner := &query.Select{At: u.of.From.At, From: u.of.From, Where: u.of.Where}
+	for _, item := range u.items {
+		inner.GroupBy = append(inner.GroupBy, item.Expr)
+	}
+	first := len(inner.GroupBy)
 	out := *u.of
 	out.Where, out.Items, out.GroupBy, out.OrderBy = nil, nil, nil, slices.Clone(u.of.OrderBy)
 	if u.of.Options.Heads(u.of) {
@@ -124,7 +130,11 @@ func (u *unitGroups) rewrite(rows *bind.Relation, unit query.Expr) (*query.Selec
 		inner.GroupBy = append(inner.GroupBy, x)
 		out.GroupBy = append(out.GroupBy, u.column(x, hiddenName("key", i), x))
 	}
-	u.keys = inner.GroupBy[1:]
+	u.keys = slices.Clone(inner.GroupBy[first:])
+	for i, x := range by {
+		inner.GroupBy = append(inner.GroupBy, x)
+		u.column(x, hiddenName("value", i), x)
+	}
 	for _, item := range u.of.Items {
 		over := query.Item{Expr: u.over(item.Expr), Alias: item.Alias}
 		if over.Expr != item.Expr {
@@ -218,6 +228,9 @@ func (u *unitGroups) over(x query.Expr) query.Expr {
 
 // aggregate returns the aggregate over the units' numbers in a group.
 func (u *unitGroups) aggregate(c *query.Call) query.Expr {
+	if u.counts {
+		return &query.Call{At: c.At, Name: "count", Star: true}
+	}
 	first := *c
 	first.Named = nil
 	out := &query.Call{

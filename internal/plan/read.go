@@ -59,6 +59,9 @@ func read(j job) (*question, error) {
 		return nil, err
 	}
 	tree, unitsFirst, err := byUnitGroups(p, tree)
+	if err == nil {
+		tree, err = byDistinctRows(p, tree)
+	}
 	if err != nil {
 		return nil, err
 	}

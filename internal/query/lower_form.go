@@ -109,29 +109,33 @@ func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, 
 	return &Call{At: at, Name: name, Args: list}, nil
 }
 
-// oneDistinct refuses COUNT(DISTINCT (a, b)) and COUNT(DISTINCT a, b).
-func (l *lowering) oneDistinct(f *pg.FuncCall, name string, at Pos, depth int) error {
-	row := f.GetArgs()
-	if name != "count" || !f.GetAggDistinct() || len(row) == 0 {
-		return nil
+// combination returns the values of COUNT(DISTINCT (a, b)) and COUNT(DISTINCT a, b), or nil for any other call. Other databases
+// leave out rows in which some value of the second form is NULL: then the boolean is true.
+func combination(f *pg.FuncCall, name string) (values []*pg.Node, complete bool) {
+	args := f.GetArgs()
+	if name != "count" || !f.GetAggDistinct() || len(args) == 0 {
+		return nil, false
 	}
-	if r := row[0].GetRowExpr(); r != nil && len(row) == 1 {
-		row = r.GetArgs()
+	if r := args[0].GetRowExpr(); r != nil && len(args) == 1 {
+		if len(r.GetArgs()) > 1 {
+			return r.GetArgs(), false
+		}
+		return nil, false
 	}
-	if len(row) < 2 || slices.ContainsFunc(row, func(n *pg.Node) bool { return n.GetNamedArgExpr() != nil }) {
-		return nil
+	if len(args) < 2 || slices.ContainsFunc(args, func(n *pg.Node) bool { return n.GetNamedArgExpr() != nil }) {
+		return nil, false
 	}
-	list, err := l.exprs(row, at, depth)
-	if err != nil {
-		return err
-	}
-	var text []string
-	for _, x := range list {
-		text = append(text, Print(x))
-	}
-	return &Error{
-		Pos: at, Message: "COUNT(DISTINCT x) takes one value",
-		Hint: "use a subquery: SELECT COUNT(*) FROM (SELECT DISTINCT " + strings.Join(text, ", ") + " FROM …) q, with the unit's column among them",
+	return args, true
+}
+
+// complete adds the condition that no argument of a call is NULL to its FILTER.
+func complete(x *Call) {
+	for _, a := range x.Args {
+		c := Expr(&Is{At: x.At, X: a, What: IsNull, Not: true})
+		if x.Filter != nil {
+			c = &Binary{At: x.At, Op: And, L: x.Filter, R: c}
+		}
+		x.Filter = c
 	}
 }
 
@@ -178,13 +182,15 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if isForeign(name) {
 		deep += foreignDepth
 	}
-	if err := l.oneDistinct(f, name, at, deep); err != nil {
-		return nil, err
-	}
 	if a := f.GetArgs(); name == "width_bucket" && len(a) == 2 {
 		return l.thresholds(a, at, deep)
 	}
-	args, named, star, err := l.arguments(f.GetArgs(), at, deep)
+	written := f.GetArgs()
+	several, all := combination(f, name)
+	if several != nil {
+		written = several
+	}
+	args, named, star, err := l.arguments(written, at, deep)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +226,9 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	out := &Call{
 		At: at, Name: name, Args: args, Star: star, Distinct: f.GetAggDistinct(), Filter: filter,
 		Within: within, Named: named,
+	}
+	if all {
+		complete(out)
 	}
 	if f.GetOver() != nil {
 		if out.Over, err = l.over(f.GetOver(), at, depth+1); err != nil {

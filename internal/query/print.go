@@ -308,9 +308,13 @@ func (p *printer) call(x *Call) {
 		if x.Distinct {
 			p.write("DISTINCT ")
 		}
-		for i, e := range x.Args {
-			p.comma(i)
-			p.expr(e, 0)
+		if x.Distinct && len(x.Args) > 1 {
+			p.list(x.Args)
+		} else {
+			for i, e := range x.Args {
+				p.comma(i)
+				p.expr(e, 0)
+			}
 		}
 		p.named(x.Named, len(x.Args) == 0)
 		p.write(")")

@@ -642,7 +642,7 @@ with a as (select passenger, sum(fare) f, count(*) n from trips group by passeng
 with r as (select passenger, row_number() over (partition by passenger order by sailed) rn, fare from trips) select rn, avg(fare) from r where rn <= 5 group by rn
 --= refused: CONCAT is computed only over known values, and those of
 select count(distinct concat(passenger, '-', route)) from trips
---= refused: COUNT(DISTINCT x) takes one value
+--= answered
 select count(distinct (passenger, route)) from trips
 --= answered
 select count(*) from (select distinct passenger, route from trips) q
@@ -710,3 +710,9 @@ SELECT p.home, COUNT(*) FROM passengers p LEFT JOIN (SELECT passenger, cancelled
 SELECT r.harbour, COUNT(t.passenger), SUM(t.fare) FROM routes r LEFT JOIN trips t ON t.route = r.route GROUP BY r.harbour
 --= answered
 SELECT COUNT(*) FROM trips WHERE AGE(booked_at, TIMESTAMP '2025-01-01 00:00:00') > INTERVAL '2 weeks'
+--= answered
+SELECT channel, COUNT(DISTINCT passenger || '-' || sailed) FROM trips GROUP BY channel
+--= answered
+SELECT COUNT(DISTINCT (luggage, children)) FROM trips
+--= refused: COUNT(DISTINCT x) takes one value
+SELECT COUNT(DISTINCT (passenger, route)), COUNT(*) FROM trips
