@@ -5,20 +5,21 @@ import "math/big"
 // MarshalJSON writes the table. Undeclared properties, and the version of an unsealed table, are null.
 func (t Table) MarshalJSON() ([]byte, error) {
 	out := struct {
-		Name         string        `json:"name"`
-		Description  *string       `json:"description"`
-		Public       bool          `json:"public"`
-		Unit         *string       `json:"unit"`
-		Through      string        `json:"through,omitempty"`
-		ExpectedRows *int64        `json:"expected_rows"`
-		Version      *int          `json:"version"`
-		Part         string        `json:"part,omitempty"`
-		PartsPerUnit *int64        `json:"parts_per_unit,omitempty"`
-		Columns      []TableColumn `json:"columns"`
-		Limits       *Limits       `json:"bounds,omitempty"`
+		Name         string          `json:"name"`
+		Description  *string         `json:"description"`
+		Public       bool            `json:"public"`
+		Unit         *string         `json:"unit"`
+		Through      string          `json:"through,omitempty"`
+		ExpectedRows *int64          `json:"expected_rows"`
+		Totals       []DeclaredTotal `json:"totals,omitempty"`
+		Version      *int            `json:"version"`
+		Part         string          `json:"part,omitempty"`
+		PartsPerUnit *int64          `json:"parts_per_unit,omitempty"`
+		Columns      []TableColumn   `json:"columns"`
+		Limits       *Limits         `json:"bounds,omitempty"`
 	}{
 		Name: t.Name, Description: orNull(t.Description), Public: t.Public, Unit: &t.Unit, Through: t.Through,
-		ExpectedRows: orNull(t.ExpectedRows), Version: orNull(t.Version), Part: t.Part, Columns: t.Columns, Limits: t.Limits,
+		ExpectedRows: orNull(t.ExpectedRows), Totals: t.Totals, Version: orNull(t.Version), Part: t.Part, Columns: t.Columns, Limits: t.Limits,
 	}
 	switch {
 	case t.Public:

@@ -29,6 +29,7 @@ func (c *Session) Tables() ([]Table, error) {
 			Unit:         t.Unit.Column,
 			Through:      t.Unit.Through,
 			ExpectedRows: t.ExpectedRows,
+			Totals:       totalsOf(t),
 		}
 		table.ManyRows = t.Unit.RowsPerUnit > 1 || t.Unit.PersonRows > 1
 		if owner := c.policy.Owner(t); owner != nil {
@@ -71,10 +72,18 @@ type Table struct {
 	Limits       *Limits // what bounds the answers to questions about this table; nil for a public table
 	ExpectedRows int64   // the declared number of rows; 0 if none is declared
 	Part         string  // the column whose values are the parts that questions may be charged to; "" if none
-	PartsPerUnit int64   // the number of parts in which one unit counts; 0 without parts
-	Version      int     // the number of the newest sealed version; 0 if there is none
-	NeverSealed  bool    // no version was ever sealed, so its first use may seal the table
+	Totals       []DeclaredTotal
+	PartsPerUnit int64 // the number of parts in which one unit counts; 0 without parts
+	Version      int   // the number of the newest sealed version; 0 if there is none
+	NeverSealed  bool  // no version was ever sealed, so its first use may seal the table
 	Columns      []TableColumn
+}
+
+// DeclaredTotal is a number of rows that the policy declares, as a public constant.
+type DeclaredTotal struct {
+	Column string `json:"column,omitempty"` // "" for all rows
+	Value  string `json:"value,omitempty"`
+	Count  int64  `json:"count"`
 }
 
 // TableColumn describes a column as the policy declares it.
@@ -89,6 +98,39 @@ type TableColumn struct {
 	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if none
 	// is declared
 	RowsPerValue int64
+}
+
+// DeclaredTotals returns the totals that the policy declares for a table; none if there is no such table.
+func (c *Session) DeclaredTotals(table string) []DeclaredTotal {
+	if t := c.policy.Table(table); t != nil {
+		return totalsOf(t)
+	}
+	return nil
+}
+
+// TotalsOf returns the totals that the policy declares for the table of a question; none if the question does not count
+// all rows of one table.
+func (c *Session) TotalsOf(r Request) []DeclaredTotal {
+	tree, err := query.ParseIn(r.SQL, c.policy.Clock.Zone)
+	if err != nil || tree.From.Relation != nil || tree.From.Table == "" || tree.Where != nil || len(tree.Items) != 1 {
+		return nil
+	}
+	call, ok := tree.Items[0].Expr.(*query.Call)
+	if !ok || call.Name != "count" || !call.Star || call.Filter != nil {
+		return nil
+	}
+	return c.DeclaredTotals(tree.From.Table)
+}
+
+func totalsOf(t *policy.Table) (out []DeclaredTotal) {
+	for _, total := range t.Totals {
+		d := DeclaredTotal{Column: total.Column, Count: total.Count}
+		if d.Column != "" {
+			d.Value = total.Value.String()
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 // SQLName returns a table's or a column's name as a question writes it, in double quotes if needed.

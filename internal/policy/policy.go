@@ -57,6 +57,7 @@ type Table struct {
 	MinUnits     int64
 	Columns      []*Column
 	References   map[string]Reference // column → reference; nil if none is declared
+	Totals       []Total              // declared numbers of rows
 	RowsPerValue map[string]int64     // for a public table, column → the most rows with one value in a join
 }
 

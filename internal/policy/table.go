@@ -58,7 +58,7 @@ func (r *reader) table(f field, dir string) *Table {
 	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group",
 		"person_rows",
 		"stored_rows_per_unit", "expected_rows", "min_units_per_group", "part", "columns", "references", "through",
-		"rows_per_value")
+		"rows_per_value", "totals")
 	if !ok {
 		return t
 	}
@@ -72,7 +72,7 @@ func (r *reader) table(f field, dir string) *Table {
 	if t.Public {
 		for _, k := range []string{
 			"unit", "through", "rows_per_unit", "max_groups", "max_rows_per_group",
-			"person_rows", "stored_rows_per_unit", "min_units_per_group",
+			"person_rows", "stored_rows_per_unit", "min_units_per_group", "totals",
 		} {
 			if keys[k].present() {
 				keys[k].failKey("", "a public table has no privacy unit")
@@ -88,6 +88,9 @@ func (r *reader) table(f field, dir string) *Table {
 	t.Part = r.part(keys["part"], t)
 	t.ExpectedRows, _ = keys["expected_rows"].count(MaxExpectedRows)
 	t.MinUnits, _ = keys["min_units_per_group"].count(MaxRowsPerUnit)
+	if !t.Public {
+		t.Totals = r.totals(keys["totals"], t)
+	}
 	return t
 }
 

@@ -99,6 +99,9 @@ func (e *Estimate) margin(q Query, alpha float64) (float64, error) {
 	var off noise.Combination
 	terms, total := 0, 0.0
 	e.within(members, func(p *part) {
+		if p.variance == 0 { // declared
+			return
+		}
 		coefficients := []coefficient{{math.Abs(e.means(members, p, q)) * p.unit, 1}}
 		squares := coefficients[0].size * coefficients[0].size
 		for _, m := range p.members {

@@ -168,6 +168,9 @@ func (p *Plan) Explain(
 // that were not released before with the remaining budget. Only then it measures the first. If it is interrupted, or if
 // other questions spend the budget meanwhile, the releases until then stay recorded and charged. The same call replays
 // them free and pays for the others alone, unless the request is Fresh.
+//
+// If the policy declares totals of the question's table, and the question counts all its rows, the estimates have them
+// without error. [Plan.Errors] leaves them out.
 func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Request) (*Estimate, error) {
 	all, err := p.Strategies(ctx, s, r)
 	if err != nil {
@@ -206,6 +209,11 @@ func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Reques
 	if p.tables != nil {
 		e.settle()
 	}
+	of, err := s.Domain(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	e.declare(s, r, of)
 	return e, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dither/curator"
 	"dither/internal/policy"
 	"dither/strategy/table"
 )
@@ -220,10 +221,11 @@ func (g *group) levelsOf(s *Spec, table int) ([]int, error) {
 	return out, nil
 }
 
-// declared collects the declared totals, and checks them against each other.
-func (g *group) declared(s *Spec) error {
+// declared collects the declared totals of the policy and of the specification, and checks them against each other.
+func (g *group) declared(c *curator.Session, s *Spec) error {
 	g.fixed = map[[2]int]int64{}
 	h := g.space.Hierarchy
+	g.ofPolicy(c)
 	for _, i := range g.tables {
 		for _, total := range s.Tables[i].Totals {
 			l := h.Level(total.Level)
@@ -242,4 +244,24 @@ func (g *group) declared(s *Spec) error {
 		return misuse("correct the declared totals", "%v", err)
 	}
 	return nil
+}
+
+// ofPolicy collects the totals that the policy declares for the group's table. They are about all of its rows, and about the
+// values of its columns, of which the key of the places is one.
+func (g *group) ofPolicy(c *curator.Session) {
+	if g.first.Where != "" || g.first.Sum != "" {
+		return
+	}
+	h := g.space.Hierarchy
+	top := len(h.Levels) - 1
+	for _, total := range c.DeclaredTotals(g.first.From) {
+		switch {
+		case total.Column == "" && h.Nodes(top) == 1:
+			g.fixed[[2]int{top, 0}] = total.Count
+		case g.places != nil && total.Column == g.places.Key:
+			if node := slices.Index(h.Levels[0].Labels, total.Value); node >= 0 {
+				g.fixed[[2]int{0, node}] = total.Count
+			}
+		}
+	}
 }

@@ -69,6 +69,11 @@ func describeTable(t curator.Table) string {
 		unit = "public"
 	}
 	fmt.Fprintf(&b, "%s: %s", render.Printable(curator.SQLName(t.Name)), render.Printable(unit))
+	for _, total := range t.Totals {
+		if total.Column == "" {
+			fmt.Fprintf(&b, "; %d rows, a declared total", total.Count)
+		}
+	}
 	if t.ExpectedRows > 0 {
 		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
 	}

@@ -1,0 +1,67 @@
+package marginal
+
+import (
+	"fmt"
+	"slices"
+
+	"dither/curator"
+)
+
+// declare sets the parts that totals of the policy determine: the number of all rows, and the numbers of rows by an attribute
+// if all its values have totals. They are public constants, so these parts have no noise. All other parts are orthogonal to
+// them, so their estimates stay as they are. Totals count if the question counts all rows of its table.
+func (e *Estimate) declare(s *curator.Session, r curator.Request, of *curator.Domain) {
+	totals := s.TotalsOf(r)
+	if len(totals) == 0 {
+		return
+	}
+	all := -1.0
+	if i := slices.IndexFunc(totals, func(t curator.DeclaredTotal) bool { return t.Column == "" }); i >= 0 {
+		all = float64(totals[i].Count)
+	}
+	for k, values := range of.Values {
+		p, measured := e.parts[subsetOf(e.plan, k)]
+		if !measured || len(p.members) == 0 {
+			continue
+		}
+		counts, sum := make([]float64, len(values)), 0.0
+		complete := true
+		for i, v := range values {
+			at := slices.IndexFunc(totals, func(t curator.DeclaredTotal) bool {
+				return t.Column != "" && curator.SQLName(t.Column) == of.Keys[k] && v != nil && t.Value == fmt.Sprint(v)
+			})
+			if at < 0 {
+				complete = false
+				break
+			}
+			counts[i] = float64(totals[at].Count)
+			sum += counts[i]
+		}
+		if !complete || all >= 0 && sum != all { // rows without a known value are missing in the sum
+			continue
+		}
+		all = sum
+		for i := range counts {
+			counts[i] -= sum / float64(len(counts))
+		}
+		p.exact(counts)
+	}
+	if all >= 0 {
+		e.parts[subset{}].exact([]float64{all})
+	}
+}
+
+// subsetOf returns the subset of one attribute, or the empty one if it has a single value.
+func subsetOf(p *Plan, k int) subset {
+	if p.factors[k] == nil || p.factors[k].size == 1 {
+		return subset{}
+	}
+	return of(k)
+}
+
+// exact makes the values of a part constants.
+func (p *part) exact(values []float64) {
+	if p != nil {
+		p.values, p.variance, p.noise = values, 0, nil
+	}
+}
