@@ -77,6 +77,55 @@ func TestAdult(t *testing.T) {
 	}
 }
 
+// TestAdultLargerModel does the same with models of 16 MB. The limits are those of models of 1 MB.
+func TestAdultLargerModel(t *testing.T) {
+	if os.Getenv("DITHER_LONG") == "" {
+		t.Skip("it takes minutes: set DITHER_LONG=1")
+	}
+	text, err := os.ReadFile(adultData + "adult.csv")
+	sizes, err2 := os.ReadFile(adultData + "adult-domain.json")
+	if err != nil || err2 != nil {
+		t.Skip("the census table is not here: ", err, err2)
+	}
+	var size map[string]int
+	if err := json.Unmarshal(sizes, &size); err != nil {
+		t.Fatal(err)
+	}
+	real := coded(t, string(text))
+	names := strings.Split(strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0]), ",")
+	c := census(t, names, size, string(text))
+	cells := make([]int, len(names))
+	for i, n := range names {
+		cells[i] = size[n]
+	}
+	for _, of := range []struct {
+		epsilon    string
+		two, three float64
+	}{{"1", .042, .0675}, {"10", .0235, .0425}} {
+		two, three, seconds := 0.0, 0.0, 0.0
+		for range 3 {
+			result, err := Synthesize(t.Context(), c.Session(), Request{
+				Table: "census", Epsilon: of.epsilon, Delta: "1e-9", Bins: 100, Fresh: true, ModelBytes: 1 << 24,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := result.WriteCSV(&b); err != nil {
+				t.Fatal(err)
+			}
+			made := coded(t, b.String())
+			two += variation(real, made, cells, 2) / 3
+			three += variation(real, made, cells, 3) / 3
+			seconds += result.Seconds / 3
+		}
+		t.Logf("16 MB at ε = %s: %.4f / %.4f in the mean of 3 runs, of %.1f s", of.epsilon, two, three, seconds)
+		if two > of.two || three > of.three {
+			t.Errorf("ε = %s: %.4f / %.4f, above %v / %v", of.epsilon, two, three, of.two, of.three)
+		}
+	}
+}
+
 // census returns the owner of a home with the table. Each row is a unit.
 func census(t *testing.T, names []string, size map[string]int, text string) *curator.Owner {
 	t.Helper()

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ func TestTutorialsFromNothing(t *testing.T) {
 		"tabulate": {[]string{"home/policy.yaml", "census.yaml"}, 9},
 		"stream":   {[]string{"home/policy.yaml"}, 12},
 		"workload": {[]string{"home/policy.yaml"}, 12},
+		"synth":    {[]string{"home/policy.yaml", "rules.txt"}, 17},
 		"together": {[]string{"home/policy.yaml", "two.sql", "many.sql", "later.sql"}, 10},
 	} {
 		t.Run(page, func(t *testing.T) { follow(t, "../../docs/tutorials/"+page+".md", of.files, of.commands) })
@@ -33,6 +35,11 @@ func follow(t *testing.T, name string, files []string, commands int) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("REPO", repository)
 	t.Chdir(t.TempDir())
 	shown := 0
 	for _, block := range regexp.MustCompile("(?s)```(yaml|sql|console)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
