@@ -139,6 +139,7 @@ var allowed = map[string][]string{
 	"synth/constraint":      {},                                                                                                                                                                                                 // statements about rows
 	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "strategy/together", "synth/aim", "synth/constraint", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
 	"synth/database":        {"internal/value", "synth"},                                                                                                                                                                        // SQL over synthetic tables: it knows nothing of real ones
+	"synth/server":          {"synth"},                                                                                                                                                                                          // tables on a server: it sends made-up rows alone
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},
@@ -165,7 +166,7 @@ var allowed = map[string][]string{
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
-	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/database", "synth/estimate"},
+	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/database", "synth/estimate", "synth/server"},
 	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "local/mean", "noise", "privacy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
@@ -218,7 +219,8 @@ var wardens = map[string][]string{
 	"database/sql":                        {"internal/engine/duckdb"},
 	"github.com/duckdb/duckdb-go/v2":      {"internal/engine/duckdb", "synth/database"}, // the latter reads made-up rows alone
 	"dither/synth/database":               {"internal/cli/strategies"},
-	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest"},
+	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest", "synth/server"}, // the last writes made-up rows alone
+	"dither/synth/server":                 {"internal/cli/strategies"},
 	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
 	"github.com/xuri/excelize/v2":         {"internal/xlsxtable"},
 	"dither/internal/xlsxtable":           {"internal/sealing"},
@@ -236,7 +238,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/cli/strategies", "strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden", "strategy/marginal", "strategy/together", "synth", "synth/database"}
+var duckdbTests = []string{"internal/cli/strategies", "strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden", "strategy/marginal", "strategy/together", "synth", "synth/database", "synth/server"}
 
 type listed struct {
 	ImportPath                         string

@@ -13,6 +13,7 @@ import (
 	"dither/internal/cli/render"
 	"dither/synth"
 	"dither/synth/database"
+	"dither/synth/server"
 )
 
 // Synth is the command `dither synth`.
@@ -41,7 +42,7 @@ func runSynth(s *console.Console, args []string) error {
 	var of family
 	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the table")
-	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv, .parquet or .duckdb")
+	s.Flag(&out, "out", "FILE", "write the rows to FILE, which ends in .csv, .parquet or .duckdb, or to a new table: postgres://ROLE@HOST/DB#TABLE")
 	s.Flag(&report, "report", "FILE", "write a report on the errors to FILE, which ends in .html or .json")
 	s.Flag(&explain, "explain", "", "show the columns, the marginals and the price, free")
 	s.PriceFlags(&r.Epsilon, &r.Rho, "all measurements together")
@@ -76,15 +77,27 @@ func runSynth(s *console.Console, args []string) error {
 		return console.Usage("synth takes no arguments besides its flags, not %q", rest[0])
 	case !explain && out == "":
 		return console.Usage("the rows need a file: --out FILE, or --explain to see the price first")
-	case out != "" && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet") && !isDuckDB(out):
-		return console.Usage("--out %s: name a file that ends in .csv, .parquet or .duckdb", out)
+	case out != "" && !server.Is(out) && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet") && !isDuckDB(out):
+		if strings.Contains(out, ":/") { // it may hold a password
+			out = "…"
+		}
+		return console.Usage("--out %s: name a file that ends in .csv, .parquet or .duckdb, or a server: postgres://ROLE@HOST/DATABASE#TABLE", out)
 	}
-	for _, file := range [][2]string{{"--out", out}, {"--report", report}, {"--children-out", of.out}} { // before anything is paid
+	for _, file := range [][2]string{{"--out", fileOf(out)}, {"--report", report}, {"--children-out", of.out}} { // before anything is paid
 		if folder, err := os.Stat(filepath.Dir(file[1])); !explain && (err != nil || !folder.IsDir()) {
 			return console.Usage("%s %s: there is no such folder", file[0], file[1])
 		}
 	}
-	outs := []string{out, report}
+	outs := []string{fileOf(out), report}
+	if server.Is(out) && !explain { // before anything is paid
+		target, err := server.Parse(out)
+		if err == nil {
+			err = target.Check(s.Context(), r.Table)
+		}
+		if err != nil {
+			return console.Usage("--out: %v", err)
+		}
+	}
 	for i := range max(0, min(draws, synth.MaxDraws)) {
 		outs = append(outs, synth.DrawName(out, i+1))
 	}
@@ -186,6 +199,11 @@ func runSynth(s *console.Console, args []string) error {
 			return fmt.Errorf("the rows could not be written: %w (%s is recorded: repeat the command, free)", err, result.Release)
 		}
 		if drawn == nil {
+			if server.Is(out) {
+				if target, err := server.Parse(out); err == nil {
+					out = target.Describe(result)
+				}
+			}
 			return showSynth(s, result, out)
 		}
 		if err := showSynth(s, drawn.Results[0], synth.DrawName(out, 1)); err != nil {
@@ -198,12 +216,27 @@ func runSynth(s *console.Console, args []string) error {
 
 func isCSV(name string) bool { return strings.EqualFold(filepath.Ext(name), ".csv") }
 
+// fileOf returns the name of a file, and "" for a table on a server.
+func fileOf(out string) string {
+	if server.Is(out) {
+		return ""
+	}
+	return out
+}
+
 func isDuckDB(name string) bool { return strings.EqualFold(filepath.Ext(name), ".duckdb") }
 
 // writeRows writes the file completely, or leaves it unchanged.
 func writeRows(s *console.Console, out string, r *synth.Result) error {
 	if isCSV(out) {
 		return console.ReplaceFile(out, func(w io.Writer) error { return r.WriteCSV(w) })
+	}
+	if server.Is(out) {
+		target, err := server.Parse(out)
+		if err != nil {
+			return err
+		}
+		return target.Write(s.Context(), r)
 	}
 	path, err := filepath.Abs(out)
 	if err != nil {
