@@ -36,7 +36,7 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 		From:      s.From,
 		Whole:     a.Whole,
 		Limits:    c.limits(a.plan),
-		Notes:     a.plan.Quotients(),
+		Notes:     a.plan.AnswerNotes(),
 		RowsBound: c.rowsBound(a),
 
 		Truncation: cut,

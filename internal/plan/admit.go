@@ -35,13 +35,32 @@ func admit(n *noisy) (*Plan, error) {
 	if t := p.Truncation; t != nil {
 		t.Look.Weigh()
 	}
-	p.Notes = append(p.Notes, p.Quotients()...)
+	p.Notes = append(p.Notes, p.AnswerNotes()...)
 	return p, nil
 }
 
-// Quotients returns a note if an expression on rows is a quotient of integers, because some databases, and earlier
+// AnswerNotes returns notes on how to read the answer, which the explanation has too.
+func (p *Plan) AnswerNotes() []string { return append(p.quotients(), p.picked()...) }
+
+// picked returns a note if HAVING, or ORDER BY with LIMIT or OFFSET, picks rows of the answer by their noisy numbers.
+func (p *Plan) picked() []string {
+	noisy := func(e *Post) (found bool) {
+		if e != nil {
+			e.Walk(func(x *Post) { found = found || x.Op == PostAggregate })
+		}
+		return found
+	}
+	cuts := p.Offset > 0 || p.Limit != nil && (p.Open() || *p.Limit < int64(p.Cells()))
+	if !noisy(p.Having) && !(cuts && slices.ContainsFunc(p.Order, func(o OrderBy) bool { return noisy(o.Post) })) {
+		return nil
+	}
+	return []string{"HAVING, or ORDER BY with LIMIT, picks rows by their noisy numbers. An interval holds for a row that was " +
+		"chosen beforehand, and less often for one that was picked."}
+}
+
+// quotients returns a note if an expression on rows is a quotient of integers, because some databases, and earlier
 // versions of dither, keep its fraction.
-func (p *Plan) Quotients() []string {
+func (p *Plan) quotients() []string {
 	found := false
 	each := func(e *bounded.Expr) {
 		e.Walk(func(e *bounded.Expr) { found = found || e.Dropped })
