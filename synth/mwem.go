@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/curator"
 	"dither/internal/splitmix"
@@ -25,7 +26,9 @@ const (
 // mwem measures the number of rows, and then, in rounds, selects the marginal in which a full table of weights is most wrong
 // and measures it. Each round multiplies the weights by exp((y − x)/2n) for the noisy and the own count of their cell, for all
 // measurements so far, in several passes. The result is the last table; the published one is the mean of all rounds' tables,
-// which is further off if later rounds replay all measurements.
+// which is further off if later rounds replay all measurements. A measurement stops moving the weights once they are as near
+// to it as its noise explains, so that they do not fit the noise. If there is one marginal, it takes one measurement, and no price
+// selects it: ten measurements at a tenth of ε each have ten times the variance together.
 //
 // Source: Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS 2012.
 func (s *synthesis) mwem(ctx context.Context) error {
@@ -38,34 +41,53 @@ func (s *synthesis) mwem(ctx context.Context) error {
 	t := newHistogram(sizes, n)
 	t.forbid(s.forbidden(), n)
 	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses))
-	half := new(big.Rat).Sub(s.total, number)
-	half.Quo(half, big.NewRat(2*mwemRounds, 1))
 	sets := s.candidates[1:s.shaped]
-	for range mwemRounds {
-		options := make([]curator.Option, len(sets))
-		for i, set := range sets {
-			score, err := aim.NewScore(aim.Marginal{Attributes: set, Weight: 1}, t.marginal(set), 0)
-			if err != nil {
+	rounds, rest := mwemRounds, new(big.Rat).Sub(s.total, number)
+	if len(sets) == 1 { // there is nothing to select
+		passes, rounds = passes*rounds, 1
+	} else {
+		rest.Quo(rest, big.NewRat(2, 1))
+	}
+	each := rest.Quo(rest, big.NewRat(int64(rounds), 1))
+	var all []model.Measurement // by marginal
+	for range rounds {
+		at := 0
+		if len(sets) > 1 {
+			var err error
+			if at, err = s.furthest(ctx, t, sets, each); err != nil {
 				return err
 			}
-			options[i] = option(s.places[name(set)], score)
 		}
-		at, err := s.chosen(ctx, options, half)
-		if err != nil {
+		if err := s.measure(ctx, [][]int{sets[at]}, each); err != nil {
 			return err
 		}
-		if err := s.measure(ctx, [][]int{sets[at]}, half); err != nil {
-			return err
-		}
+		all = merged(all, s.measured[len(s.measured)-1])
 		for range passes {
-			for _, y := range s.measured[1:] {
-				t.multiply(y, n)
+			moved := false
+			for _, y := range all {
+				moved = t.multiply(y, n) || moved
+			}
+			if !moved {
+				break
 			}
 		}
 		s.result.Rounds++
 	}
 	s.table = &histogram{sizes: sizes, weights: t.weights, total: n}
 	return nil
+}
+
+// furthest selects the marginal in which the table is most wrong, and returns its index.
+func (s *synthesis) furthest(ctx context.Context, t *histogram, sets [][]int, price *big.Rat) (int, error) {
+	options := make([]curator.Option, len(sets))
+	for i, set := range sets {
+		score, err := aim.NewScore(aim.Marginal{Attributes: set, Weight: 1}, t.marginal(set), 0)
+		if err != nil {
+			return 0, err
+		}
+		options[i] = option(s.places[name(set)], score)
+	}
+	return s.chosen(ctx, options, price)
 }
 
 // histogram is a distribution over all combinations of values.
@@ -142,15 +164,40 @@ func (h *histogram) marginal(set []int) []float64 {
 	return out
 }
 
-// multiply updates the weights by a measurement, and keeps their sum.
-func (h *histogram) multiply(y model.Measurement, n float64) {
+// merged adds a measurement to those of other marginals, or to that of the same one.
+func merged(all []model.Measurement, y model.Measurement) []model.Measurement {
+	at := slices.IndexFunc(all, func(m model.Measurement) bool { return slices.Equal(m.Attributes, y.Attributes) })
+	if at < 0 {
+		return append(all, y)
+	}
+	before := &all[at]
+	sum := before.Variance + y.Variance
+	values := make([]float64, len(y.Values))
+	for i, v := range y.Values {
+		values[i] = (before.Values[i]*y.Variance + v*before.Variance) / sum
+	}
+	before.Values, before.Variance = values, before.Variance*y.Variance/sum
+	return all
+}
+
+// multiply updates the weights by a measurement, keeps their sum, and returns true. If the weights are already as near to the
+// measurement as the real counts are expected to be, it leaves them: more would fit them to the noise.
+func (h *histogram) multiply(y model.Measurement, n float64) bool {
 	factor := h.marginal(y.Attributes)
+	apart := 0.0
+	for i, x := range factor {
+		apart += (y.Values[i] - x) * (y.Values[i] - x)
+	}
+	if apart <= y.Variance*float64(len(factor)) {
+		return false
+	}
 	for i, x := range factor {
 		factor[i] = math.Exp(max(-30, min((y.Values[i]-x)/(2*n), 30)))
 	}
 	w, _ := h.walk(y.Attributes)
 	w.Multiply(h.weights, factor)
 	h.scale(n)
+	return true
 }
 
 // Total implements distribution.
