@@ -134,7 +134,6 @@ var allowed = map[string][]string{
 	"synth/model":           {"synth/internal/layout"}, // a distribution that noisy marginals fit
 	"synth/estimate":        {"stats/combine"},         // statistics of several synthetic tables
 	"synth/posterior":       {"synth/model"},           // draws of models that noisy marginals allow
-	"synth/reconstruct":     {"synth/internal/layout", "synth/model"},
 	"synth/aim":             {"synth/model"},
 	"synth/constraint":      {},                                                                                                                                                                                                 // statements about rows
 	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "strategy/together", "synth/aim", "synth/constraint", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
