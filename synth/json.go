@@ -89,10 +89,11 @@ func (x Explained) MarshalJSON() ([]byte, error) {
 		Remaining   curator.Loss     `json:"remaining"`
 		Affordable  bool             `json:"affordable"`
 		Largest     *json.Number     `json:"largest_epsilon"`
+		Useful      int64            `json:"useful_from_rows"`
 		Workload    *direct          `json:"workload,omitempty"`
 	}{
 		p.Table, p.Method, p.SQL, columnsJSON(p.Columns), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, constraintsJSON(p), p.Price, p.Remaining,
-		p.Affordable, largest, beside,
+		p.Affordable, largest, p.Useful, beside,
 	})
 }
 

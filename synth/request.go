@@ -82,8 +82,11 @@ type Plan struct {
 	Remaining  curator.Loss
 	Affordable bool
 	Largest    string // the largest ε that one question can be asked at now
+	// Useful is the number of rows below which the first measurements are more noise than signal. 0: unknown
+	Useful int64
 
 	request       Request
+	expected      int64 // the number of rows that the policy declares, or 0
 	constraints   []*rule
 	rounds        curator.RoundsRequest
 	domain        *model.Domain
@@ -150,7 +153,7 @@ func tableOf(c *curator.Session, name string) (*curator.Table, error) {
 
 // laidOut returns the columns and the constraints of a checked request for a view, and what its cells are.
 func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
-	p := &Plan{Table: r.Table, Method: r.Method, request: r, inner: of.inner, most: mostCandidates}
+	p := &Plan{Table: r.Table, Method: r.Method, request: r, inner: of.inner, most: mostCandidates, expected: of.table.ExpectedRows}
 	rules, err := parsed(r.Constraints)
 	if err != nil {
 		return nil, err
@@ -202,6 +205,7 @@ func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	}
 	p.sensitivities = e.Sensitivities
 	p.Price, p.Remaining, p.Affordable, p.Largest = e.Price, e.Remaining, e.Affordable, e.Largest
+	p.Useful = p.useful()
 	return p, nil
 }
 
@@ -321,7 +325,7 @@ func (p *Plan) candidatesOf() error {
 			all[i] = i
 		}
 		if cells := p.domain.Cells(all...); cells > mwemCells {
-			return usage("use --method aim; or name fewer --columns, or give fewer --bins",
+			return usage("use --method aim; or "+p.fitting(mwemCells),
 				"MWEM keeps a weight for each of %.3g combinations of values, and can keep %d", cells, mwemCells)
 		}
 		ways = p.request.Ways
@@ -334,8 +338,8 @@ func (p *Plan) candidatesOf() error {
 			return err
 		}
 		if size > room {
-			return usage("give a larger --model-size, or fewer --bins",
-				"the single columns alone need a model of %.0f bytes", size)
+			return usage(fmt.Sprintf("give --model-size %.0fkB or more, or fewer --bins", math.Ceil(size/1024)),
+				"the single columns alone need a model of %.0f bytes, above %.0f", size, room)
 		}
 	}
 	asked := len(p.request.Workload) > 0

@@ -113,6 +113,9 @@ func begin(ctx context.Context, c *curator.Session, r Request) (*synthesis, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := p.worthwhile(); err != nil {
+		return nil, err
+	}
 	return reserve(ctx, c, p)
 }
 

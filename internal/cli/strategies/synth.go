@@ -317,6 +317,8 @@ func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 			render.Plural(p.LeftOut, "marginal"))
 	}
 	s.Print("price: %s; %s remain\n", price, p.Remaining)
+	s.Print("at this price, a table needs about %s rows: below that, the first measurements are more noise than signal\n",
+		render.Thousands(int(p.Useful)))
 	showDirect(s, d)
 	return nil
 }

@@ -1,0 +1,162 @@
+package synth
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dither/curator"
+)
+
+// oddHome has tables of few kinds of rows. In each, a person counts with at most 3 rows.
+func oddHome(t *testing.T) *curator.Owner {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
+	dir := filepath.Join(t.TempDir(), "home")
+	if err := curator.Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	const columns = `
+    unit: id
+    rows_per_unit: 3
+    columns:
+      id: {type: integer}
+      job: {type: text, values: [baker, nurse], nullable: true}
+      age: {type: integer, bounds: [0, 99], nullable: true}
+`
+	one, nulls := "id,job,age\n", "id,job,age\n"
+	for i := range 200 {
+		one += fmt.Sprintf("7,nurse,%d\n", i%100)
+		nulls += fmt.Sprintf("%d,,%d\n", i, i%100)
+	}
+	policy := "version: 1\npopulation: {name: odd, neighbours: add-remove}\nbudget: " + inRho + "\ntables:\n"
+	for name, text := range map[string]string{"one": one, "nulls": nulls, "expected": nulls} {
+		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		policy += "  " + name + ":\n    source: {csv: " + name + ".csv}" + columns
+		if name == "expected" {
+			policy += "    expected_rows: 200\n"
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := curator.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for _, table := range []string{"one", "nulls", "expected"} {
+		if _, err := c.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// A column of NULLs stays one, up to the noise. A person with all rows counts with few of them. Both cost what they were priced at.
+func TestOddRows(t *testing.T) {
+	c := oddHome(t)
+	for _, method := range []Method{AIM, MST, MWEM, Independent} {
+		for _, table := range []string{"nulls", "one"} {
+			result, err := Synthesize(t.Context(), c.Session(), Request{Table: table, Rho: "5", Method: method, Bins: 4})
+			if err != nil {
+				t.Fatal(table, method, err)
+			}
+			rows := drawn(t, result)
+			if table == "one" { // three of 200 rows count; noise adds a few
+				if len(rows) > 60 {
+					t.Errorf("%s: one person has %d rows", method, len(rows))
+				}
+				continue
+			}
+			null := 0
+			for _, row := range rows {
+				if row[0] == "" {
+					null++
+				}
+			}
+			if len(rows) < 150 || 10*null < 8*len(rows) {
+				t.Errorf("%s: %d of %d jobs are NULL", method, null, len(rows))
+			}
+		}
+	}
+	if spent := spentRho(t, c); spent != "40" {
+		t.Errorf("%s is spent", spent)
+	}
+}
+
+// What is too large or too faint is refused before anything is spent, and the refusal names what would do.
+func TestBadInputIsRefusedFirst(t *testing.T) {
+	odd := oddHome(t)
+	c, _ := town(t, inRho, "add-remove", 70, 100)
+	for _, of := range []struct {
+		c     *curator.Owner
+		r     Request
+		words []string
+	}{
+		{c, Request{Table: "people", Rho: "1", ModelBytes: 500}, []string{"single columns alone need", "--model-size"}},
+		{c, Request{Table: "people", Rho: "1", ModelBytes: 500, Cliques: [][]string{{"age", "size"}}}, []string{"need a model of", "--model-size"}},
+		{c, Request{Table: "people", Rho: "1", Columns: []string{"note"}}, []string{"note cannot be synthesized"}},
+		{c, Request{Table: "people", Rho: "1", Bins: 1}, []string{"between 2 and"}},
+		{c, Request{Table: "people", Rho: "99"}, []string{"maximum"}},
+		{odd, Request{Table: "expected", Rho: "0.01"}, []string{"more noise than signal", "expects 200 rows", "larger price"}},
+	} {
+		_, err := Synthesize(t.Context(), of.c.Session(), of.r)
+		var e *curator.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%+v: %v", of.r, err)
+			continue
+		}
+		for _, w := range of.words {
+			if !strings.Contains(e.Message+"\n"+e.Hint, w) {
+				t.Errorf("%q is missing in: %s\n%s", w, e.Message, e.Hint)
+			}
+		}
+		if spent := spentRho(t, of.c); spent != "0" {
+			t.Fatalf("%+v: %s is spent", of.r, spent)
+		}
+	}
+	if _, err := Synthesize(t.Context(), odd.Session(), Request{Table: "expected", Rho: "5", Bins: 4}); err != nil {
+		t.Errorf("a useful price: %v", err)
+	}
+}
+
+// What fits does fit: with a number of bins, or else some columns.
+func TestFitting(t *testing.T) {
+	c, _ := town(t, inRho, "add-remove", 71, 10)
+	cells := func(r Request) (*Plan, float64) {
+		t.Helper()
+		p, err := Explain(t.Context(), c.Session(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []int
+		for i := range p.Columns {
+			all = append(all, i)
+		}
+		return p, p.domain.Cells(all...)
+	}
+	r := Request{Table: "people", Rho: "1", Bins: 60}
+	for _, most := range []float64{5000, 500, 100} {
+		p, before := cells(r)
+		fits := r
+		if _, err := fmt.Sscanf(p.fitting(most), "--bins %d fits", &fits.Bins); err != nil {
+			t.Fatal(p.fitting(most))
+		}
+		if _, now := cells(fits); now > most || before <= most {
+			t.Errorf("%v cells: %d bins have %v", most, fits.Bins, now)
+		}
+	}
+	p, _ := cells(r)
+	if got := p.fitting(9); got != "--columns married,job fits" {
+		t.Error(got)
+	}
+	if got := p.fitting(1); got != "no column fits" {
+		t.Error(got)
+	}
+}
