@@ -68,6 +68,20 @@ func (f from) joinWritten(j *query.Join) (*Relation, error) {
 		turned.L, turned.R = j.R, j.L
 		j = &turned
 	}
+	if constants, ok := constantsIn(j.R); ok {
+		l, err := f.side(j.L, j)
+		if err != nil {
+			return nil, err
+		}
+		return f.mapped(l, constants, j)
+	}
+	if constants, ok := constantsIn(j.L); ok && j.Kind == query.InnerJoin {
+		l, err := f.side(j.R, j)
+		if err != nil {
+			return nil, err
+		}
+		return f.mapped(l, constants, j)
+	}
 	one, ok := j.R.(*query.Subquery)
 	if ok = ok && (query.OneRow(one) || one.Lateral); !ok {
 		if err := unmatched(j); err != nil {

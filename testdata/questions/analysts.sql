@@ -716,3 +716,7 @@ SELECT channel, COUNT(DISTINCT passenger || '-' || sailed) FROM trips GROUP BY c
 SELECT COUNT(DISTINCT (luggage, children)) FROM trips
 --= refused: COUNT(DISTINCT x) takes one value
 SELECT COUNT(DISTINCT (passenger, route)), COUNT(*) FROM trips
+--= answered
+SELECT m.kind, COUNT(*) FROM trips t JOIN (VALUES ('desk', 'person'), ('phone', 'person'), ('web', 'machine')) AS m(channel, kind) ON m.channel = t.channel GROUP BY m.kind
+--= answered
+WITH m AS (SELECT 'desk' AS channel, 'person' AS kind UNION ALL SELECT 'web', 'machine') SELECT m.kind, AVG(fare) FROM trips t JOIN m ON m.channel = t.channel GROUP BY m.kind
