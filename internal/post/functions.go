@@ -20,7 +20,7 @@ func (s *scope) call(x *query.Call) (*node, error) {
 		return s.windowed(x)
 	case aggregates(x):
 		return s.aggregate(x)
-	case windowOnly[x.Name]:
+	case windowOnly[x.Name] && !bind.Foreign(x.Name): // LOCF without TIME_BUCKET_GAPFILL is refused below
 		return nil, bind.Refuse(x.At, "write "+query.Print(x)+" OVER (ORDER BY x)", "%s needs OVER", x.Name)
 	}
 	if err := bind.Unnamed(x); err != nil {
