@@ -61,6 +61,7 @@ func TestHintsArePasted(t *testing.T) {
 var pasted = []struct{ hint, sql, as, part string }{
 	{"write EXTRACT(epoch FROM a - b) / 86400 for days, or EXTRACT(epoch FROM a - b) / 3600 for hours", "SELECT AVG(ABS(«booked_at - TIMESTAMP '2024-01-01'»)) FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
 	{"write …(EXTRACT(epoch FROM …) / 86400) for days, without the division for seconds", "SELECT «AVG(booked_at - TIMESTAMP '2024-01-01')» FROM trips", "", ""},
+	{"write …(EXTRACT(epoch FROM …) / 86400) for days, without the division for seconds", "SELECT «AVG(AGE(sailed, reserved))» FROM trips", "", ""},
 	{"write …(… - DATE '1970-01-01'), a number of days", "SELECT «STDDEV(sailed)» FROM trips", "", "…(… - DATE '1970-01-01')"},
 	{"write …(EXTRACT(epoch FROM …)), in seconds since 1970-01-01", "SELECT «AVG(booked_at)» FROM trips", "", "…(EXTRACT(epoch FROM …))"},
 	{"write …(EXTRACT(hour FROM …) * 60 + EXTRACT(minute FROM …)), in minutes", "SELECT «AVG(booked_at::time)» FROM trips", "", "…(EXTRACT(hour FROM …) * 60 + EXTRACT(minute FROM …))"},
@@ -80,6 +81,7 @@ var pasted = []struct{ hint, sql, as, part string }{
 	{"write ASC or DESC", "SELECT route, COUNT(*) AS n FROM trips GROUP BY route ORDER BY n «USING >»", "", ""},
 	{"write WITH", "«WITH RECURSIVE» a AS (SELECT fare FROM trips) SELECT SUM(fare) FROM a", "", ""},
 	{"write OPTIONS(epsilon = 1, max_groups_contributed = 2)", "SELECT WITH DIFFERENTIAL_PRIVACY «OPTIONS(epsilon 1)» COUNT(*) FROM trips", "", ""},
+	{"write the decimal itself, such as 0.33", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=«1/3») COUNT(*) FROM trips", "", "0.33"},
 	{"write delta=1e-6", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, «delta=2») COUNT(*) FROM trips", "", ""},
 	{"write delta=1e-6 for it", "SELECT WITH ANONYMIZATION OPTIONS(epsilon=1, «k_threshold=3») ANON_COUNT(*) FROM trips", "", ""},
 	{"write …=2", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(«max_groups_contributed=0») route, COUNT(*) FROM trips GROUP BY route", "…=max_groups_contributed", ""},

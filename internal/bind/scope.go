@@ -335,6 +335,10 @@ func NumericIn(e *bounded.Expr, x *query.Call) error {
 	shown, name, refusal := query.Print(x.Args[0]), x.Name, "a number is needed here, and this is of type %s"
 	switch e.Type {
 	case value.Interval:
+		if of, ok := x.Args[0].(*query.Call); ok && of.Name == "age" && len(of.Args) == 2 { // whose months have no length in seconds
+			moment := func(a query.Expr) query.Expr { return &query.Cast{X: a, Type: "timestamp"} }
+			shown = query.Print(&query.Binary{Op: query.Sub, L: moment(of.Args[0]), R: moment(of.Args[1])})
+		}
 		return Refuse(
 			x.At, "write "+name+"(EXTRACT(epoch FROM "+shown+") / 86400) for days, without the division for seconds", refusal, e.Type,
 		)
