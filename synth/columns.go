@@ -28,6 +28,8 @@ type Column struct {
 	name     string // in SQL
 	offset   string // the SQL of its numbers, from 0 at the lower bound. A time is in seconds
 	whole    bool   // its numbers are integers
+	place    int    // in the real table
+	key      bool   // fresh values, in no model
 	values   []any  // by cell
 }
 
@@ -42,7 +44,7 @@ func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]s
 			return nil, nil, usage("name columns of "+t.Name, "there is no column %q", name)
 		}
 	}
-	for _, c := range t.Columns {
+	for place, c := range t.Columns {
 		named := slices.Contains(wanted, c.Name)
 		if len(wanted) > 0 && !named {
 			continue
@@ -53,6 +55,7 @@ func columnsOf(t *curator.Table, wanted []string, bins int, edges map[string][]s
 		}
 		switch {
 		case column != nil:
+			column.place = place
 			out = append(out, column)
 		case named:
 			return nil, nil, usage("leave it out, or declare values or bounds in the policy",

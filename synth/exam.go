@@ -97,7 +97,19 @@ func newExam(ctx context.Context, c *curator.Session, r ExamRequest) (*exam, err
 		r.Bins = DefaultBins
 	}
 	e := &exam{request: r, where: curator.SQLName(held), result: &Exam{}}
-	if e.columns, _, err = columnsOf(t, r.Header, r.Bins, nil, nil, curator.SQLName); err != nil {
+	var known []string // keys are no part of the test
+	for _, name := range r.Header {
+		at := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name })
+		if at >= 0 && name != t.Unit {
+			if possible, _ := columnOf(&t.Columns[at], r.Bins, "x"); possible == nil {
+				continue
+			}
+		}
+		if name != t.Unit {
+			known = append(known, name)
+		}
+	}
+	if e.columns, _, err = columnsOf(t, known, r.Bins, nil, nil, curator.SQLName); err != nil {
 		return nil, err
 	}
 	if len(e.columns) < 2 || len(r.Rows) < 10 {

@@ -56,6 +56,8 @@ type Request struct {
 	Rows  int64 // 0: the noisy number of real rows
 	// Cliques are the columns of each marginal, of the method Fixed. Intervals over draws hold for statistics of these.
 	Cliques [][]string
+	// Keys are columns of whole numbers or texts that get fresh values. No two rows have the same
+	Keys []string
 	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public, and no
 	// real row is compared with them.
 	Constraints []string
@@ -76,8 +78,9 @@ type Plan struct {
 	SQL        string
 	Columns    []*Column
 	Omitted    []Omitted
-	Candidates int // the marginals that may be measured
-	LeftOut    int // the marginals of Ways that are too large for the model, or for all candidates together
+	Keys       []*Column // of which no two rows have the same value
+	Candidates int       // the marginals that may be measured
+	LeftOut    int       // the marginals of Ways that are too large for the model, or for all candidates together
 	Price      curator.Loss
 	Remaining  curator.Loss
 	Affordable bool
@@ -160,6 +163,15 @@ func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	}
 	if p.Columns, p.Omitted, err = columnsOf(&of.table, r.Columns, r.Bins, r.Edges, rules, of.sql); err != nil {
 		return nil, err
+	}
+	if p.Keys, err = keysOfTable(&of.table, r.Keys); err != nil {
+		return nil, err
+	}
+	for _, key := range p.Keys {
+		if slices.ContainsFunc(p.Columns, func(c *Column) bool { return c.Name == key.Name }) {
+			return nil, usage("leave it out of --columns, or name the other --columns", "column %s is a key, and has values of the model too", key.Name)
+		}
+		p.Omitted = slices.DeleteFunc(p.Omitted, func(o Omitted) bool { return o.Name == key.Name })
 	}
 	if of.joined {
 		for _, column := range p.Columns {

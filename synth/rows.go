@@ -16,7 +16,7 @@ import (
 	"dither/synth/model"
 )
 
-// Each calls yield for each row, with its values as texts in the order of Plan.Columns. null says which are NULL. yield must
+// Each calls yield for each row, with its values as texts in the order of Plan.Output. null says which are NULL. yield must
 // not keep the slices. The same result has the same rows, and all of them satisfy the constraints. A binned column has random numbers within its bins, in
 // the measured shape. Each returns the first error of yield.
 func (r *Result) Each(yield func(row []string, null []bool) error) error {
@@ -26,7 +26,7 @@ func (r *Result) Each(yield func(row []string, null []bool) error) error {
 		_, _ = fmt.Fprint(h, " draw ", r.draw)
 	}
 	words := splitmix.At(splitmix.Mix(h.Sum64()))
-	w := newWriter(r, &words)
+	w, o := newWriter(r, &words), newOutput(r.Plan)
 	return r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
 		for at := range columns[0] {
 			for i, c := range columns {
@@ -35,7 +35,10 @@ func (r *Result) Each(yield func(row []string, null []bool) error) error {
 			if err := w.draw(); err != nil {
 				return err
 			}
-			if err := yield(w.texts, w.null); err != nil {
+			if err := o.fill(w); err != nil {
+				return err
+			}
+			if err := yield(o.texts, o.null); err != nil {
 				return err
 			}
 		}
@@ -48,7 +51,7 @@ func (r *Result) WriteCSV(to io.Writer) error {
 	buffer := bufio.NewWriterSize(to, 1<<16)
 	w := csv.NewWriter(buffer)
 	var header []string
-	for _, c := range r.Plan.Columns {
+	for _, c := range r.Plan.Output() {
 		header = append(header, c.Name)
 	}
 	if err := w.Write(header); err != nil {

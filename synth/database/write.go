@@ -49,7 +49,7 @@ func written(ctx context.Context, file string, r *synth.Result, parquet bool) (e
 	}
 	var kinds []value.Type
 	var declared []string
-	for _, c := range r.Plan.Columns {
+	for _, c := range r.Plan.Output() {
 		kind, known := value.ParseType(c.Type)
 		if !known {
 			return fmt.Errorf("there is no type %q", c.Type)

@@ -137,7 +137,7 @@ func (t *Target) Write(ctx context.Context, r *synth.Result) (err error) {
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }() // ends a transaction that was not committed
 	table := quoted(t.named(r.Plan.Table))
 	var columns []string
-	for _, column := range r.Plan.Columns {
+	for _, column := range r.Plan.Output() {
 		kind, known := types[column.Type]
 		if !known {
 			return fmt.Errorf("there is no type %q", column.Type)

@@ -35,7 +35,7 @@ func runSynth(s *console.Console, args []string) error {
 		return runExam(s, args[1:])
 	}
 	var r synth.Request
-	var out, report, method, columns, cliques, ways, size, rows, bins, edges, constraints, require string
+	var out, report, method, columns, cliques, ways, size, rows, bins, edges, keys, constraints, require string
 	var from, workload string
 	var explain, progress bool
 	var draws int
@@ -57,6 +57,7 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
 	s.Flag(&edges, "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
+	s.Flag(&keys, "keys", "C,…", "columns of whole numbers or texts, such as identifiers, that get fresh values: no two rows have the same")
 	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
 	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
 	s.Flag(&of.children, "children", "T", "the table of the rows of these persons, which becomes a synthetic table too")
@@ -115,7 +116,10 @@ func runSynth(s *console.Console, args []string) error {
 		return console.Usage("--report %s: name a file that ends in .html or .json", report)
 	}
 	r.Method = synth.Method(strings.ToLower(method))
-	r.Columns, r.From = listed(columns), listed(from)
+	r.Columns, r.From, r.Keys = listed(columns), listed(from), listed(keys)
+	if len(r.Keys) > 0 && (draws != 0 || of.children != "") {
+		return console.Usage("--keys cannot be combined with --draws and --children")
+	}
 	for _, clique := range listed(cliques) {
 		var names []string
 		for _, name := range strings.Split(clique, "+") {
@@ -297,6 +301,9 @@ func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 		g.Add(render.Printable(c.Name), strconv.Itoa(c.Cells), about)
 	}
 	s.Print("%s\n", g.Text("  "))
+	for _, c := range p.Keys {
+		s.Print("key: %s: fresh values, of which no two rows have the same\n", render.Printable(c.Name))
+	}
 	for _, o := range p.Omitted {
 		s.Print("left out: %s: %s\n", render.Printable(o.Name), o.Reason)
 	}
