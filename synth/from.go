@@ -30,7 +30,11 @@ func fromReleases(ctx context.Context, c *curator.Session, r Request) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	p, err := laidOut(ctx, c, r, &view{table: *t, from: curator.SQLName(r.Table), sql: curator.SQLName})
+	of, err := viewOf(t, r.Values)
+	if err != nil {
+		return nil, err
+	}
+	p, err := laidOut(ctx, c, r, of)
 	if err != nil {
 		return nil, err
 	}

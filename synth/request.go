@@ -56,6 +56,9 @@ type Request struct {
 	Rows  int64 // 0: the noisy number of real rows
 	// Cliques are the columns of each marginal, of the method Fixed. Intervals over draws hold for statistics of these.
 	Cliques [][]string
+	// Values are values of text columns whose policy declares none, such as those that a private selection released. All other texts
+	// are Other
+	Values map[string][]string
 	// Keys are columns of whole numbers or texts that get fresh values. No two rows have the same
 	Keys []string
 	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public, and no
@@ -111,9 +114,9 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	of := &view{table: *table, from: curator.SQLName(r.Table), sql: curator.SQLName}
-	if held := heldOut(table); held != "" {
-		of.where = "NOT " + curator.SQLName(held)
+	of, err := viewOf(table, r.Values)
+	if err != nil {
+		return nil, err
 	}
 	return explain(ctx, c, r, of)
 }

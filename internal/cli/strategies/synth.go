@@ -35,7 +35,7 @@ func runSynth(s *console.Console, args []string) error {
 		return runExam(s, args[1:])
 	}
 	var r synth.Request
-	var out, report, method, columns, cliques, ways, size, rows, bins, edges, keys, constraints, require string
+	var out, report, method, columns, cliques, ways, size, rows, bins, edges, keys, values, constraints, require string
 	var from, workload string
 	var explain, progress bool
 	var draws int
@@ -57,6 +57,7 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
 	s.Flag(&edges, "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
+	s.Flag(&values, "values", "C=A,B;…", "known values of text columns for which the policy declares none: all other texts are 'other'")
 	s.Flag(&keys, "keys", "C,…", "columns of whole numbers or texts, such as identifiers, that get fresh values: no two rows have the same")
 	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
 	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
@@ -161,7 +162,13 @@ func runSynth(s *console.Console, args []string) error {
 	if r.Workload, err = wantedOf(workload); err != nil {
 		return err
 	}
-	if r.Edges, err = edgesOf(edges); err != nil {
+	if r.Values, err = listsOf("--values", values); err != nil {
+		return err
+	}
+	if len(r.Values) > 0 && of.children != "" {
+		return console.Usage("--values cannot be combined with --children")
+	}
+	if r.Edges, err = listsOf("--edges", edges); err != nil {
 		return err
 	}
 	if r.Constraints, err = constraintsOf(constraints, require); err != nil {

@@ -8,8 +8,8 @@ import (
 	"dither/internal/cli/console"
 )
 
-// edgesOf parses the edges of bins, such as age=18,65;income=1000,10000.
-func edgesOf(text string) (map[string][]string, error) {
+// listsOf parses lists of columns, such as age=18,65;income=1000,10000.
+func listsOf(flag, text string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, one := range strings.Split(text, ";") {
 		if strings.TrimSpace(one) == "" {
@@ -17,7 +17,7 @@ func edgesOf(text string) (map[string][]string, error) {
 		}
 		name, at, found := strings.Cut(one, "=")
 		if name = strings.TrimSpace(name); !found || name == "" || out[name] != nil {
-			return nil, console.Usage("--edges: %q is not COLUMN=A,B,… of a further column", one)
+			return nil, console.Usage("%s: %q is not COLUMN=A,B,… of a further column", flag, one)
 		}
 		out[name] = listed(at)
 	}
