@@ -154,7 +154,11 @@ func (d *Draws) Manifest(out string) *estimate.Manifest {
 	for _, c := range first.Plan.Columns {
 		column := estimate.Column{Name: c.Name, Type: c.Type, Binned: c.Binned}
 		if !c.Binned {
-			column.Values = newCells(c).texts
+			cells := newCells(c)
+			column.Values = cells.texts
+			for i, text := range cells.texts {
+				column.Empty = column.Empty || text == "" && !cells.null[i]
+			}
 		}
 		m.Columns = append(m.Columns, column)
 	}

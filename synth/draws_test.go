@@ -107,3 +107,17 @@ func TestDrawsRefused(t *testing.T) {
 		t.Error("MWEM has draws")
 	}
 }
+
+// The manifest names columns whose values include the empty text, which CSV writes as NULL. NULL itself is no such value.
+func TestManifestsNameColumnsWithAnEmptyText(t *testing.T) {
+	d := &Draws{Results: []*Result{{Plan: &Plan{Method: Fixed, Columns: []*Column{
+		{Name: "a", Type: "text", values: []any{"x", ""}},
+		{Name: "b", Type: "text", values: []any{"x", nil}},
+		{Name: "c", Type: "text", values: []any{"", nil}},
+	}}, model: &histogram{total: 5}}}}
+	for i, c := range d.Manifest("t.csv").Columns {
+		if want := []bool{true, false, true}[i]; c.Empty != want {
+			t.Errorf("%+v", c)
+		}
+	}
+}

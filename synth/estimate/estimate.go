@@ -33,8 +33,13 @@ func (t *Tables) Estimate(ctx context.Context, s Statistic, confidence float64) 
 		return nil, fmt.Errorf("a confidence is between 0 and 1, not %v", confidence)
 	}
 	for _, name := range s.columns() {
-		if _, err := t.column(name); err != nil {
+		c, err := t.column(name)
+		if err != nil {
 			return nil, err
+		}
+		if c.Empty {
+			return nil, fmt.Errorf("a value of column %s is the empty text, which CSV does not distinguish from NULL, so the rows with it "+
+				"would be left out: use other columns, or declare another text in the policy", name)
 		}
 	}
 	if c, _ := t.column(s.Column); s.Kind == Proportion && !c.Binned && !slices.Contains(c.Values, s.Value) {

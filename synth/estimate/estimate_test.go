@@ -99,7 +99,12 @@ func TestBadInput(t *testing.T) {
 			_, err := estimated(t, estimate.Mean, "age", manifest, one, "a\n1\n2\n3\n4\n")
 			return err
 		},
-		"ragged":      func() error { _, err := estimated(t, estimate.Mean, "age", manifest, one, "age\n1,2\n"); return err },
+		"ragged": func() error { _, err := estimated(t, estimate.Mean, "age", manifest, one, "age\n1,2\n"); return err },
+		"a column with an empty text": func() error {
+			of := strings.Replace(manifest, `"name":"job",`, `"name":"job","empty":true,`, 1)
+			_, err := estimated(t, estimate.Proportion, "job=nurse", of, one, two)
+			return err
+		},
 		"no manifest": func() error { _, err := estimated(t, estimate.Mean, "age", "{}"); return err },
 		"no JSON":     func() error { _, err := estimated(t, estimate.Mean, "age", one); return err },
 		"elsewhere": func() error {

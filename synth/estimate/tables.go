@@ -18,6 +18,8 @@ type Column struct {
 	Type   string   `json:"type"`
 	Binned bool     `json:"binned"`           // its numbers are random within bins
 	Values []string `json:"values,omitempty"` // in order, if it has no bins
+	// Empty: one of the values is the empty text. Its cells in CSV are those of NULL, so its rows would not count
+	Empty bool `json:"empty,omitempty"`
 }
 
 // Manifest describes tables that are draws from one posterior distribution. `dither synth --draws` writes it as JSON.
