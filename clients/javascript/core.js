@@ -99,6 +99,19 @@ export function parse(text) {
   refuse(den >> 256n, "ε has too many digits");
   return { num, den };
 }
+/** The text of ε: a decimal if it has a finite one, otherwise a fraction. */
+function format({ num, den }) {
+  let [a, b] = [num, den];
+  while (b) [a, b] = [b, a % b];
+  [num, den] = [num / a, den / a];
+  for (let places = 0; places <= 256; places++) {
+    const scale = 10n ** BigInt(places);
+    if (scale % den) continue;
+    const digits = String((num * scale) / den).padStart(places + 1, "0"), at = digits.length - places;
+    return places ? `${digits.slice(0, at)}.${digits.slice(at)}` : digits;
+  }
+  return `${num}/${den}`;
+}
 const share = (e, parts) => ({ num: e.num, den: e.den * BigInt(parts) });
 const below = (a, b) => a.num * b.den < b.num * a.den;
 
@@ -382,6 +395,9 @@ export function scheme({ mechanism, values, epsilon, seed = 0, first, positions 
   p.hash = family(number);
   const out = mechanisms[mechanism](p);
   out.bytes = Math.ceil(out.bits / 8);
+  // the parameters that a device depends on, as its memory has them
+  out.for = `{"mechanism":"${mechanism}","values":${k},"epsilon":"${p.e && format(p.e)}"` +
+    `${p.first ? `,"first":"${format(p.first)}"` : ""}${mechanism === "dbit" ? `,"positions":${p.d}` : ""}}`;
   out.value = (v) => {
     if (!hashed && typeof v === "number" && v >= 0 && v < p.k && Number.isInteger(v)) return v;
     const n = integer(v);
@@ -422,7 +438,7 @@ export class Memory {
   stored() {
     const memos = {};
     for (const [state, memo] of this.memos) memos[state] = btoa(Array.from(memo, (b) => String.fromCharCode(b)).join(""));
-    return `{"own":${this.own.length ? `[${this.own}]` : null},"memos":${JSON.stringify(memos)}}`;
+    return `{"for":${this.scheme.for},"own":${this.own.length ? `[${this.own}]` : null},"memos":${JSON.stringify(memos)}}`;
   }
   static open(scheme, text) {
     const size = Math.ceil(scheme.memory / 8), spare = size * 8 - scheme.memory;
@@ -430,6 +446,8 @@ export class Memory {
     let j, own, memos = new Map();
     try {
       j = JSON.parse(text.replace(/("own"\s*:\s*\[)([^\]"]*)\]/, (_, a, list) => a + list.replace(/\d+/g, '"$&"') + "]"));
+      // a memory of another oracle has responses with another ε; those from before parameters were stored have none
+      if (j.for && JSON.stringify(j.for) !== JSON.stringify(JSON.parse(scheme.for))) throw bad;
       own = (j.own ?? []).map((n) => BigInt(n));
       for (const [state, memo] of Object.entries(j.memos ?? {})) {
         memos.set(Number(state), Uint8Array.from(atob(memo), (c) => c.charCodeAt(0)));

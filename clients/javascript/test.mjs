@@ -86,6 +86,8 @@ for (const bad of [-1, 4, 1.5, NaN, "1", null, undefined, 4n, [1]]) {
 for (const bad of ["", "[]", "{}", '{"own":[1]}', device.stored().replace(/"[^"]*"}}$|}}$/, '"////"}}'), null]) {
   assert.throws(() => d.openDevice(bad), RangeError, String(bad));
 }
+assert.throws(() => new Oracle({ mechanism: "dbit", values: 4, epsilon: "2", positions: 4 }).openDevice(device.stored()), RangeError);
+d.openDevice(device.stored().replace(/"for":\{.*?\},/, ""));
 assert.throws(() => krr.newDevice(), RangeError);
 for (const bad of [1.01, NaN, "0", null]) assert.throws(() => new Numbers({ mechanism: "duchi", epsilon: 1 }).randomize(bad), RangeError);
 assert.deepEqual(parse("1.50e1"), { num: 15n, den: 1n });

@@ -99,6 +99,15 @@ def _epsilon(text):
     return e
 
 
+def _format(e):
+    """The text of epsilon: a decimal if it has a finite one, otherwise a fraction."""
+    for places in range(257):
+        if 10**places % e.denominator == 0:
+            digits = str(e.numerator * 10**places // e.denominator).rjust(places + 1, "0")
+            return digits[: len(digits) - places] + "." + digits[-places:] if places else digits
+    return f"{e.numerator}/{e.denominator}"
+
+
 def _exp(x):
     """e**x for x from 0 to 40, times _ONE, rounded down by a share of less than 2**-256."""
     y = (x.numerator * _ONE // x.denominator) >> 16
@@ -532,6 +541,12 @@ class Device:
         if oracle.states is None:
             raise ValueError(f"{oracle.mechanism} has no memory")
         self._oracle, self._scheme, self._memos = oracle, oracle._scheme, {}
+        # the parameters that the memory depends on
+        self._for = {"mechanism": oracle.mechanism, "values": oracle.values, "epsilon": _format(oracle.epsilon)}
+        if oracle.first is not None:
+            self._for["first"] = _format(oracle.first)
+        if oracle.mechanism == "dbit":
+            self._for["positions"] = oracle.positions
         if stored is None:
             self._own = self._scheme.begin(_source or _System())
             return
@@ -542,7 +557,8 @@ class Device:
             for state, memo in (j.get("memos") or {}).items():
                 self._memos[int(state)] = base64.b64decode(memo, validate=True)
             spare = (1 << 8 * size - self._scheme.memory) - 1
-            good = self._scheme.valid(self._own, bytes(size)) and all(
+            # a memory of another oracle has responses with another epsilon; older ones have no parameters
+            good = j.get("for", self._for) == self._for and self._scheme.valid(self._own, bytes(size)) and all(
                 0 <= s < oracle.states and len(m) == size and not m[-1] & spare and self._scheme.valid(self._own, m)
                 for s, m in self._memos.items()
             )
@@ -564,7 +580,7 @@ class Device:
     def stored(self):
         """The memory, as JSON. It is as secret as the values."""
         memos = {str(s): base64.b64encode(m).decode() for s, m in self._memos.items()}
-        return json.dumps({"own": self._own or None, "memos": memos}, separators=(",", ":"))
+        return json.dumps({"for": self._for, "own": self._own or None, "memos": memos}, separators=(",", ":"))
 
 
 _STEPS = 1024  # of the input's grid, and those of the output's grid for each of them

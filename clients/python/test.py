@@ -87,7 +87,7 @@ krr, dbit = local.Oracle("krr", 4, 0.5), local.Oracle("dbit", 4, "1", positions=
 device = dbit.new_device()
 assert device.report(1) == device.report(1)
 for call, bad in [
-    (krr.randomize, -1), (krr.randomize, 4), (krr.randomize, 1.0), (krr.randomize, "1"), (krr.randomize, True),
+    (local.Oracle("dbit", 4, "2", positions=4).open_device, device.stored()), (krr.randomize, -1), (krr.randomize, 4), (krr.randomize, 1.0), (krr.randomize, "1"), (krr.randomize, True),
     (dbit.open_device, ""), (dbit.open_device, "[]"), (dbit.open_device, "{}"), (dbit.open_device, '{"own":[1]}'),
     (dbit.open_device, '{"own":[0,1,2,3],"memos":{"0":"////"}}'), (dbit.open_device, '{"own":[0,1,2,3],"memos":{"5":"AA=="}}'),
     (local.Numbers("duchi", 1).randomize, 1.01), (local.Numbers("duchi", 1).randomize, math.nan),
