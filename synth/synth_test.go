@@ -264,3 +264,26 @@ func TestOddTables(t *testing.T) {
 		}
 	}
 }
+
+// The JSON of a result begins with the members that other programs rely on, in their order.
+func TestResultJSON(t *testing.T) {
+	c, _ := town(t, inEpsilon, "add-remove", 80, 100)
+	result, err := Synthesize(t.Context(), c.Session(), Request{Table: "people", Epsilon: "2", Method: Independent, Bins: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := result.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, member := range []string{"release", "method", "price", "seconds", "rounds", "measured", "expected_error", "rows"} {
+		i := strings.Index(string(text)[at:], `"`+member+`":`)
+		if i < 0 {
+			t.Fatalf("%s is missing after %s in %s", member, text[:at], text)
+		}
+		if at += i; member == "measured" {
+			at += strings.Index(string(text)[at:], "}],") // its own members
+		}
+	}
+}

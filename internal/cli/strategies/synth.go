@@ -178,7 +178,7 @@ func runSynth(s *console.Console, args []string) error {
 		return err
 	}
 	if of.children != "" || of.out != "" || of.order != "" {
-		of.report, of.draws = report, draws
+		of.report, of.draws, of.progress = report, draws, progress
 		return runFamily(s, r, &of, out, explain)
 	}
 	return s.Asking(func(c *curator.Session) error {

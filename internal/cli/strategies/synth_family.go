@@ -14,6 +14,7 @@ import (
 type family struct {
 	children, out, order string
 	report               string
+	progress             bool
 	draws                int
 }
 
@@ -38,7 +39,7 @@ func runFamily(s *console.Console, r synth.Request, f *family, people string, ex
 			}
 			return showFamilyPlan(s, p)
 		}
-		result, err := synthesizedFamily(s, c, q)
+		result, err := synthesizedFamily(s, c, q, f.progress)
 		if err != nil {
 			return err
 		}
@@ -53,10 +54,8 @@ func runFamily(s *console.Console, r synth.Request, f *family, people string, ex
 	})
 }
 
-func synthesizedFamily(s *console.Console, c *curator.Session, q synth.FamilyRequest) (*synth.FamilyResult, error) {
-	if console.Obeys(s.Stderr) {
-		defer console.Spin(s.Stderr, "synthesizing")()
-	}
+func synthesizedFamily(s *console.Console, c *curator.Session, q synth.FamilyRequest, progress bool) (*synth.FamilyResult, error) {
+	defer watched(s, &q.Request, progress)()
 	return synth.SynthesizeFamily(s.Context(), c, q)
 }
 

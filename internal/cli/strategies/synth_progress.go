@@ -11,8 +11,14 @@ import (
 	"dither/synth"
 )
 
-// synthesized makes a result. On a terminal, or if told is true, it shows the progress and the time left on stderr.
+// synthesized makes a result, and shows the progress.
 func synthesized(s *console.Console, c *curator.Session, r synth.Request, told bool) (*synth.Result, error) {
+	defer watched(s, &r, told)()
+	return synth.Synthesize(s.Context(), c, r)
+}
+
+// watched shows the progress of a request and the time left on stderr, on a terminal or if told is true, until stop is called.
+func watched(s *console.Console, r *synth.Request, told bool) (stop func()) {
 	switch {
 	case told && !console.Obeys(s.Stderr):
 		last := time.Time{}
@@ -25,15 +31,15 @@ func synthesized(s *console.Console, c *curator.Session, r synth.Request, told b
 	case console.Obeys(s.Stderr):
 		var at atomic.Pointer[synth.Progress]
 		r.Watch = func(p synth.Progress) { at.Store(&p) }
-		defer console.SpinText(s.Stderr, func(passed time.Duration) string {
+		return console.SpinText(s.Stderr, func(passed time.Duration) string {
 			p := at.Load()
 			if p == nil {
 				return fmt.Sprintf("synthesizing … %d s", int(passed.Seconds()))
 			}
 			return "synthesizing: " + progressText(*p, passed-p.Passed)
-		})()
+		})
 	}
-	return synth.Synthesize(s.Context(), c, r)
+	return func() {}
 }
 
 // lineEvery is the least time between two lines of progress.
