@@ -278,9 +278,23 @@ func (b *limiting) rows(s *bounded.Statement) {
 			b.join(of)
 		}
 		if of.Op == bounded.PerUnit && slices.ContainsFunc(of.Aggregates, addsUp) {
-			b.say("sums and counts over the rows of one unit are clamped to what rows_per_unit rows can add up to")
+			b.say("sums and counts over the rows of one unit are clamped to what " + b.rowsBelow(of.Inputs[0]) + " can add up to")
 		}
 	})
+}
+
+// rowsBelow names the number of rows of one unit that bounds a sum over the rows of s: that of its table, if it only
+// selects from one.
+func (b *limiting) rowsBelow(s *bounded.Source) string {
+	for s.Op == bounded.Select {
+		s = s.Inputs[0]
+	}
+	if s.Op == bounded.Scan {
+		if u := b.policy.Table(s.Table).Unit; u.RowsPerUnit > 0 {
+			return plural(u.RowsPerUnit, "row")
+		}
+	}
+	return "rows_per_unit rows"
 }
 
 // addsUp reports whether an aggregate over the rows of one unit is a count or a sum.

@@ -96,7 +96,7 @@ func TestAnswersStateTheirBounds(t *testing.T) {
 		"SELECT COUNT(*), SUM(dose) FROM visits JOIN drugs USING (kind)":             "one person adds at most as much as 12 rows can; sealing keeps at most 50 rows of one person; at most 4 rows of drugs join for each value of kind",
 		"SELECT AVG(age) FROM people JOIN visits USING (person)":                     "at most 20 rows of one person count; age is clamped to 0 … 115",
 		"SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) p": "sealing keeps at most 50 rows of one person; " +
-			"sums and counts over the rows of one unit are clamped to what rows_per_unit rows can add up to",
+			"sums and counts over the rows of one unit are clamped to what 20 rows can add up to",
 	} {
 		r, err := c.Answer(t.Context(), Question{SQL: sql})
 		if err != nil {
