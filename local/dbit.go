@@ -59,6 +59,18 @@ func (s dbit) support() (p, q *big.Rat) {
 
 func (s dbit) randomize(c coin.Chooser, v uint64, report []byte) { reportOf(s, c, v, report) }
 
+// sends checks that the positions increase.
+func (s dbit) sends(report []byte) bool {
+	w := width(s.k)
+	at := func(i int) uint64 { return get(report, i*w, w) }
+	for i := range int(s.d) {
+		if at(i) >= s.k || i > 0 && at(i) <= at(i-1) {
+			return false
+		}
+	}
+	return true
+}
+
 // The parts of a device: see memoised. A state is the position that has the value, or d for none.
 
 func (s dbit) begin(c coin.Chooser) public {
@@ -115,18 +127,11 @@ type positioned struct {
 	by []int64
 }
 
-func (t *positioned) add(report []byte) bool {
+func (t *positioned) add(report []byte) {
 	w := width(t.s.k)
-	at := func(i int) uint64 { return get(report, i*w, w) }
 	for i := range int(t.s.d) {
-		if at(i) >= t.s.k || i > 0 && at(i) <= at(i-1) {
-			return false
-		}
+		t.by[get(report, i*w, w)] += int64(get(report, int(t.s.d)*w+i, 1))
 	}
-	for i := range int(t.s.d) {
-		t.by[at(i)] += int64(get(report, int(t.s.d)*w+i, 1))
-	}
-	return true
 }
 
 func (t *positioned) support(values []uint64) []int64 { return pick(t.by, values) }

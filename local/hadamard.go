@@ -33,6 +33,7 @@ func newHadamard(p Params) scheme {
 
 func (s hadamard) size() int                 { return s.t*s.m + s.t }
 func (s hadamard) shared() float64           { return 0 }
+func (s hadamard) sends([]byte) bool         { return true }
 func (s hadamard) work(_, v float64) float64 { return v + float64(uint64(s.m)<<s.m) }
 func (s hadamard) support() (p, q *big.Rat)  { return olh{s.response}.support() }
 func (s hadamard) tally() tally              { return &spectrum{m: s.m, t: s.t, by: make([]int64, 1<<s.m)} }
@@ -60,7 +61,7 @@ type spectrum struct {
 	by   []int64
 }
 
-func (t *spectrum) add(report []byte) bool {
+func (t *spectrum) add(report []byte) {
 	answer := get(report, t.t*t.m, t.t)
 	var places [1 << mostCoefficients]uint32
 	var signs [1 << mostCoefficients]int64
@@ -77,7 +78,6 @@ func (t *spectrum) add(report []byte) bool {
 	for s := range 1 << t.t {
 		t.by[places[s]] += signs[s]
 	}
-	return true
 }
 
 func (t *spectrum) support(values []uint64) []int64 {
@@ -120,6 +120,7 @@ func newHCMS(p Params) scheme { return hcms{flip(p.Epsilon, 1), p.Seed} }
 
 func (s hcms) size() int                 { return width(functions) + width(buckets) + 1 }
 func (s hcms) shared() float64           { return sharedVariance(buckets) }
+func (s hcms) sends([]byte) bool         { return true }
 func (s hcms) work(_, v float64) float64 { return functions * v }
 func (s hcms) ratio() *big.Rat           { return new(big.Rat).Quo(s.flip.Tails(), s.flip.Rat()) }
 func (s hcms) tally() tally              { return &signs{seed: s.seed, by: make([]int64, functions*buckets)} }
@@ -145,11 +146,10 @@ type signs struct {
 	n    int64
 }
 
-func (t *signs) add(report []byte) bool {
+func (t *signs) add(report []byte) {
 	at := get(report, 0, width(functions)+width(buckets))
 	t.by[at] += 1 - 2*int64(get(report, width(functions)+width(buckets), 1))
 	t.n++
-	return true
 }
 
 // support: a report's indicator is (1 + sign·(−1)^⟨r, cell⟩)/2, so the supports are half the sum of the number of

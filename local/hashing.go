@@ -71,6 +71,7 @@ func newOLH(p Params) scheme { return olh{newResponse(cells(p.Epsilon), p.Epsilo
 
 func (s olh) size() int                 { return 61 + 61 + width(s.k) }
 func (s olh) shared() float64           { return 0 }
+func (s olh) sends(r []byte) bool      { return hashedReport(r, s.k).sent(s.k) }
 func (s olh) work(n, v float64) float64 { return n * v }
 func (s olh) tally() tally              { return &hashed{g: s.k} }
 
@@ -85,20 +86,23 @@ func (s olh) randomize(c coin.Chooser, v uint64, report []byte) {
 	put(report, 122, width(s.k), s.draw(c, h.cell(v, s.k)))
 }
 
+// hashedCell is a report of olh: the hash function and a cell.
+type hashedCell struct{ c1, c0, cell uint64 }
+
+func hashedReport(report []byte, g uint64) hashedCell {
+	return hashedCell{get(report, 0, 61), get(report, 61, 61), get(report, 122, width(g))}
+}
+
+// sent reports whether a function has such coefficients and cells.
+func (r hashedCell) sent(g uint64) bool { return r.c1 < prime && r.c0 < prime && r.cell < g }
+
 // hashed is the tally of olh. It keeps the reports, because each has its own hash function.
 type hashed struct {
 	g       uint64
-	reports []struct{ c1, c0, cell uint64 }
+	reports []hashedCell
 }
 
-func (t *hashed) add(report []byte) bool {
-	r := struct{ c1, c0, cell uint64 }{get(report, 0, 61), get(report, 61, 61), get(report, 122, width(t.g))}
-	if r.c1 >= prime || r.c0 >= prime || r.cell >= t.g {
-		return false
-	}
-	t.reports = append(t.reports, r)
-	return true
-}
+func (t *hashed) add(report []byte) { t.reports = append(t.reports, hashedReport(report, t.g)) }
 
 func (t *hashed) support(values []uint64) []int64 {
 	out := make([]int64, len(values))

@@ -61,8 +61,9 @@ func newCoins(Params) scheme { return krr{response{2, coin.Of(big.NewRat(1, 4))}
 func (s krr) size() int                 { return width(s.k) }
 func (s krr) support() (p, q *big.Rat)  { return s.truth(), s.each() }
 func (s krr) shared() float64           { return 0 }
+func (s krr) sends(report []byte) bool  { return get(report, 0, s.size()) < s.k }
 func (s krr) work(_, v float64) float64 { return v }
-func (s krr) tally() tally              { return &counts{k: s.k, size: s.size(), by: make([]int64, s.k)} }
+func (s krr) tally() tally              { return &counts{size: s.size(), by: make([]int64, s.k)} }
 
 func (s krr) randomize(c coin.Chooser, v uint64, report []byte) {
 	put(report, 0, s.size(), s.draw(c, v))
@@ -70,19 +71,11 @@ func (s krr) randomize(c coin.Chooser, v uint64, report []byte) {
 
 // counts is the tally of krr.
 type counts struct {
-	k    uint64
 	size int
 	by   []int64
 }
 
-func (t *counts) add(report []byte) bool {
-	v := get(report, 0, t.size)
-	if v >= t.k {
-		return false
-	}
-	t.by[v]++
-	return true
-}
+func (t *counts) add(report []byte) { t.by[get(report, 0, t.size)]++ }
 
 func (t *counts) support(values []uint64) []int64 { return pick(t.by, values) }
 func (t *counts) merge(other tally)               { sum(t.by, other.(*counts).by) }

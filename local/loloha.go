@@ -39,6 +39,7 @@ func lieOf(ratio, others exact.Interval) coin.Coin { return coin.Up(others.Quo(r
 func (s loloha) size() int                 { return olh{s.permanent}.size() }
 func (s loloha) shared() float64           { return 0 }
 func (s loloha) tally() tally              { return &hashed{g: s.permanent.k} }
+func (s loloha) sends(r []byte) bool       { return hashedReport(r, s.permanent.k).sent(s.permanent.k) }
 func (s loloha) work(n, v float64) float64 { return n * v }
 
 // truth returns the probability of a report with the value's own cell.

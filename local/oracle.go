@@ -66,6 +66,8 @@ type scheme interface {
 	ratio() *big.Rat
 	// randomize packs a report about the value v. The report has size bits, all 0.
 	randomize(c coin.Chooser, v uint64, report []byte)
+	// sends reports whether the randomizer sends a report of the right size.
+	sends(report []byte) bool
 	// shared returns the factor of the variance that shared hash functions add (see Oracle.Variance), or 0.
 	shared() float64
 	// work returns the number of elementary steps of estimating this many values from n reports.
@@ -75,8 +77,8 @@ type scheme interface {
 
 // tally accumulates reports.
 type tally interface {
-	// add adds a report of the right size, or returns false if the randomizer never sends it.
-	add(report []byte) bool
+	// add adds a report that the randomizer sends.
+	add(report []byte)
 	// support returns the number of reports that support each of the values.
 	support(values []uint64) []int64
 	// merge adds the reports of a tally of the same oracle.
@@ -214,6 +216,19 @@ func (o *Oracle) RandomizeAll(values []uint64) ([][]byte, error) {
 		o.scheme.randomize(coin.Random{Source: source}, v, reports[i])
 	}
 	return reports, nil
+}
+
+// Check returns ErrReport if the randomizer never sends these bytes. A report that it may send can still be a lie.
+func (o *Oracle) Check(report []byte) error {
+	size := o.Bits()
+	if !padded(report, size) {
+		return fmt.Errorf("%w: a report of %s has %d bits, in %d bytes that end with zeros", ErrReport,
+			o.params.Mechanism, size, (size+7)/8)
+	}
+	if !o.scheme.sends(report) {
+		return fmt.Errorf("%w: %s never sends these bits", ErrReport, o.params.Mechanism)
+	}
+	return nil
 }
 
 func (o *Oracle) bytes() int { return (o.scheme.size() + 7) / 8 }

@@ -53,6 +53,7 @@ func newFLH(p Params) scheme { return flh{newResponse(cells(p.Epsilon), p.Epsilo
 
 func (s flh) size() int                 { return width(functions) + width(s.k) }
 func (s flh) shared() float64           { return sharedVariance(s.k) }
+func (s flh) sends(r []byte) bool      { return get(r, width(functions), width(s.k)) < s.k }
 func (s flh) work(_, v float64) float64 { return functions * v }
 func (s flh) support() (p, q *big.Rat)  { return olh{s.response}.support() }
 func (s flh) tally() tally {
@@ -71,13 +72,8 @@ type cellCounts struct {
 	by      []int64
 }
 
-func (t *cellCounts) add(report []byte) bool {
-	f, cell := get(report, 0, width(functions)), get(report, width(functions), width(t.g))
-	if cell >= t.g {
-		return false
-	}
-	t.by[f*t.g+cell]++
-	return true
+func (t *cellCounts) add(report []byte) {
+	t.by[get(report, 0, width(functions))*t.g+get(report, width(functions), width(t.g))]++
 }
 
 func (t *cellCounts) support(values []uint64) []int64 {
@@ -103,6 +99,7 @@ func newCMS(p Params) scheme {
 
 func (s cms) size() int                 { return width(functions) + int(s.k) }
 func (s cms) shared() float64           { return sharedVariance(buckets) }
+func (s cms) sends([]byte) bool         { return true }
 func (s cms) work(_, v float64) float64 { return functions * v }
 func (s cms) tally() tally              { return &sketch{seed: s.seed, by: make([]int64, functions*buckets)} }
 
@@ -137,14 +134,13 @@ type sketch struct {
 	by   []int64
 }
 
-func (t *sketch) add(report []byte) bool {
+func (t *sketch) add(report []byte) {
 	f := int(get(report, 0, width(functions)))
 	eachBit(report, func(at int) {
 		if cell := at - width(functions); cell >= 0 {
 			t.by[f*buckets+cell]++
 		}
 	})
-	return true
 }
 
 func (t *sketch) support(values []uint64) []int64 {

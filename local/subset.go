@@ -28,7 +28,14 @@ func newSubset(p Params) scheme {
 func (s subset) size() int                 { return int(s.k) }
 func (s subset) shared() float64           { return 0 }
 func (s subset) work(_, v float64) float64 { return v }
-func (s subset) tally() tally              { return &bitSums{by: make([]int64, s.k), weight: int(s.w)} }
+func (s subset) tally() tally              { return &bitSums{by: make([]int64, s.k)} }
+
+// sends checks that the set has w values.
+func (s subset) sends(report []byte) bool {
+	size := uint64(0)
+	eachBit(report, func(int) { size++ })
+	return size == s.w
+}
 
 func (s subset) support() (p, q *big.Rat) {
 	// another value is one of w − 1 of k − 1 if the true one is in the set, and one of w of k − 1 if not

@@ -16,6 +16,7 @@ type Tally struct {
 	oracle *Oracle
 	tally  tally
 	n      int64
+	folded Folded // in n, and not in tally
 }
 
 // NewTally returns a tally without reports.
@@ -28,17 +29,13 @@ func (t *Tally) Reports() int64 { return t.n }
 // report may still be a lie. It changes the support of each value by at most 1, so m such reports change each
 // estimate by at most [Oracle.Weight] times m.
 func (t *Tally) Add(report []byte) error {
-	size := t.oracle.Bits()
-	if !padded(report, size) {
-		return fmt.Errorf("%w: a report of %s has %d bits, in %d bytes that end with zeros", ErrReport,
-			t.oracle.params.Mechanism, size, (size+7)/8)
+	if err := t.oracle.Check(report); err != nil {
+		return err
 	}
 	if t.n >= MostReports {
 		return fmt.Errorf("%w: a tally has at most %d reports", ErrWork, int64(MostReports))
 	}
-	if !t.tally.add(report) {
-		return fmt.Errorf("%w: %s never sends these bits", ErrReport, t.oracle.params.Mechanism)
-	}
+	t.tally.add(report)
 	t.n++
 	return nil
 }
@@ -55,6 +52,7 @@ func (t *Tally) Merge(other *Tally) error {
 		return fmt.Errorf("%w: a tally has at most %d reports", ErrWork, int64(MostReports))
 	}
 	t.tally.merge(other.tally)
+	t.folded = t.folded.plus(other.folded)
 	t.n += other.n
 	return nil
 }
@@ -127,19 +125,16 @@ func (t *Tally) Estimate(confidence float64, values ...uint64) ([]Estimate, erro
 		}
 	}
 	if len(values) == 0 {
-		if o.params.Values > MaxValues {
-			return nil, fmt.Errorf("%w: at most %d values are estimated at once", ErrWork, MaxValues)
-		}
-		values = make([]uint64, o.params.Values)
-		for i := range values {
-			values[i] = uint64(i)
+		var err error
+		if values, err = o.all(); err != nil {
+			return nil, err
 		}
 	}
-	if o.scheme.work(float64(t.n), float64(len(values))) > mostWork {
-		return nil, fmt.Errorf("%w: %s would take hours for %d reports and %d values; hr takes seconds", ErrWork,
-			o.params.Mechanism, t.n, len(values))
+	support, err := t.support(values)
+	if err != nil {
+		return nil, err
 	}
-	support, out := t.tally.support(values), make([]Estimate, len(values))
+	out := make([]Estimate, len(values))
 	q, gap := o.other, o.gap
 	n, largest := float64(t.n), 0.0
 	for i, v := range values {
@@ -158,6 +153,32 @@ func (t *Tally) Estimate(confidence float64, values ...uint64) ([]Estimate, erro
 		e.Low, e.High = o.interval(n, e.Count, z, extra)
 	}
 	return out, nil
+}
+
+// all returns the values of the domain, or ErrWork.
+func (o *Oracle) all() ([]uint64, error) {
+	if o.params.Values > MaxValues {
+		return nil, fmt.Errorf("%w: at most %d values are estimated at once", ErrWork, MaxValues)
+	}
+	values := make([]uint64, o.params.Values)
+	for i := range values {
+		values[i] = uint64(i)
+	}
+	return values, nil
+}
+
+// support returns the number of reports that support each of the values, or ErrWork.
+func (t *Tally) support(values []uint64) ([]int64, error) {
+	o, reports := t.oracle, t.n-t.folded.Reports
+	if o.scheme.work(float64(reports), float64(len(values))) > mostWork {
+		return nil, fmt.Errorf("%w: %s would take hours for %d reports and %d values; hr takes seconds", ErrWork,
+			o.params.Mechanism, reports, len(values))
+	}
+	support := t.tally.support(values)
+	if t.folded.Reports > 0 {
+		sum(support, pick(t.folded.Support, values))
+	}
+	return support, nil
 }
 
 // sharedBound bounds the variance of shared functions in an estimated count: n²·Σf²/(C(g − 1)), where Σf² is at most

@@ -49,8 +49,9 @@ func (s unary) size() int                 { return int(s.k) }
 func (s unary) support() (p, q *big.Rat)  { return s.own.Rat(), s.other.Rat() }
 func (s unary) ratio() *big.Rat           { return odds(s.support()) }
 func (s unary) shared() float64           { return 0 }
+func (s unary) sends([]byte) bool         { return true }
 func (s unary) work(_, v float64) float64 { return v }
-func (s unary) tally() tally              { return &bitSums{by: make([]int64, s.k), weight: -1} }
+func (s unary) tally() tally              { return &bitSums{by: make([]int64, s.k)} }
 func (s unary) randomize(c coin.Chooser, v uint64, report []byte) {
 	for i := range s.k {
 		toss := s.other
@@ -66,20 +67,9 @@ func (s unary) randomize(c coin.Chooser, v uint64, report []byte) {
 // bitSums is the tally of reports with one bit for each value.
 type bitSums struct {
 	by     []int64
-	weight int // the number of bits that are 1 in every report, or −1
 }
 
-func (t *bitSums) add(report []byte) bool {
-	if t.weight >= 0 {
-		weight := 0
-		eachBit(report, func(int) { weight++ })
-		if weight != t.weight {
-			return false
-		}
-	}
-	eachBit(report, func(at int) { t.by[at]++ })
-	return true
-}
+func (t *bitSums) add(report []byte) { eachBit(report, func(at int) { t.by[at]++ }) }
 
 func (t *bitSums) support(values []uint64) []int64 { return pick(t.by, values) }
 func (t *bitSums) merge(other tally)               { sum(t.by, other.(*bitSums).by) }
