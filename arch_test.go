@@ -166,7 +166,7 @@ var allowed = map[string][]string{
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
 	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/database", "synth/estimate", "synth/server"},
-	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "local/mean", "noise", "privacy"},
+	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "local/collector", "local/collector/page", "local/mean", "local/survey", "noise", "privacy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",
@@ -183,6 +183,8 @@ var allowed = map[string][]string{
 	"clients":              {}, // files in other languages
 	"local/collector/page": {"clients"},
 	"local":                {"account", "internal/entropy", "internal/exact", "internal/parallel", "internal/simplex", "local/internal/coin", "local/internal/lines", "privacy"},
+	"local/survey":         {"internal/entropy", "local", "privacy"},
+	"local/collector":      {"internal/entropy", "local", "local/survey"},
 	// beside the house: what checks it, and whatever else makes promises
 	"internal/expsum": {"internal/exact"},
 	"audit":           {"internal/exact", "privacy"},
@@ -215,7 +217,8 @@ var wardens = map[string][]string{
 	"crypto/rand":                         {"internal/entropy"},
 	"math/rand":                           {},
 	"math/rand/v2":                        {},
-	"database/sql":                        {"internal/engine/duckdb"},
+	"database/sql":                        {"internal/engine/duckdb", "local/collector"}, // the latter keeps randomized reports
+	"github.com/mattn/go-sqlite3":         {"local/collector"},
 	"github.com/duckdb/duckdb-go/v2":      {"internal/engine/duckdb", "synth/database"}, // the latter reads made-up rows alone
 	"dither/synth/database":               {"internal/cli/strategies"},
 	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest", "synth/server"}, // the last writes made-up rows alone

@@ -71,7 +71,7 @@ func newOLH(p Params) scheme { return olh{newResponse(cells(p.Epsilon), p.Epsilo
 
 func (s olh) size() int                 { return 61 + 61 + width(s.k) }
 func (s olh) shared() float64           { return 0 }
-func (s olh) sends(r []byte) bool      { return hashedReport(r, s.k).sent(s.k) }
+func (s olh) sends(r []byte) bool       { return hashedReport(r, s.k).sent(s.k) }
 func (s olh) work(n, v float64) float64 { return n * v }
 func (s olh) tally() tally              { return &hashed{g: s.k} }
 

@@ -53,7 +53,7 @@ func newFLH(p Params) scheme { return flh{newResponse(cells(p.Epsilon), p.Epsilo
 
 func (s flh) size() int                 { return width(functions) + width(s.k) }
 func (s flh) shared() float64           { return sharedVariance(s.k) }
-func (s flh) sends(r []byte) bool      { return get(r, width(functions), width(s.k)) < s.k }
+func (s flh) sends(r []byte) bool       { return get(r, width(functions), width(s.k)) < s.k }
 func (s flh) work(_, v float64) float64 { return functions * v }
 func (s flh) support() (p, q *big.Rat)  { return olh{s.response}.support() }
 func (s flh) tally() tally {

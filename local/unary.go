@@ -66,7 +66,7 @@ func (s unary) randomize(c coin.Chooser, v uint64, report []byte) {
 
 // bitSums is the tally of reports with one bit for each value.
 type bitSums struct {
-	by     []int64
+	by []int64
 }
 
 func (t *bitSums) add(report []byte) { eachBit(report, func(at int) { t.by[at]++ }) }

@@ -46,6 +46,7 @@ func verbs() []console.Verb {
 		laboratory.Calibrate,
 		strategies.Workload,
 		survey.Local,
+		survey.Collect,
 		laboratory.Interpret,
 		laboratory.Attack,
 		laboratory.Channel,

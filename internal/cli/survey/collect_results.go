@@ -1,0 +1,148 @@
+package survey
+
+import (
+	"fmt"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/local"
+	"dither/local/collector"
+)
+
+// collectResults estimates from a store, also while a collector writes to it.
+func collectResults(s *console.Console, o *collectOptions) (err error) {
+	if err := o.storeFlag(); err != nil {
+		return err
+	}
+	confidence, err := confidenceOf(o.confidence)
+	if err != nil {
+		return err
+	}
+	malicious := int64(-1)
+	if o.malicious != "" {
+		if malicious, err = console.WholeFlag("malicious", o.malicious, 0, local.MostReports); err != nil {
+			return err
+		}
+	}
+	if err := o.picture.Check(s); err != nil {
+		return err
+	}
+	st, err := collector.Read(o.store, o.survey)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := st.Close(); err == nil {
+			err = closing
+		}
+	}()
+	r, err := st.Results(confidence, collector.Malicious(malicious))
+	if err != nil {
+		return err
+	}
+	if err := o.showResults(s, r); err != nil || o.picture.File == "" {
+		return err
+	}
+	return console.DrawFile(o.picture.File, plot.Write, o.chart(r), "")
+}
+
+func (o *collectOptions) showResults(s *console.Console, r collector.Results) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(r)
+	case "csv":
+		records := [][]string{
+			{"question", "value", "estimate", "stddev", "low", "high", "malicious_low", "malicious_high", "n"},
+		}
+		for _, q := range r.Questions {
+			for i, e := range q.Estimates {
+				m := q.Suspect[i]
+				records = append(records, []string{
+					q.Question.Name, q.Question.ValueName(e.Value), render.CSVFloat(&e.Count), render.CSVFloat(&e.Stddev),
+					render.CSVFloat(&e.Low), render.CSVFloat(&e.High), render.CSVFloat(&m.Low), render.CSVFloat(&m.High),
+					fmt.Sprint(r.Reports),
+				})
+			}
+		}
+		return s.CSV(records)
+	}
+	header := []string{
+		"value", "people", "from", "to", "from, " + render.ShortInt(r.Malicious) + " malicious",
+		"to, " + render.ShortInt(r.Malicious) + " malicious",
+	}
+	right := []bool{false, true, true, true, true, true}
+	for _, q := range r.Short(mostRows).Questions {
+		rows := resultRows(q)
+		title := q.Question.Name
+		if q.Question.Text != "" {
+			title += ": " + q.Question.Text
+		}
+		words := o.resultWords(r, q)
+		if s.Format == "markdown" {
+			s.Print("%s\n%s\n%s\n", render.MarkdownParagraphs(title), render.MarkdownTable(header, right, rows),
+				render.MarkdownParagraphs(words))
+			continue
+		}
+		s.Print("%s\n\n%s\n%s\n", render.Printable(title), grid(header, rows, right...), words)
+	}
+	return nil
+}
+
+func resultRows(q collector.QuestionResults) (rows [][]string) {
+	for i, e := range q.Estimates {
+		places, m := 0, q.Suspect[i]
+		if half := (e.High - e.Low) / 2; half > 0 {
+			places = render.Decimals(half)
+		}
+		row := []string{q.Question.ValueName(e.Value)}
+		for _, x := range []float64{e.Count, e.Low, e.High, m.Low, m.High} {
+			row = append(row, render.Fixed(x, places))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (o *collectOptions) resultWords(r collector.Results, q collector.QuestionResults) string {
+	p := q.Question.Oracle.Params()
+	text := ""
+	if hidden := p.Values - uint64(len(q.Estimates)); hidden > 0 {
+		text = fmt.Sprintf("The table has the %d largest estimates of %d values: --format csv and json have all.\n",
+			len(q.Estimates), p.Values)
+	}
+	return text + fmt.Sprintf("%s by %s with ε = %s. The %s intervals cover the randomness of the reports. The last two\n"+
+		"columns also hold if %s of the reports are malicious: one raises an estimate by at most %s,\n"+
+		"and lowers it by at most %s.\n", render.Plural(int(r.Reports), "report"), p.Mechanism,
+		render.Given(q.Question.Epsilon().Rat()), render.Percent(o.confidence), render.ShortInt(r.Malicious),
+		render.TwoDigits(q.Up), render.TwoDigits(q.Down))
+}
+
+// chart draws at most 30 values of each of the first questions.
+func (o *collectOptions) chart(r collector.Results) plot.Chart {
+	c := plot.Chart{
+		Title:   o.survey.Name,
+		Caption: fmt.Sprintf("%d randomized reports, with %s intervals", r.Reports, render.Percent(o.confidence)),
+		Key:     "question: value",
+	}
+	p := plot.Panel{Name: "people", Marks: [][]plot.Mark{nil}}
+	questions := r.Short(30).Questions
+	for _, q := range questions[:min(8, len(questions))] {
+		for _, e := range q.Estimates {
+			name := q.Question.ValueName(e.Value)
+			if len(questions) > 1 {
+				name = q.Question.Name + ": " + name
+			}
+			c.Groups = append(c.Groups, name)
+			p.Marks[0] = append(p.Marks[0], plot.Mark{Value: e.Count, Low: e.Low, High: e.High, Text: render.Fixed(e.Count, 0)})
+		}
+	}
+	if len(questions) == 1 {
+		c.Title, c.Key = questions[0].Question.Text, "value"
+		if c.Title == "" {
+			c.Title = questions[0].Question.Name
+		}
+	}
+	c.Panels = []plot.Panel{p}
+	return c
+}

@@ -1,0 +1,89 @@
+package collector
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// limited is a listener that closes connections beyond its limits at once. It knows the addresses of open connections
+// alone.
+type limited struct {
+	net.Listener
+	most, each int
+
+	mu   sync.Mutex
+	open int
+	by   map[netip.Prefix]int
+}
+
+func newLimited(l net.Listener, most, each int) *limited {
+	return &limited{Listener: l, most: most, each: each, by: map[netip.Prefix]int{}}
+}
+
+// Accept returns the next connection within the limits.
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		from := network(c.RemoteAddr())
+		if l.enter(from) {
+			return &counted{Conn: c, leave: func() { l.leave(from) }}, nil
+		}
+		_ = c.Close() // nothing was sent
+	}
+}
+
+func (l *limited) enter(from netip.Prefix) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open >= l.most || l.each > 0 && l.by[from] >= l.each {
+		return false
+	}
+	l.open++
+	l.by[from]++
+	return true
+}
+
+func (l *limited) leave(from netip.Prefix) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+	if l.by[from]--; l.by[from] == 0 {
+		delete(l.by, from)
+	}
+}
+
+// network returns an address of IPv4, or the /64 of one of IPv6, which one subscriber usually has.
+func network(a net.Addr) netip.Prefix {
+	at, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return netip.Prefix{}
+	}
+	ip := at.Addr().Unmap().WithZone("")
+	bits := 32
+	if ip.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(ip, bits).Masked()
+}
+
+// counted is a connection that leaves its listener once.
+type counted struct {
+	net.Conn
+	once  sync.Once
+	leave func()
+}
+
+// Close closes the connection.
+func (c *counted) Close() error {
+	c.once.Do(c.leave)
+	return c.Conn.Close()
+}
+
+// silent returns a logger that drops its messages, which contain addresses.
+func silent() *log.Logger { return log.New(io.Discard, "", 0) }

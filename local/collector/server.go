@@ -1,0 +1,461 @@
+package collector
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"dither/local/survey"
+)
+
+// Options configure a Server. The zero value of a limit stands for its default.
+type Options struct {
+	SubmitToken string       // the bearer token of those who send reports; "" for everybody
+	ReadToken   string       // the bearer token of those who read results; "" for everybody
+	Page        http.Handler // serves the paths outside /v1/; nil for none
+	TLS         *tls.Config  // nil for HTTP without encryption
+
+	MaxBody        int64         // bytes of a request; default 1 MiB
+	MaxBatch       int           // reports of a request; default 10,000
+	MaxBytes       int64         // bytes of all requests in progress; default 256 MiB
+	Rate           float64       // accepted requests to /v1/reports a second, after a burst of as many; default unlimited
+	MaxConnections int           // at the same time; default 12,000. Others are closed at once.
+	PerAddress     int           // connections of an address at the same time (a /64 of IPv6); default 256, −1 for any
+	HeaderTimeout  time.Duration // for the header of a request; default 5 s
+	BodyTimeout    time.Duration // for a whole request; default 30 s
+	Tick           time.Duration // between results of a stream; default 1 s
+}
+
+func (o *Options) fill() {
+	fill := func(x *time.Duration, d time.Duration) {
+		if *x == 0 {
+			*x = d
+		}
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = 1 << 20
+	}
+	if o.MaxBatch == 0 {
+		o.MaxBatch = 10_000
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 256 << 20
+	}
+	if o.MaxConnections == 0 {
+		o.MaxConnections = 12_000
+	}
+	if o.PerAddress == 0 {
+		o.PerAddress = 256
+	}
+	fill(&o.HeaderTimeout, 5*time.Second)
+	fill(&o.BodyTimeout, 30*time.Second)
+	fill(&o.Tick, time.Second)
+}
+
+// Server receives reports over HTTP. It stores and logs no addresses.
+type Server struct {
+	store   *Store
+	options Options
+	http    *http.Server
+	stop    chan struct{} // closed when streams must end
+
+	mu       sync.Mutex
+	bytes    int64 // of requests in progress
+	tokens   float64
+	refilled time.Time
+
+	results  sync.Mutex // held while results are computed
+	last     []byte
+	lastOf   string
+	lastN    int64
+	computed time.Time
+	streams  int
+}
+
+// NewServer returns a server of a store.
+func NewServer(st *Store, o Options) *Server {
+	o.fill()
+	s := &Server{store: st, options: o, stop: make(chan struct{}), tokens: o.Rate, refilled: time.Now()}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/reports", s.receive)
+	mux.HandleFunc("GET /v1/survey", s.declaration)
+	mux.HandleFunc("GET /v1/results", s.read)
+	mux.HandleFunc("GET /v1/results/stream", s.stream)
+	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, http.StatusNotFound, "not_found", "there is no such address, or not with this method")
+	})
+	if o.Page != nil {
+		mux.Handle("/", o.Page)
+	}
+	s.http = &http.Server{
+		Handler: mux, ReadHeaderTimeout: o.HeaderTimeout, ReadTimeout: o.BodyTimeout, WriteTimeout: 2 * o.BodyTimeout,
+		IdleTimeout: 2 * o.BodyTimeout, MaxHeaderBytes: 16 << 10,
+	}
+	s.http.ErrorLog = silent()
+	return s
+}
+
+// Handler returns the handler of all requests, without limits of connections.
+func (s *Server) Handler() http.Handler { return s.http.Handler }
+
+// Serve serves connections until Shutdown. Then the error is nil.
+func (s *Server) Serve(l net.Listener) error {
+	l = newLimited(l, s.options.MaxConnections, s.options.PerAddress)
+	if s.options.TLS != nil {
+		l = tls.NewListener(l, s.options.TLS)
+	}
+	err := s.http.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown accepts no more connections, ends streams, and waits for the requests in progress.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	select {
+	case <-s.stop:
+	default:
+		close(s.stop)
+	}
+	s.mu.Unlock()
+	return s.http.Shutdown(ctx)
+}
+
+// failure is the JSON of an error.
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"internal error"}}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // a client that is gone needs no answer
+}
+
+func fail(w http.ResponseWriter, status int, code, format string, args ...any) {
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	answer(w, status, map[string]failure{"error": {code, fmt.Sprintf(format, args...)}})
+}
+
+// permitted checks the bearer token, in a time that does not depend on its characters.
+func permitted(w http.ResponseWriter, r *http.Request, token string) bool {
+	if token == "" {
+		return true
+	}
+	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(token))
+	if bearer && subtle.ConstantTimeCompare(a[:], b[:]) == 1 {
+		return true
+	}
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	fail(w, http.StatusUnauthorized, "unauthorized", "the header Authorization: Bearer TOKEN is missing or wrong")
+	return false
+}
+
+// take takes one request from the rate, and reserves the bytes of its body.
+func (s *Server) take(bytes int64) (code string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rate := s.options.Rate; rate > 0 {
+		now := time.Now()
+		s.tokens = min(max(rate, 1), s.tokens+rate*now.Sub(s.refilled).Seconds())
+		s.refilled = now
+		if s.tokens < 1 {
+			return "too_many"
+		}
+		s.tokens--
+	}
+	if s.bytes+bytes > s.options.MaxBytes {
+		return "busy"
+	}
+	s.bytes += bytes
+	return ""
+}
+
+func (s *Server) release(bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes -= bytes
+}
+
+// BinaryType is the media type of reports in the binary form.
+const BinaryType = "application/vnd.dither.reports"
+
+type refusedJSON struct {
+	Index  int    `json:"index"`
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+}
+
+type receivedJSON struct {
+	Accepted int           `json:"accepted"`
+	Refused  []refusedJSON `json:"refused"`
+}
+
+// receive is POST /v1/reports.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
+	if !permitted(w, r, s.options.SubmitToken) {
+		return
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = s.options.MaxBody
+	}
+	if size > s.options.MaxBody {
+		fail(w, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
+		return
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" && kind != BinaryType {
+		fail(w, http.StatusUnsupportedMediaType, "media_type", "reports are application/json or %s", BinaryType)
+		return
+	}
+	switch s.take(size) {
+	case "too_many":
+		fail(w, http.StatusTooManyRequests, "too_many", "at most %g requests a second are accepted", s.options.Rate)
+		return
+	case "busy":
+		fail(w, http.StatusServiceUnavailable, "busy", "too many reports are in progress")
+		return
+	}
+	defer s.release(size)
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		fail(w, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
+		return
+	} else if err != nil {
+		fail(w, http.StatusBadRequest, survey.Malformed, "the body is incomplete, or came too slowly")
+		return
+	}
+	s.add(w, r, kind, data)
+}
+
+func (s *Server) add(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
+	now, of := s.store.now(), s.store.survey
+	switch {
+	case s.store.Early(now):
+		fail(w, http.StatusForbidden, "early", "reports are accepted from %s", of.Opens.UTC().Format(time.RFC3339))
+		return
+	case s.store.Late(now):
+		fail(w, http.StatusForbidden, "late", "reports were accepted until %s", of.Closes.UTC().Format(time.RFC3339))
+		return
+	}
+	read := of.ReadJSON
+	if kind == BinaryType {
+		read = of.ReadBinary
+	}
+	batch, err := read(data, s.options.MaxBatch)
+	if why := (*survey.Refusal)(nil); errors.As(err, &why) {
+		status := map[string]int{
+			survey.Malformed: http.StatusBadRequest, survey.TooLarge: http.StatusRequestEntityTooLarge,
+			survey.WrongVersion: http.StatusUnprocessableEntity, survey.AnotherSurvey: http.StatusConflict,
+		}[why.Code]
+		fail(w, status, why.Code, "%s", why.Reason)
+		return
+	} else if err != nil {
+		fail(w, http.StatusInternalServerError, "internal", "internal error")
+		return
+	}
+	// A client that goes away does not cancel the commit of its reports.
+	fresh, err := s.store.Add(context.WithoutCancel(r.Context()), batch.Reports)
+	switch {
+	case errors.Is(err, ErrFull):
+		fail(w, http.StatusInsufficientStorage, "full", "the collector's disk is full; nothing of this request was stored")
+		return
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrClosed):
+		fail(w, http.StatusServiceUnavailable, "busy", "nothing of this request was stored: %v", err)
+		return
+	case err != nil:
+		fail(w, http.StatusInternalServerError, "store", "the collector cannot write; nothing of this request was stored")
+		return
+	}
+	s.acknowledge(w, batch, fresh)
+}
+
+// acknowledge answers a request whose fresh reports are durable.
+func (s *Server) acknowledge(w http.ResponseWriter, batch survey.Batch, fresh []bool) {
+	out := receivedJSON{Refused: []refusedJSON{}}
+	refused := map[int]refusedJSON{}
+	for _, f := range batch.Refused {
+		refused[f.Index] = refusedJSON{f.Index, f.Code, f.Reason}
+	}
+	for i, ok := range fresh {
+		if ok {
+			out.Accepted++
+			continue
+		}
+		refused[batch.At[i]] = refusedJSON{batch.At[i], "duplicate", "a report with this id was accepted before"}
+	}
+	for i := range batch.Len() {
+		if f, ok := refused[i]; ok {
+			out.Refused = append(out.Refused, f)
+		}
+	}
+	status := http.StatusOK
+	if out.Accepted == 0 {
+		switch out.Refused[0].Code {
+		case "duplicate":
+			status = http.StatusConflict
+		case survey.Malformed:
+			status = http.StatusBadRequest
+		default:
+			status = http.StatusUnprocessableEntity
+		}
+	}
+	answer(w, status, out)
+}
+
+// declaration is GET /v1/survey.
+func (s *Server) declaration(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, s.store.survey)
+}
+
+// read is GET /v1/results.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) {
+	if !permitted(w, r, s.options.ReadToken) {
+		return
+	}
+	text, status, err := s.resultsOf(r)
+	if err != nil {
+		fail(w, status, "results", "%v", err)
+		return
+	}
+	answer(w, http.StatusOK, json.RawMessage(text))
+}
+
+// resultsOf returns results as JSON. They are computed at most once a tick for the same parameters.
+func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error) {
+	confidence, malicious := .95, int64(-1)
+	if v := r.URL.Query().Get("confidence"); v != "" {
+		if confidence, err = strconv.ParseFloat(v, 64); err != nil || !(confidence > 0 && confidence < 1) {
+			return nil, http.StatusBadRequest, errors.New("confidence is above 0 and below 1")
+		}
+	}
+	if v := r.URL.Query().Get("malicious"); v != "" {
+		if malicious, err = strconv.ParseInt(v, 10, 64); err != nil || malicious < 0 {
+			return nil, http.StatusBadRequest, errors.New("malicious is a number of reports")
+		}
+	}
+	of := fmt.Sprint(confidence, " ", malicious)
+	s.results.Lock()
+	defer s.results.Unlock()
+	if s.lastOf == of && time.Since(s.computed) < s.options.Tick {
+		return s.last, http.StatusOK, nil
+	}
+	n, err := s.store.Reports()
+	if err == nil && s.lastOf == of && s.lastN == n {
+		return s.last, http.StatusOK, nil
+	}
+	if err != nil {
+		return nil, http.StatusInternalServerError, err
+	}
+	results, err := s.store.Results(confidence, Malicious(malicious))
+	if err == nil {
+		text, err = json.Marshal(results.Short(shortest))
+	}
+	if err != nil {
+		return nil, http.StatusInternalServerError, err
+	}
+	s.last, s.lastOf, s.lastN, s.computed = text, of, results.Reports, time.Now()
+	return text, http.StatusOK, nil
+}
+
+// mostStreams limits the streams at the same time.
+const mostStreams = 256
+
+// stream is GET /v1/results/stream: an event with the results now, and one whenever they have changed.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
+	if !permitted(w, r, s.options.ReadToken) {
+		return
+	}
+	if !s.enter() {
+		fail(w, http.StatusServiceUnavailable, "busy", "at most %d streams of results are open", mostStreams)
+		return
+	}
+	defer s.leave()
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Time{}) != nil { // the deadline of the request would end the stream
+		return
+	}
+	tick := time.NewTicker(s.options.Tick)
+	defer tick.Stop()
+	sent, quiet := "", 0
+	for {
+		text, status, err := s.resultsOf(r)
+		if err != nil {
+			if sent == "" {
+				fail(w, status, "results", "%v", err)
+			}
+			return
+		}
+		event := ": no change\n\n" // keeps the connection open
+		if string(text) != sent {
+			sent, quiet = string(text), 0
+			event = "event: results\ndata: " + sent + "\n\n"
+		} else {
+			quiet++
+		}
+		if quiet%15 == 0 {
+			if control.SetWriteDeadline(time.Now().Add(s.options.BodyTimeout)) != nil {
+				return
+			}
+			_, err := io.WriteString(w, event) //nolint:gosec // JSON with escaped <, > and &, of a type that no browser renders
+			if err != nil || control.Flush() != nil {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.streams >= mostStreams {
+		return false
+	}
+	s.streams++
+	return true
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams--
+}
