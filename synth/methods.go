@@ -88,11 +88,7 @@ func (s *synthesis) round(ctx context.Context, schedule *aim.Schedule, round aim
 	if err != nil {
 		return err
 	}
-	sets := make([][]int, len(allowed))
-	for i, m := range allowed {
-		sets[i] = m.Attributes
-	}
-	before, err := s.model.Marginals(sets)
+	allowed, sets, before, err := s.computed(allowed)
 	if err != nil {
 		return err
 	}
@@ -123,6 +119,29 @@ func (s *synthesis) round(ctx context.Context, schedule *aim.Schedule, round aim
 	schedule.Annealed(before[at], after, s.deviation(s.places[name(set)], round.Measure))
 	s.result.Rounds++
 	return nil
+}
+
+// computed returns the model's tables of marginals, and leaves out marginals whose columns are so far apart in the model that their table
+// is too large to compute. Such a marginal would be an error after everything is paid.
+func (s *synthesis) computed(all []aim.Marginal) (kept []aim.Marginal, sets [][]int, tables [][]float64, err error) {
+	for _, m := range all {
+		sets = append(sets, m.Attributes)
+	}
+	if tables, err = s.model.Marginals(sets); err == nil {
+		return all, sets, tables, nil
+	}
+	sets, tables = nil, nil
+	for _, m := range all {
+		table, failed := s.model.Marginal(m.Attributes...)
+		if failed != nil {
+			continue
+		}
+		kept, sets, tables = append(kept, m), append(sets, m.Attributes), append(tables, table)
+	}
+	if len(kept) == 0 {
+		return nil, nil, nil, err
+	}
+	return kept, sets, tables, nil
 }
 
 // option returns a score as the kernel takes it: weight·‖x − model‖₁ − weight·penalty.

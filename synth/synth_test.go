@@ -15,6 +15,7 @@ import (
 	"dither/curator"
 	"dither/internal/splitmix"
 	"dither/synth/aim"
+	"dither/synth/model"
 )
 
 // the last column has no declared values, so it is left out
@@ -285,5 +286,32 @@ func TestResultJSON(t *testing.T) {
 		if at += i; member == "measured" {
 			at += strings.Index(string(text)[at:], "}],") // its own members
 		}
+	}
+}
+
+// A marginal whose table is too large to compute is left out of AIM's round, and is no error.
+func TestTooLargeMarginalsAreLeftOut(t *testing.T) {
+	sizes, measured := []int{}, []model.Measurement{}
+	for i := range 6 { // a star whose centre is small: pairs of its leaves have 20,000² cells
+		sizes = append(sizes, []int{2, 20_000}[min(i, 1)])
+	}
+	d, err := model.NewDomain(sizes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < 6; i++ {
+		measured = append(measured, model.Measurement{Attributes: []int{0, i}, Values: make([]float64, 40_000), Variance: 1})
+	}
+	m, err := model.Fit(d, measured, model.Options{Total: 10, Iterations: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &synthesis{model: m}
+	kept, sets, tables, err := s.computed([]aim.Marginal{{Attributes: []int{0, 1}}, {Attributes: []int{1, 2}}, {Attributes: []int{3}}})
+	if err != nil || len(kept) != 2 || fmt.Sprint(sets) != "[[0 1] [3]]" || len(tables) != 2 || len(tables[1]) != 20_000 {
+		t.Errorf("%v, %v, %d tables (%v)", kept, sets, len(tables), err)
+	}
+	if _, _, _, err := s.computed([]aim.Marginal{{Attributes: []int{1, 2}}}); err == nil {
+		t.Error("nothing is left, and there is no error")
 	}
 }
