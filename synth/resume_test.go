@@ -78,8 +78,8 @@ func killSyntheses(t *testing.T, seed uint64, most int, wait func() time.Duratio
 			t.Fatal(err)
 		}
 		if wait != nil {
-			time.Sleep(wait())
-			_ = cmd.Process.Kill() // unless it has just finished
+			time.Sleep(wait() * time.Duration(20+kills) / 20) // longer and longer, on a busy machine
+			_ = cmd.Process.Kill()                            // unless it has just finished
 		}
 		err := cmd.Wait()
 		if err == nil {
@@ -137,9 +137,9 @@ func killSyntheses(t *testing.T, seed uint64, most int, wait func() time.Duratio
 		}
 	}
 	r := killed()
-	r.Resume = true
+	r.Resume = id != "" // on a busy machine, none may have come to its reservation
 	result, err := Synthesize(t.Context(), c.Session(), r)
-	if err != nil || result.Release != id || spentRho(t, c) != "20" {
+	if err != nil || id != "" && result.Release != id || spentRho(t, c) != "20" {
 		t.Fatalf("%+v, %v, and %s is spent", result, err, spentRho(t, c))
 	}
 	check()
