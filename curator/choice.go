@@ -38,7 +38,7 @@ type Choice struct {
 //
 // Floats choose what to measure, and other processors round differently. A program that records its choice measures the
 // same integers on every computer, so its request replays the release instead of paying again. A choice must follow from
-// its text alone, never from rows or releases. Damaged choices are ignored: the kernel proves the sensitivity of whatever is
+// its text and from earlier requests, never from rows or released numbers. Damaged choices are ignored: the kernel proves the sensitivity of whatever is
 // measured. A home keeps 256 MiB of choices, those that were measured last. Choices are recorded only with a
 // measurement that is paid for.
 func (c *Session) Choice(of string) []byte {

@@ -23,6 +23,7 @@ type Strategy struct {
 	// Choice is kept in the home when the strategy is measured, so that [Session.Choice] returns it. The first one that is
 	// recorded for a text stays
 	Choice Choice
+	Also   []Choice // further choices, kept in the same way
 }
 
 // StrategyPart is a strategy on one histogram of the question.
@@ -104,7 +105,7 @@ func (c *Session) MeasureStrategy(ctx context.Context, s Strategy) (*StrategyMea
 		return nil, c.public(err)
 	}
 	p := of.Plan()
-	c.paid(of, s.Choice, Choice{keptAs(of.Look().Key()), keptStrategy(p.Given())})
+	c.paid(of, append([]Choice{s.Choice, {keptAs(of.Look().Key()), keptStrategy(p.Given())}}, s.Also...)...)
 	r, err := c.take(ctx, of)
 	if err != nil {
 		return nil, err

@@ -172,6 +172,9 @@ func (c *Column) measure(ctx context.Context, s *strategy.Strategy, kept curator
 		return nil, err
 	}
 	ask.Choice = kept
+	if kept.Data != nil {
+		ask.Also = c.remembered(kept.Data)
+	}
 	m, err := c.session.MeasureStrategy(ctx, ask)
 	if err != nil {
 		return nil, err

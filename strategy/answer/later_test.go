@@ -164,3 +164,55 @@ func TestOtherRowsAreNotReused(t *testing.T) {
 		t.Error("the integers themselves are not used")
 	}
 }
+
+// Other workloads over a measured column are answered from its release, free and with exact errors for them, but at no other
+// price, order of values or question.
+func TestOtherWorkloadsAreFree(t *testing.T) {
+	s := home(t, "rho: 1000, delta: 1e-6")
+	open := func(sql, rho string) *answer.Column {
+		return must[*answer.Column](t)(answer.Open(t.Context(), s, curator.Request{SQL: sql, Rho: rho}))
+	}
+	const sql = "SELECT COUNT(*) FROM visits GROUP BY hour"
+	column := open(sql, "0.5")
+	first := must[*strategy.Choice](t)(column.Choose(must[strategy.Workload](t)(strategy.Prefixes(16))))
+	other := must[*strategy.Choice](t)(column.Choose(must[strategy.Workload](t)(strategy.Windows(16, 3))))
+	if c := must[*strategy.Choice](t)(column.Measured(t.Context(), other)); c != nil {
+		t.Fatalf("nothing is measured, and %s is", c.Chosen.Name)
+	}
+	paid := must[*answer.Estimate](t)(column.MeasureChoice(t.Context(), first))
+	if c := must[*strategy.Choice](t)(column.Measured(t.Context(), first)); c != nil {
+		t.Errorf("the chosen strategy was measured itself, and %s is taken", c.Chosen.Name)
+	}
+	before := must[*strategy.Choice](t)(column.Measured(t.Context(), other))
+	if before == nil || before.Chosen.RMSE <= other.Chosen.RMSE || before.Bound != other.Bound {
+		t.Fatalf("%+v", before)
+	}
+	e := must[*answer.Estimate](t)(column.Measure(t.Context(), before.Chosen))
+	if !e.Replayed || e.ID != paid.ID {
+		t.Errorf("release %s is not %s", e.ID, paid.ID)
+	}
+	answers, i, squares := must[[]answer.Answer](t)(e.Answers(0.9)), 0, 0.0
+	for q := range other.Chosen.Workload().All() {
+		want := must[answer.Answer](t)(paid.Answer(q.Coefficients(16), 0.9))
+		if answers[i] != want {
+			t.Errorf("answer %d is %+v, and %+v in the release", i, answers[i], want)
+		}
+		squares += want.Deviation * want.Deviation
+		i++
+	}
+	if got, want := math.Sqrt(squares/float64(i)), before.Chosen.RMSE; math.Abs(got-want) > 1e-6 {
+		t.Errorf("the answers have a root mean squared error of %v, and %v is stated", got, want)
+	}
+	reversed := make([]int, 16)
+	for i := range reversed {
+		reversed[i] = 15 - i
+	}
+	for name, c := range map[string]*answer.Column{
+		"another price": open(sql, "0.25"), "other rows": open("SELECT COUNT(*) FROM visits WHERE cost = 2 GROUP BY hour", "0.5"),
+		"another order": must[*answer.Column](t)(column.Arrange(reversed)),
+	} {
+		if got := must[*strategy.Choice](t)(c.Measured(t.Context(), other)); got != nil {
+			t.Errorf("%s: %s is taken", name, got.Chosen.Name)
+		}
+	}
+}

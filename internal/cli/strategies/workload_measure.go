@@ -70,14 +70,29 @@ func measure(s *console.Console, a asked, sql string) error {
 		if err != nil {
 			return console.Usage("%s", words(err))
 		}
+		var before *strategy.Choice
+		if !a.measuring.fresh {
+			if before, err = column.Measured(s.Context(), choice); err != nil {
+				return refused(err)
+			}
+		}
+		best := choice.Chosen.RMSE
+		if before != nil {
+			choice = before
+		}
 		if a.explain {
 			return explain(s, a, column, choice, w)
 		}
-		e, err := column.MeasureChoice(s.Context(), choice)
+		var e *answer.Estimate
+		if before != nil {
+			e, err = column.Measure(s.Context(), choice.Chosen)
+		} else {
+			e, err = column.MeasureChoice(s.Context(), choice)
+		}
 		if err != nil {
 			return refused(err)
 		}
-		out := fromRelease{Choice: choice, Estimate: e, places: of, confidence: confidence, whole: a.measuring.whole}
+		out := fromRelease{Choice: choice, Estimate: e, best: best, places: of, confidence: confidence, whole: a.measuring.whole}
 		if out.answers, err = out.all(); err != nil {
 			return refused(err)
 		}
@@ -133,6 +148,10 @@ func explain(s *console.Console, a asked, column *answer.Column, choice *strateg
 	if e.Affordable {
 		state = "Remaining: " + e.Remaining.String() + "."
 	}
+	if e.Replayed && !a.measuring.fresh {
+		s.Print("\nIt was measured before, so the answers are free. %s\n", state)
+		return nil
+	}
 	s.Print("\nA measurement would cost %s. %s\n", e.Price, state)
 	return nil
 }
@@ -144,7 +163,8 @@ type fromRelease struct {
 	places     *places // nil unless the questions are about levels
 	answers    []answer.Answer
 	confidence float64
-	whole      bool // the answers are sums of whole numbers
+	whole      bool    // the answers are sums of whole numbers
+	best       float64 // the RMSE of the best strategy for these questions
 }
 
 // all returns the answers of the workload.
@@ -176,6 +196,10 @@ func showAnswers(s *console.Console, a fromRelease) error {
 		a.Chosen.Name, a.Price, a.ID, a.Remaining)
 	if a.Replayed {
 		state = fmt.Sprintf("Answered from release %s, at no cost.", a.ID)
+		if a.Chosen.RMSE > a.best {
+			state += fmt.Sprintf(" It was chosen for other questions: its rmse for these is %s. With --fresh, a new measurement "+
+				"has %s, for the same price.", digits(a.Chosen.RMSE), digits(a.best))
+		}
 	}
 	switch s.Format {
 	case "json":
