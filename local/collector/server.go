@@ -87,7 +87,7 @@ type Server struct {
 // NewServer returns a server of a store.
 func NewServer(st *Store, o Options) *Server {
 	o.fill()
-	s := &Server{store: st, options: o, stop: make(chan struct{}), tokens: o.Rate, refilled: time.Now()}
+	s := &Server{store: st, options: o, stop: make(chan struct{}), tokens: max(o.Rate, 1), refilled: time.Now()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/reports", s.receive)
 	mux.HandleFunc("GET /v1/survey", s.declaration)

@@ -1,0 +1,25 @@
+package collector
+
+import (
+	"fmt"
+	"time"
+)
+
+// SetNow replaces the clock.
+func (st *Store) SetNow(now func() time.Time) { st.now = now }
+
+// Fill lets the file grow by a number of pages at most, as a disk would that is almost full.
+func (st *Store) Fill(pages int) error {
+	var n int
+	if err := st.db.QueryRow(`PRAGMA page_count`).Scan(&n); err != nil {
+		return err
+	}
+	_, err := st.db.Exec(fmt.Sprintf(`PRAGMA max_page_count = %d`, n+pages))
+	return err
+}
+
+// Rows returns the number of rows of a table.
+func (st *Store) Rows(table string) (n int64, err error) {
+	err = st.db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n) //nolint:gosec // of a test
+	return n, err
+}

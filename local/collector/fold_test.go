@@ -1,0 +1,107 @@
+package collector_test
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dither/local/collector"
+	"dither/local/survey"
+)
+
+// Folding deletes old reports, keeps the estimates, and keeps ids until the window refuses late reports.
+func TestFoldKeepsEstimates(t *testing.T) {
+	s := must(survey.Parse([]byte(strings.Replace(declaration, "version: 1\nq", `version: 1
+window: {closes: 2026-12-31T00:00:00Z, skew: 1h}
+retention: {fold: 2d}
+q`, 1))))
+	now := time.Date(2026, 12, 20, 12, 30, 0, 0, time.UTC)
+	st := must(collector.Open(filepath.Join(t.TempDir(), "store"), s))
+	st.SetNow(func() time.Time { return now })
+	all := reports(s, 90)
+	for i := range 3 {
+		must(st.Add(t.Context(), all[30*i:30*i+30]))
+		now = now.Add(24 * time.Hour)
+	}
+	want := must(st.Results(.95, collector.Malicious(2)))
+	if n := must(st.Fold()); n != 30 {
+		t.Errorf("%d reports were folded", n)
+	}
+	got := must(st.Results(.95, collector.Malicious(2)))
+	now = now.Add(24 * time.Hour)
+	if n := must(st.Fold()); n != 30 {
+		t.Errorf("%d reports were folded", n)
+	}
+	again := must(st.Results(.95, collector.Malicious(2)))
+	for i, q := range want.Questions {
+		if !slices.Equal(got.Questions[i].Estimates, q.Estimates) || !slices.Equal(again.Questions[i].Estimates, q.Estimates) {
+			t.Errorf("%v became %v and %v", q.Estimates, got.Questions[i].Estimates, again.Questions[i].Estimates)
+		}
+	}
+	if again.Reports != 90 || again.Folded != 60 {
+		t.Errorf("%d reports, %d folded", again.Reports, again.Folded)
+	}
+	if fresh := must(st.Add(t.Context(), all)); count(fresh) != 0 {
+		t.Errorf("%d replayed reports were counted twice", count(fresh))
+	}
+	now = s.Closes.Add(s.Skew)
+	must(st.Fold())
+	if n := must(st.Rows("ids")); n != 90 || st.Late(now) {
+		t.Errorf("%d ids at the end of the window", n)
+	}
+	now = now.Add(time.Second)
+	must(st.Fold())
+	if n := must(st.Rows("ids")); n != 0 || !st.Late(now) {
+		t.Errorf("%d ids after the window", n)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A full disk refuses reports, and loses none that were acknowledged. With space again, reports are accepted again.
+func TestFullDisk(t *testing.T) {
+	s := must(survey.Parse([]byte(declaration)))
+	file := filepath.Join(t.TempDir(), "store")
+	st := must(collector.Open(file, s))
+	if err := st.Fill(20); err != nil {
+		t.Fatal(err)
+	}
+	acknowledged, failed := 0, 0
+	var refused []survey.Report
+	for range 20 {
+		some := reports(s, 200)
+		fresh, err := st.Add(t.Context(), some)
+		switch {
+		case errors.Is(err, collector.ErrFull) && errors.Is(err, collector.ErrStore):
+			failed++
+			refused = some
+		case err != nil:
+			t.Fatal(err)
+		default:
+			acknowledged += count(fresh)
+		}
+	}
+	if n := must(st.Reports()); failed == 0 || acknowledged == 0 || n != int64(acknowledged) {
+		t.Errorf("%d reports after %d acknowledged ones and %d refused calls", n, acknowledged, failed)
+	}
+	if err := st.Fill(1000); err != nil {
+		t.Fatal(err)
+	}
+	if fresh := must(st.Add(t.Context(), refused)); count(fresh) != 200 {
+		t.Errorf("%d of 200 refused reports are fresh", count(fresh))
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	st = must(collector.Open(file, s))
+	if n := must(st.Reports()); n != int64(acknowledged)+200 {
+		t.Errorf("%d reports, want %d", n, acknowledged+200)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
