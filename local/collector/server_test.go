@@ -127,7 +127,10 @@ func TestStreamsAndSlowConnections(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	url := "http://" + l.Addr().String()
-	stream := must(http.Get(url + "/v1/results/stream"))
+	stream, err := http.Get(url + "/v1/results/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer func() { _ = stream.Body.Close() }()
 	lines := bufio.NewReader(stream.Body)
 	next := func() (n int64) {
@@ -159,7 +162,10 @@ func TestStreamsAndSlowConnections(t *testing.T) {
 		_, _ = io.Copy(io.Discard, c)
 		_ = c.Close()
 	}
-	answer := must(http.Post(url+"/v1/reports", collector.BinaryType, bytes.NewReader(s.Binary(reports(s, 5)))))
+	answer, err := http.Post(url+"/v1/reports", collector.BinaryType, bytes.NewReader(s.Binary(reports(s, 5))))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
 		t.Errorf("after slow connections: %d", answer.StatusCode)
 	}
