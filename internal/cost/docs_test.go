@@ -44,7 +44,7 @@ func documented(page string) (out []string) {
 			}
 		}
 	}
-	rest := block.ReplaceAllString(page, "")
+	rest := strings.ReplaceAll(block.ReplaceAllString(page, ""), "\\\n", "\n") // a shell joins these lines
 	for _, quoted := range []string{`'((?:SELECT|WITH)\s[^']*)'`, `"((?:SELECT|WITH)\s[^"]*)"`} {
 		for _, m := range regexp.MustCompile(quoted).FindAllStringSubmatch(rest, -1) {
 			add(m[1])

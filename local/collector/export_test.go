@@ -23,3 +23,9 @@ func (st *Store) Rows(table string) (n int64, err error) {
 	err = st.db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n)
 	return n, err
 }
+
+// Answers returns the stored answers of the first row of reports.
+func (st *Store) Answers() (out []byte, err error) {
+	err = st.db.QueryRow(`SELECT answers FROM reports LIMIT 1`).Scan(&out)
+	return out, err
+}

@@ -1,7 +1,9 @@
 package collector_test
 
 import (
+	"bytes"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,6 +58,38 @@ q`, 1))))
 	must(st.Fold())
 	if n := must(st.Rows("ids")); n != 0 || !st.Late(now) {
 		t.Errorf("%d ids after the window", n)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFoldedReportsAreOverwritten looks for the bytes of folded reports in all files of the store.
+func TestFoldedReportsAreOverwritten(t *testing.T) {
+	s := must(survey.Parse([]byte(strings.Replace(declaration, "version: 1\nq", "version: 1\nretention: {fold: 2d}\nq", 1))))
+	now := time.Date(2026, 12, 20, 12, 30, 0, 0, time.UTC)
+	folder := t.TempDir()
+	st := must(collector.Open(filepath.Join(folder, "store"), s))
+	st.SetNow(func() time.Time { return now })
+	must(st.Add(t.Context(), reports(s, 400)))
+	stored := must(st.Answers())
+	found := func() (in []string) {
+		for _, f := range must(os.ReadDir(folder)) {
+			if bytes.Contains(must(os.ReadFile(filepath.Join(folder, f.Name()))), stored[:24]) {
+				in = append(in, f.Name())
+			}
+		}
+		return in
+	}
+	if len(stored) < 24 || found() == nil {
+		t.Fatalf("%d bytes of answers, which no file has", len(stored))
+	}
+	now = now.Add(72 * time.Hour)
+	if n := must(st.Fold()); n != 400 {
+		t.Fatalf("%d reports were folded", n)
+	}
+	if in := found(); in != nil {
+		t.Errorf("folded reports are still in %v", in)
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)

@@ -57,6 +57,7 @@ func (st *Store) insert(group []*job, n int) error {
 
 // Fold turns the stored reports of the survey that are older than its retention allows into counts, and deletes them.
 // Once the window has closed for late reports too, it deletes the hashed ids. It returns the number of folded reports.
+// Deleted contents are overwritten in the file.
 // The estimates stay the same; see local.Folded for the analyses that are lost. So are tables of two questions.
 func (st *Store) Fold() (folded int64, err error) {
 	now, s := st.now(), st.survey
@@ -73,13 +74,22 @@ func (st *Store) Fold() (folded int64, err error) {
 			break
 		}
 	}
-	if !st.Late(now) {
-		return folded, nil
+	deleted := folded
+	if st.Late(now) {
+		err = st.within(func(tx *sql.Tx) error {
+			r, err := tx.Exec(`DELETE FROM ids`)
+			if err == nil {
+				var n int64
+				n, err = r.RowsAffected()
+				deleted += n
+			}
+			return err
+		})
 	}
-	return folded, st.within(func(tx *sql.Tx) error {
-		_, err := tx.Exec(`DELETE FROM ids`)
-		return err
-	})
+	if err == nil && deleted > 0 { // the write-ahead log has earlier contents until it is emptied
+		_, err = st.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
+	}
+	return folded, err
 }
 
 // Late reports whether the window is closed, with the allowance for clocks.

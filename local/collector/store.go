@@ -73,7 +73,7 @@ func Open(file string, s *survey.Survey) (*Store, error) {
 	if err := create(file); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStore, err)
 	}
-	db, err := connect(file, "_journal_mode=WAL&_synchronous=FULL&_txlock=immediate")
+	db, err := connect(file, "_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_secure_delete=ON")
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// chromium is a headless Chromium, driven through its DevTools protocol: messages in JSON over two pipes. All tests share
-// it.
+// chromium is a headless Chromium, driven through its DevTools protocol: messages in JSON over two pipes. All tests
+// share it.
 var chromium struct {
 	start   sync.Once
 	wrong   error

@@ -3,8 +3,8 @@
 //
 // A collector serves [Handler], and three paths of [Paths]. The page makes no other requests.
 //
-// A message is drawn once, and stays in the browser's storage until it is sent. A person who could draw again, or another
-// tab that draws too, would reveal more than ε. The memories of repeated questions are in the same storage.
+// A message is drawn once, and stays in the browser's storage until it is sent. A person who could draw again, or
+// another tab that draws too, would reveal more than ε. The memories of repeated questions are in the same storage.
 package page
 
 import (

@@ -190,8 +190,8 @@ func chart(b *browser, n int) (share, low, high float64) {
 	return numbers[0] / 100, numbers[1] / 100, numbers[2] / 100
 }
 
-// Made-up people answer a sensitive question in the page: the chart closes in on the truth, and the answers never leave the
-// page. Statistical checks are within 5.5 standard deviations: a false alarm of 4e-8 for each.
+// Made-up people answer a sensitive question in the page: the chart closes in on the truth, and the answers never leave
+// the page. Statistical checks are within 5.5 standard deviations: a false alarm of 4e-8 for each.
 func TestPeopleAnswer(t *testing.T) {
 	people := 16
 	if os.Getenv("DITHER_LONG") != "" {
@@ -232,8 +232,8 @@ func TestPeopleAnswer(t *testing.T) {
 	coupled(t, b, f)
 }
 
-// network checks the browser's log of its requests: the page loads its own files, and sends the shown messages and nothing
-// else.
+// network checks the browser's log of its requests: the page loads its own files, and sends the shown messages and
+// nothing else.
 func network(t *testing.T, b *browser, f *fake, messages []string) {
 	t.Helper()
 	own := map[string]bool{"/": true, "/v1/survey": true, "/v1/results/stream": true, "/icon.svg": true}
@@ -286,8 +286,8 @@ func network(t *testing.T, b *browser, f *fake, messages []string) {
 	}
 }
 
-// leaks checks that messages depend on the answers only through the randomizer: a message has a report, and members that are
-// the same for all or random.
+// leaks checks that messages depend on the answers only through the randomizer: a message has a report, and members
+// that are the same for all or random.
 func leaks(t *testing.T, f *fake, messages []string, answers []bool) {
 	t.Helper()
 	form := regexp.MustCompile(`^\{"version":1,"survey":"d1","id":"([0-9a-f]{32})","answers":\{"ticket":"(00|80)"\}\}$`)
@@ -321,8 +321,8 @@ func leaks(t *testing.T, f *fake, messages []string, answers []bool) {
 	}
 }
 
-// coupled replaces the browser's random bytes. A lie about one answer is then the same message as the truth about the other
-// one, byte for byte: a message has nothing of the answer but the report.
+// coupled replaces the browser's random bytes. A lie about one answer is then the same message as the truth about the
+// other one, byte for byte: a message has nothing of the answer but the report.
 func coupled(t *testing.T, b *browser, f *fake) {
 	t.Helper()
 	message := func(yes bool, fill int) string {
@@ -406,8 +406,8 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// A question that is repeated has the memory of a device: later, the same answer is the same report. The browser draws no
-// more messages than the survey allows. If it stores nothing, nothing is drawn.
+// A question that is repeated has the memory of a device: later, the same answer is the same report. The browser draws
+// no more messages than the survey allows. If it stores nothing, nothing is drawn.
 func TestRepeatedQuestions(t *testing.T) {
 	b := start(t)
 	f := serve(t, "1", map[string]any{
