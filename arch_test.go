@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// allowed is the house: each package and the packages of the project that it may import. Floors point one way; what is not
-// listed may not be there.
+// allowed is the house: each package and the packages of the project that it may import. Floors point one way; what is
+// not listed may not be there.
 var allowed = map[string][]string{
 	// floor 0
 	"internal/exact":    {},
@@ -227,13 +227,15 @@ var wardens = map[string][]string{
 	"github.com/xuri/excelize/v2":         {"internal/xlsxtable"},
 	"dither/internal/xlsxtable":           {"internal/sealing"},
 	"unsafe":                              {},
-	// Engines read rows: for the kernel, for what seals, and two read rows that are made up. One only writes released tables.
+	// Engines read rows: for the kernel, for what seals, and two read rows that are made up. One only writes released
+	// tables.
 	"dither/internal/engine":          {"internal/engine/duckdb", "internal/engine/postgres", "internal/release"},
 	"dither/internal/engine/duckdb":   {"internal/release", "internal/sealing", "internal/town/parquet", "strategy/tabulate/parquet"},
 	"dither/internal/engine/postgres": {"internal/release", "internal/sealing", "internal/timing"},
 	"dither/internal/release":         {"curator"},
 	"dither/internal/sealing":         {"curator", "internal/draft"},
-	// Accountants prove their figures for jobs that are fixed in advance. In the kernel that is a training, and nothing else (docs/design/0003).
+	// Accountants prove their figures for jobs that are fixed in advance. In the kernel that is a training, and nothing
+	// else (docs/design/0003).
 	"dither/account": {
 		"audit/interpret", "internal/cli/console", "internal/cli/laboratory", "internal/cli/statistics", "internal/trainprice", "local", "mechanism/analytic",
 	},

@@ -231,8 +231,8 @@ func (t *tally) optimal() (*Optimal, bool) {
 	return o, err == nil
 }
 
-// optimalRange returns the optimal composition of a job that repeats one exponential mechanism without sampling. A job is
-// fixed before its first output, which this composition needs. ok is false for other jobs.
+// optimalRange returns the optimal composition of a job that repeats one exponential mechanism without sampling. A job
+// is fixed before its first output, which this composition needs. ok is false for other jobs.
 func (t *tally) optimalRange() (*OptimalRange, bool) {
 	s := t.steps[0]
 	if len(t.steps) > 1 || s.sampling != nil || s.kind.name != "exponential" {

@@ -12,14 +12,16 @@ import (
 // MostRanges is the largest number of mechanisms whose composition OptimalRange computes.
 const MostRanges = 512
 
-// OptimalRange is the optimal composition of k mechanisms of range ε that are all fixed before the first output, such as
-// exponential mechanisms with loss ε. Some such mechanisms reach its curve, so no other function of k and ε bounds their
-// joint δ more tightly. It does not hold if a mechanism is chosen after an output: then the composition may lose more.
+// OptimalRange is the optimal composition of k mechanisms of range ε that are all fixed before the first output, such
+// as exponential mechanisms with loss ε. Some such mechanisms reach its curve, so no other function of k and ε bounds
+// their joint δ more tightly. It does not hold if a mechanism is chosen after an output: then the composition may lose
+// more.
 //
 // A mechanism has range ε if its losses, for any two neighbours, lie in an interval [t−ε, t]. The worst one has two
-// outputs, with the losses t and t−ε. The first has the probabilities p = (e^−t − e^−ε)/(1 − e^−ε) on one side, and e^t·p
-// on the other. If i of k outputs are of the second kind, the whole loss is kt − iε. Of all k-tuples of shifts t, equal
-// ones are the worst, and the best of them is among the k+1 numbers t(l) = (e + (l+1)ε)/(k+1), held within [0, ε]:
+// outputs, with the losses t and t−ε. The first has the probabilities p = (e^−t − e^−ε)/(1 − e^−ε) on one side, and
+// e^t·p on the other. If i of k outputs are of the second kind, the whole loss is kt − iε. Of all k-tuples of shifts t,
+// equal ones are the worst, and the best of them is among the k+1 numbers t(l) = (e + (l+1)ε)/(k+1), held within [0,
+// ε]:
 //
 //	δ(e) = max over l of Σ_i C(k,i)·p^(k−i)·(1−p)^i·max(0, e^(kt−iε) − e^e), with t = t(l)
 //
@@ -30,8 +32,8 @@ type OptimalRange struct {
 	epsilon *big.Rat
 }
 
-// NewOptimalRange returns the composition of k mechanisms of range epsilon. It returns ErrParameter for a k below 1 or beyond
-// MostRanges, and for an ε that is 0 or beyond 100.
+// NewOptimalRange returns the composition of k mechanisms of range epsilon. It returns ErrParameter for a k below 1 or
+// beyond MostRanges, and for an ε that is 0 or beyond 100.
 func NewOptimalRange(k int64, epsilon privacy.Epsilon) (*OptimalRange, error) {
 	e := epsilon.Rat()
 	if k < 1 || k > MostRanges || e.Sign() <= 0 || e.Cmp(big.NewRat(100, 1)) > 0 {
@@ -57,8 +59,9 @@ func (o *OptimalRange) shift(l int64, e *big.Rat) *big.Rat {
 	return t.Quo(t, big.NewRat(o.k+1, 1))
 }
 
-// at returns bounds of the sum for t(l). With the probabilities of the first side, the i-th term is C(k,j)·r^j·(1−r)^(k−j)·
-// max(0, 1 − e^(e−loss)), for j = k−i and r = e^t·p. The odds of r are (1 − e^(t−ε))/(e^(t−ε) − e^−ε).
+// at returns bounds of the sum for t(l). With the probabilities of the first side, the i-th term is
+// C(k,j)·r^j·(1−r)^(k−j)· max(0, 1 − e^(e−loss)), for j = k−i and r = e^t·p. The odds of r are (1 − e^(t−ε))/(e^(t−ε) −
+// e^−ε).
 func (o *OptimalRange) at(l int64, e *big.Rat) (lower, upper float64) {
 	t := o.shift(l, e)
 	left := new(big.Rat).Sub(o.epsilon, t)
@@ -86,8 +89,8 @@ func (o *OptimalRange) at(l int64, e *big.Rat) (lower, upper float64) {
 	return max(0, floatBelow(d.lo)), min(1, floatAbove(d.hi))
 }
 
-// Epsilon returns a lower and an upper bound of the least ε ≥ 0 with δ(ε) ≤ d. They are some 10⁻⁹ apart: floats find the
-// place, and certified figures of δ on both sides of it make the bounds.
+// Epsilon returns a lower and an upper bound of the least ε ≥ 0 with δ(ε) ≤ d. They are some 10⁻⁹ apart: floats find
+// the place, and certified figures of δ on both sides of it make the bounds.
 func (o *OptimalRange) Epsilon(d privacy.Delta) (lower, upper float64) {
 	goal := d.Rat()
 	all, _ := new(big.Rat).Mul(o.epsilon, big.NewRat(o.k, 1)).Float64()

@@ -44,8 +44,8 @@ func TestOptimumOfExponentialMechanisms(t *testing.T) {
 	}
 }
 
-// The curve is at least that of any shifts, equal or not, and at most that of the pair that dominates adaptive choices too.
-// One mechanism reaches the pair's curve.
+// The curve is at least that of any shifts, equal or not, and at most that of the pair that dominates adaptive choices
+// too. One mechanism reaches the pair's curve.
 func TestNoShiftsAreWorse(t *testing.T) {
 	curve := func(shifts []float64, epsilon, e float64) (delta float64) {
 		for outcome := range 1 << len(shifts) {

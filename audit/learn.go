@@ -107,9 +107,9 @@ func figureOf(s score, name string) feature {
 }
 
 // choose returns the most promising event for each aim: a large ratio of the probabilities, a large difference, or a
-// large bound on the loss by [rareBound], with a given side as the likelier one. It learns scores from the sample `learned`. It compares
-// thresholds and scores on the other sample, so that an overfitted score does not win. tests is the number of runs
-// that will test each event.
+// large bound on the loss by [rareBound], with a given side as the likelier one. It learns scores from the sample
+// `learned`. It compares thresholds and scores on the other sample, so that an overfitted score does not win. tests is
+// the number of runs that will test each event.
 func (a *audit) choose(features []feature, learned, compared sample, tests int) []event {
 	candidates := propose(features, learned)
 	keep := map[int]bool{}

@@ -60,9 +60,9 @@ func leaking(seed uint64, rate float64) Func {
 	}
 }
 
-// A rare output of one side alone refutes a pure promise: here one that is printed 98 times in 200,000 runs. The bounds of
-// its two probabilities are too far apart to refute it. False alarms: the noise alone keeps the promise of ½, so each
-// audit of it errs with probability 1e-6.
+// A rare output of one side alone refutes a pure promise: here one that is printed 98 times in 200,000 runs. The bounds
+// of its two probabilities are too far apart to refute it. False alarms: the noise alone keeps the promise of ½, so
+// each audit of it errs with probability 1e-6.
 func TestRareLeaksAreFound(t *testing.T) {
 	tries, runs := 1, 200_000
 	if os.Getenv("DITHER_LONG") != "" {

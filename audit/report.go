@@ -85,8 +85,8 @@ type Finding struct {
 	Low     float64 // lower bound on the event's probability on the side Likely
 	High    float64 // upper bound on its probability on the other side
 	Epsilon float64 // the larger of Rare and ln((Low − δ)/High), at least 0
-	// Rare is a lower bound on ε from the runs with the event alone, if the event is rare and δ is 0; otherwise 0. It can be
-	// far above ln(Low/High).
+	// Rare is a lower bound on ε from the runs with the event alone, if the event is rare and δ is 0; otherwise 0. It
+	// can be far above ln(Low/High).
 	Rare  float64
 	Delta float64 // Low − e^ε·High at the claim's ε, at least 0; 0 without a claim
 

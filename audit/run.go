@@ -59,11 +59,11 @@ func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byt
 // side is binomial, with the event's probability on that side. Run uses two ends of Clopper–Pearson intervals for
 // each event. The low end bounds the event's probability p on the side where learning
 // found it likelier. The high end bounds its probability q on the other side. Each end is wrong with probability at
-// most α = (1 − Confidence − u)/(2 · events), where u is defined below. For an event that is also tested by [rareBound],
-// there are four ends, each wrong with probability at most α/2; learning decides which events these are. So the
-// probability that some end is wrong is at most 1 − Confidence − u. If no end is wrong, (ε, δ)-differential privacy between the two sides, p ≤ e^ε·q +
-// δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low − e^ε·high for each event. A claim is refuted only if it contradicts
-// one of these. ∎
+// most α = (1 − Confidence − u)/(2 · events), where u is defined below. For an event that is also tested by
+// [rareBound], there are four ends, each wrong with probability at most α/2; learning decides which events these are.
+// So the probability that some end is wrong is at most 1 − Confidence − u. If no end is wrong, (ε, δ)-differential
+// privacy between the two sides, p ≤ e^ε·q + δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low − e^ε·high for each event. A
+// claim is refuted only if it contradicts one of these. ∎
 //
 // The mechanism must keep its runs independent and identically distributed. Run tests this. If an event's counts
 // differ more between turns than chance allows, Run returns [ErrUnlike] instead of a report. For independent and
@@ -204,8 +204,8 @@ func (a *audit) judge(f *Finding, events int) {
 }
 
 // conclude sets the verdict and the report's bounds, and moves the finding with the largest Epsilon to the front.
-// The claim is refuted if an event's lower bound on δ exceeds the claim's δ, or if its δ is 0 and the bound of a rare event
-// exceeds its ε.
+// The claim is refuted if an event's lower bound on δ exceeds the claim's δ, or if its δ is 0 and the bound of a rare
+// event exceeds its ε.
 func (a *audit) conclude(r *Report) {
 	alpha := a.alpha(len(r.Findings))
 	low, _ := between(r.Tested, r.Tested, alpha)

@@ -37,10 +37,10 @@ type Choice struct {
 // Choice returns the data that [Session.MeasureStrategy] recorded in the home for a text; nil if there is none.
 //
 // Floats choose what to measure, and other processors round differently. A program that records its choice measures the
-// same integers on every computer, so its request replays the release instead of paying again. A choice must follow from
-// its text and from earlier requests, never from rows or released numbers. Damaged choices are ignored: the kernel proves the sensitivity of whatever is
-// measured. A home keeps 256 MiB of choices, those that were measured last. Choices are recorded only with a
-// measurement that is paid for.
+// same integers on every computer, so its request replays the release instead of paying again. A choice must follow
+// from its text and from earlier requests, never from rows or released numbers. Damaged choices are ignored: the kernel
+// proves the sensitivity of whatever is measured. A home keeps 256 MiB of choices, those that were measured last.
+// Choices are recorded only with a measurement that is paid for.
 func (c *Session) Choice(of string) []byte {
 	f, err := os.Open(c.choiceFile(of))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 
 // A question may compute with the answers of several measured questions, as a share of a total does. Each measured
 // question has a plan, a price, a replay key and a release of its own. They divide the price that the question names
-// equally; if it names none, each has the policy's default price. They are measured one after the other: each reserves its
-// own price before it reads rows, so no answer is ever uncharged. All are planned, priced and rehearsed before the first
-// is charged. docs/design/0008-several.md has the reasons.
+// equally; if it names none, each has the policy's default price. They are measured one after the other: each reserves
+// its own price before it reads rows, so no answer is ever uncharged. All are planned, priced and rehearsed before the
+// first is charged. docs/design/0008-several.md has the reasons.
 
 // combination is a question that computes with the answers of measured questions.
 type combination struct {
@@ -141,8 +141,8 @@ func divisible(q Question, parts []*combined) error {
 	return nil
 }
 
-// shareOf returns the price of each of n measured questions: the share of ε or of ρ, rounded down to 6 digits so that an
-// analyst can name it.
+// shareOf returns the price of each of n measured questions: the share of ε or of ρ, rounded down to 6 digits so that
+// an analyst can name it.
 func shareOf(price privacy.Loss, n int) (privacy.Loss, error) {
 	part := func(r *big.Rat) *big.Rat { return exact.FloorDigits(r.Quo(r, big.NewRat(int64(n), 1)), 6) }
 	if e, pure := price.Pure(); pure {

@@ -17,19 +17,20 @@ const (
 )
 
 // Grid is the histogram from which several questions follow, by the columns that they name. Its cells are the
-// combinations of the keys' values, and may be too many to list. Each answer adds up the cells of a product of sets: one
-// set of values for each key. The sets follow from the questions and the policy, never from rows.
+// combinations of the keys' values, and may be too many to list. Each answer adds up the cells of a product of sets:
+// one set of values for each key. The sets follow from the questions and the policy, never from rows.
 //
-// GROUP BY drops the rows whose key has no known value, such as a text that is not among a column's declared values. Other
-// questions count these rows. So if there are such questions, the key has one more cell for them, whose value is nil.
+// GROUP BY drops the rows whose key has no known value, such as a text that is not among a column's declared values.
+// Other questions count these rows. So if there are such questions, the key has one more cell for them, whose value is
+// nil.
 type Grid struct {
 	SQL string // the question of the histogram, for [Session.MeasureStrategy]
 	// the keys' known values, as in Domain: of columns, and FALSE and TRUE for conditions that no single column decides
 	Keys    []string
 	Values  [][]any
 	Answers []GridAnswer
-	// Conditions is the number of different conditions of the answers, as [Joint] counts them. −1 if a question groups or
-	// sums, which a Joint does not read
+	// Conditions is the number of different conditions of the answers, as [Joint] counts them. −1 if a question groups
+	// or sums, which a Joint does not read
 	Conditions int
 	Unit       *big.Rat // of the histogram's cells; 1 for counts
 	Limits     *Limits
@@ -51,9 +52,9 @@ type GridColumn struct {
 	Grouped bool  // by the key
 }
 
-// Grid reads questions that all count rows, or that all sum the same expression, over one relation: SELECT COUNT(*) FROM
-// t WHERE … GROUP BY …, or SUM(x), or COUNT(*) FILTER (WHERE …). WHERE has conditions joined by AND. It spends nothing,
-// and reads no row of a table with units. The SQL of the parameter `by` is ignored.
+// Grid reads questions that all count rows, or that all sum the same expression, over one relation: SELECT COUNT(*)
+// FROM t WHERE … GROUP BY …, or SUM(x), or COUNT(*) FILTER (WHERE …). WHERE has conditions joined by AND. It spends
+// nothing, and reads no row of a table with units. The SQL of the parameter `by` is ignored.
 func (c *Session) Grid(_ context.Context, questions []string, by Request) (*Grid, error) {
 	if err := c.asks(&by.Analyst); err != nil {
 		return nil, err

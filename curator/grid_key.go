@@ -80,10 +80,10 @@ func (g *gridding) use(k *gridKey) int {
 	return k.place
 }
 
-// mask returns the values of a key for which a condition is TRUE in every row, if it is not TRUE in any row with another
-// value. If the key drops rows without a known value, their place is that after all values. Otherwise, and if that is
-// unknown, it returns nil. The condition reads the key's column alone, so each value decides it: a value is possible where
-// the condition is TRUE, or where it is not, never in both.
+// mask returns the values of a key for which a condition is TRUE in every row, if it is not TRUE in any row with
+// another value. If the key drops rows without a known value, their place is that after all values. Otherwise, and if
+// that is unknown, it returns nil. The condition reads the key's column alone, so each value decides it: a value is
+// possible where the condition is TRUE, or where it is not, never in both.
 func (g *gridding) mask(k *gridKey, x query.Expr) []int {
 	if !k.usable {
 		return nil

@@ -55,9 +55,10 @@ func TestHintsArePasted(t *testing.T) {
 	}
 }
 
-// pasted has a refused question for a hint that begins with "write": the part between « and » is what the hint replaces. as
-// maps the words that stand for the question's own in the hint, with ␣ for a space; without an entry for …, it is what the
-// refusal says there. part is the tried part of a hint with several. Each hint of the planner's sources is here.
+// pasted has a refused question for a hint that begins with "write": the part between « and » is what the hint
+// replaces. as maps the words that stand for the question's own in the hint, with ␣ for a space; without an entry for
+// …, it is what the refusal says there. part is the tried part of a hint with several. Each hint of the planner's
+// sources is here.
 var pasted = []struct{ hint, sql, as, part string }{
 	{"write EXTRACT(epoch FROM a - b) / 86400 for days, or EXTRACT(epoch FROM a - b) / 3600 for hours", "SELECT AVG(ABS(«booked_at - TIMESTAMP '2024-01-01'»)) FROM trips", "a=booked_at b=TIMESTAMP␣'2024-01-01'", ""},
 	{"write …(EXTRACT(epoch FROM …) / 86400) for days, without the division for seconds", "SELECT «AVG(booked_at - TIMESTAMP '2024-01-01')» FROM trips", "", ""},

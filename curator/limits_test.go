@@ -163,8 +163,9 @@ func TestNeverAValue(t *testing.T) {
 	}
 }
 
-// An interval is vacuous if it is the whole range that the bounds allow, and not if it excludes something. Nobody is counted,
-// so an interval of the mean is vacuous unless the noise of the count leaves its own interval: with a chance of 1e-9.
+// An interval is vacuous if it is the whole range that the bounds allow, and not if it excludes something. Nobody is
+// counted, so an interval of the mean is vacuous unless the noise of the count leaves its own interval: with a chance
+// of 1e-9.
 func TestVacuousIntervals(t *testing.T) {
 	c := limitsHome(t)
 	for sql, want := range map[string]bool{

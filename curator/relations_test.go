@@ -61,7 +61,8 @@ func shopOf(t *testing.T, neighbours string, his bool) *Owner {
 	return c
 }
 
-// What one unit can make a question about rows through another table take is not bounded, and is not told as if it were.
+// What one unit can make a question about rows through another table take is not bounded, and is not told as if it
+// were.
 func TestWorkThroughIsNotBounded(t *testing.T) {
 	c := shopOf(t, "add-remove", true)
 	for sql, unbounded := range map[string]bool{
@@ -74,7 +75,8 @@ func TestWorkThroughIsNotBounded(t *testing.T) {
 	}
 }
 
-// relationsAsked are questions of each construct, the exact answer over what is known, and how far one customer moves it.
+// relationsAsked are questions of each construct, the exact answer over what is known, and how far one customer moves
+// it.
 var relationsAsked = []struct {
 	sql         string
 	exact       []int64 // in grid units, of each cell
@@ -97,9 +99,9 @@ var relationsAsked = []struct {
 	{"SELECT COUNT(*) FROM (SELECT id AS u FROM customers UNION ALL SELECT customer FROM orders) q", []int64{6}, 4},
 }
 
-// With the same randomness, two homes that differ by one customer, with all that belongs to him, give answers that differ by no
-// more than the planned sensitivity; what is released is the exact answer with the planned noise; and a question is charged once,
-// over all the tables that it reads.
+// With the same randomness, two homes that differ by one customer, with all that belongs to him, give answers that
+// differ by no more than the planned sensitivity; what is released is the exact answer with the planned noise; and a
+// question is charged once, over all the tables that it reads.
 func TestReplayOfRelations(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, neighbours := range []string{"add-remove", "change-one"} {
@@ -145,7 +147,8 @@ func TestReplayOfRelations(t *testing.T) {
 	}
 }
 
-// A release is bound to the versions of all tables that it is about, charged once, and given again whatever its names are.
+// A release is bound to the versions of all tables that it is about, charged once, and given again whatever its names
+// are.
 func TestRelationsAreReplayed(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	c := shopOf(t, "add-remove", true)

@@ -18,8 +18,8 @@ import (
 // BY k1, k2, …, or has SUM(x) in place of COUNT(*). Its keys must be known. The price pays for all steps together.
 type RoundsRequest struct {
 	Request
-	// Candidates are the marginals that steps can select or measure. Each lists its keys: indices of the question's GROUP
-	// BY expressions, from 0. Its cells are ordered as those of StrategyPart.Keys
+	// Candidates are the marginals that steps can select or measure. Each lists its keys: indices of the question's
+	// GROUP BY expressions, from 0. Its cells are ordered as those of StrategyPart.Keys
 	Candidates [][]int
 	Steps      int // the largest number of steps
 	// Resume continues rounds that were paid before, and refuses to pay for new ones
@@ -29,8 +29,8 @@ type RoundsRequest struct {
 // Rounds selects and measures marginals in steps, under one price. The caller decides each step after the steps before
 // it. Several goroutines may use it. The whole price is reserved at the start, and what the steps do not spend stays
 // spent. Each step is recorded before it is returned. If the same request is made again, recorded steps are returned
-// again, free, as long as they are asked for with the same parameters in the same order. The owner's change of the policy
-// or of a table ends rounds that are not finished. Their recorded steps stay in the ledger.
+// again, free, as long as they are asked for with the same parameters in the same order. The owner's change of the
+// policy or of a table ends rounds that are not finished. Their recorded steps stay in the ledger.
 type Rounds struct {
 	ID     string
 	Values [][]any // for each GROUP BY expression, its known values, as in Domain

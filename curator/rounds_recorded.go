@@ -32,9 +32,9 @@ type RecordedMarginal struct {
 // RecordedRounds returns the marginals that rounds have measured, named by their reservation, such as r3. It spends
 // nothing, and reads no row. The rounds may be finished, interrupted, or ended by a change of the policy or of a table.
 //
-// The question of q must be one that the analyst may ask now, and the rounds must have measured it: the same rows of a unit
-// count, by the same keys with the same values. Otherwise there is an error, which is the same whatever the name stands for.
-// The price of q, its candidates and its steps are not used.
+// The question of q must be one that the analyst may ask now, and the rounds must have measured it: the same rows of a
+// unit count, by the same keys with the same values. Otherwise there is an error, which is the same whatever the name
+// stands for. The price of q, its candidates and its steps are not used.
 func (c *Session) RecordedRounds(_ context.Context, q Request, name string) (*RecordedRounds, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"dither/internal/policy"
 )
 
-// Recorded marginals are those that the rounds returned: during the rounds, after their end, and after a later version of
-// the table. They are free, and need the question that was measured, and the permission to ask it.
+// Recorded marginals are those that the rounds returned: during the rounds, after their end, and after a later version
+// of the table. They are free, and need the question that was measured, and the permission to ask it.
 func TestRecordedRounds(t *testing.T) {
 	for name, terms := range map[string]homeTerms{"pure": pureTerms, "zCDP": zcdpTerms} {
 		c := terms.alone(t)

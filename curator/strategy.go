@@ -20,8 +20,8 @@ import (
 type Strategy struct {
 	Request
 	Parts []StrategyPart
-	// Choice is kept in the home when the strategy is measured, so that [Session.Choice] returns it. The first one that is
-	// recorded for a text stays
+	// Choice is kept in the home when the strategy is measured, so that [Session.Choice] returns it. The first one that
+	// is recorded for a text stays
 	Choice Choice
 	Also   []Choice // further choices, kept in the same way
 }
@@ -41,8 +41,8 @@ type StrategyPart struct {
 // Domain describes the histograms of a question. It follows from the question and the policy, never from rows.
 type Domain struct {
 	Keys []string // for each GROUP BY expression, its SQL
-	// for each GROUP BY expression, in the question's order, its known values in increasing order. A value is nil (NULL),
-	// int64, float64, string or bool; a date is a string
+	// for each GROUP BY expression, in the question's order, its known values in increasing order. A value is nil
+	// (NULL), int64, float64, string or bool; a date is a string
 	Values [][]any
 	Unit   *big.Rat // the unit of the histograms' cells; 1 for counts
 	Limits *Limits  // what bounds the contribution of one unit
@@ -91,9 +91,9 @@ type StrategyExplanation struct {
 // MeasureStrategy releases the answers of strategies on histograms, with independent noise on each answer. Repeating a
 // request replays its release. It needs the same matrices, because the ledger has only their digests.
 //
-// By composition, the loss is the price: the parts' shares add up to it. The answers of a part form one vector under one
-// mechanism (mechanism.Laplace or mechanism.Gaussian). The plan proves its sensitivity from the columns of the integer
-// matrix (sensitivity.OfStrategy) and a cap on the rows of one unit, which is the same for all parts.
+// By composition, the loss is the price: the parts' shares add up to it. The answers of a part form one vector under
+// one mechanism (mechanism.Laplace or mechanism.Gaussian). The plan proves its sensitivity from the columns of the
+// integer matrix (sensitivity.OfStrategy) and a cap on the rows of one unit, which is the same for all parts.
 func (c *Session) MeasureStrategy(ctx context.Context, s Strategy) (*StrategyMeasurement, error) {
 	if err := c.asks(&s.Analyst); err != nil {
 		return nil, err

@@ -27,8 +27,8 @@ type Truncation struct {
 	// for each sum or average whose own bounds clamp values: the estimated number of rows that they clamp
 	Clamped []ClampedRows
 	StdDev  float64 // the standard deviation of the noise on Units
-	// if this many units are cut, the estimate warns with a probability of at least 95 %. If none is cut, it warns with a
-	// probability of at most 1 %
+	// if this many units are cut, the estimate warns with a probability of at least 95 %. If none is cut, it warns with
+	// a probability of at most 1 %
 	Visible int64
 	Verdict TruncationVerdict
 	Advice  string // what to do about a cut; "" unless the verdict is Cuts

@@ -39,8 +39,8 @@ type Test struct {
 	Statistic   float64 // never NaN
 	DF          int     // degrees of freedom, or 0 if the statistic has none
 	P           float64 // the p-value, in [0, 1]
-	// Simulations is the number of simulations of the null distribution, or 0 if it was not simulated. The least p-value that
-	// they can give is Least: P equals Least if no simulation is as extreme.
+	// Simulations is the number of simulations of the null distribution, or 0 if it was not simulated. The least
+	// p-value that they can give is Least: P equals Least if no simulation is as extreme.
 	Simulations int
 	Least       float64
 	// N is the number of people or rows: the given one, or an estimate from noisy counts.

@@ -118,8 +118,8 @@ type deviceJSON struct {
 	Memos map[uint64][]byte `json:"memos"`
 }
 
-// deviceFor has the parameters of the oracle of a stored device. The responses have the ε of that oracle, whatever oracle
-// opens the device.
+// deviceFor has the parameters of the oracle of a stored device. The responses have the ε of that oracle, whatever
+// oracle opens the device.
 type deviceFor struct {
 	Mechanism string          `json:"mechanism"`
 	Values    uint64          `json:"values"`
@@ -151,9 +151,9 @@ func (d *Device) MarshalJSON() ([]byte, error) {
 	return json.Marshal(deviceJSON{&f, d.own, d.memos})
 }
 
-// OpenDevice returns a stored device. The memory of another oracle's device is ErrDevice: its responses have another ε, so
-// Spent would be wrong, and the estimates biased. A memory without parameters, from before they were stored, is accepted.
-// The error is ErrDevice or ErrParameter.
+// OpenDevice returns a stored device. The memory of another oracle's device is ErrDevice: its responses have another ε,
+// so Spent would be wrong, and the estimates biased. A memory without parameters, from before they were stored, is
+// accepted. The error is ErrDevice or ErrParameter.
 func (o *Oracle) OpenDevice(stored []byte) (*Device, error) {
 	s, ok := o.scheme.(memoised)
 	if !ok {

@@ -181,8 +181,8 @@ func TestDevicesKeepTheirMemory(t *testing.T) {
 	}
 }
 
-// A device that is opened with other parameters is refused: its responses have the ε of the oracle that made them. A memory
-// without parameters is accepted.
+// A device that is opened with other parameters is refused: its responses have the ε of the oracle that made them. A
+// memory without parameters is accepted.
 func TestDevicesBelongToAnOracle(t *testing.T) {
 	e := epsilon(t, "3")
 	all := []Params{

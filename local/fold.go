@@ -72,14 +72,15 @@ func (t *Tally) AddFolded(f Folded) error {
 func (o *Oracle) Influence() (down, up float64) { return o.other / o.gap, (1 - o.other) / o.gap }
 
 // Suspect widens the intervals of estimates of this tally: each covers the count among the honest senders, at the
-// confidence, if at most m of the reports are malicious. They may be any reports, and may depend on the honest ones. The
-// estimates stay. For m ≥ n, the interval is 0 … n. The error is ErrParameter if m < 0, or the confidence is not above 0
-// and below 1.
+// confidence, if at most m of the reports are malicious. They may be any reports, and may depend on the honest ones.
+// The estimates stay. For m ≥ n, the interval is 0 … n. The error is ErrParameter if m < 0, or the confidence is not
+// above 0 and below 1.
 //
 // Proof. Let m' ≤ m reports be malicious, and let a of these support the value. The honest reports are n − m', and have
 // the support s − a. So their own estimate x' is at least x − m'(1 − q)/(p − q) and at most x + m'q/(p − q) (see
-// [Oracle.Influence]), and their own interval around x' covers their count at the confidence. The interval around x' grows
-// with the number of reports, and the result contains the intervals for n reports around all counts between these. ∎
+// [Oracle.Influence]), and their own interval around x' covers their count at the confidence. The interval around x'
+// grows with the number of reports, and the result contains the intervals for n reports around all counts between
+// these. ∎
 func (t *Tally) Suspect(m int64, confidence float64, estimates []Estimate) ([]Estimate, error) {
 	if m < 0 || !(confidence > 0 && confidence < 1) {
 		return nil, fmt.Errorf("%w: the number of malicious reports is at least 0, and the confidence in (0, 1)", ErrParameter)

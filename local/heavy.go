@@ -108,8 +108,8 @@ const MostFound = 1 << 12
 //
 // A value is missed if one of its prefixes is not among the kept ones. Since Find chooses values with large estimates,
 // the estimates of the chosen values are too large on average, and their intervals cover less often than the
-// confidence. Values whose interval includes 0 may not occur at all. Errors are those of Tally.Estimate; there are at most
-// MaxValues candidates of one length.
+// confidence. Values whose interval includes 0 may not occur at all. Errors are those of Tally.Estimate; there are at
+// most MaxValues candidates of one length.
 func (t *HeavyTally) Find(keep int, confidence float64) ([]Frequency, error) {
 	if keep < 1 || keep > MostFound {
 		return nil, fmt.Errorf("%w: a search keeps 1 to %d values", ErrParameter, MostFound)

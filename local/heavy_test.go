@@ -82,8 +82,8 @@ func TestBadSearches(t *testing.T) {
 	}
 }
 
-// A search whose prefixes have too many extensions is refused before they are listed: 4,096 prefixes and 16 bits would take
-// 25 GB, whatever the number of reports.
+// A search whose prefixes have too many extensions is refused before they are listed: 4,096 prefixes and 16 bits would
+// take 25 GB, whatever the number of reports.
 func TestHeavyCandidatesAreLimited(t *testing.T) {
 	h, err := NewHeavy(HeavyParams{Epsilon: epsilon(t, "1"), Bits: 28, Start: 12, Step: 16})
 	if err != nil {

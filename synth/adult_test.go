@@ -17,11 +17,12 @@ import (
 
 const adultData = "../../shared/data/"
 
-// TestAdult synthesizes the census table of the published figures through the kernel, and compares the mean total variation
-// distances of all marginals of two and three columns of at most 10⁴ cells, in the mean of several runs. At δ = 1e-9, the
-// published means of ten runs are .116 and .164 at ε = 0.1 for AIM with a model of 1 MB, .042 and .066 at ε = 1, and .023 and
-// .043 at ε = 10. At ε = 1 they are .052 and .094 for MST, and .080 and .188 for independent columns. The limits are at least
-// four standard deviations of the mean above what these runs have. So each fails by chance with probability below 1e-4.
+// TestAdult synthesizes the census table of the published figures through the kernel, and compares the mean total
+// variation distances of all marginals of two and three columns of at most 10⁴ cells, in the mean of several runs. At δ
+// = 1e-9, the published means of ten runs are .116 and .164 at ε = 0.1 for AIM with a model of 1 MB, .042 and .066 at ε
+// = 1, and .023 and .043 at ε = 10. At ε = 1 they are .052 and .094 for MST, and .080 and .188 for independent columns.
+// The limits are at least four standard deviations of the mean above what these runs have. So each fails by chance with
+// probability below 1e-4.
 func TestAdult(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("it takes minutes: set DITHER_LONG=1")

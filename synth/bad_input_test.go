@@ -58,7 +58,8 @@ func oddHome(t *testing.T) *curator.Owner {
 	return c
 }
 
-// A column of NULLs stays one, up to the noise. A person with all rows counts with few of them. Both cost what they were priced at.
+// A column of NULLs stays one, up to the noise. A person with all rows counts with few of them. Both cost what they
+// were priced at.
 func TestOddRows(t *testing.T) {
 	c := oddHome(t)
 	for _, method := range []Method{AIM, MST, MWEM, Independent} {

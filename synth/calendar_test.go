@@ -87,9 +87,9 @@ func calendarTown(t *testing.T) (*curator.Session, [][]string) {
 	return c.Session(), rows
 }
 
-// Dates and times are drawn within their bounds, and shares of NULL and relations to other columns are kept. The noise of a
-// cell has a standard deviation below 2, of 2,000 rows. Each checked share adds at most 100 cells, so a tolerance of 0.05 is
-// more than five standard deviations, and a false alarm has a probability below 1e-6.
+// Dates and times are drawn within their bounds, and shares of NULL and relations to other columns are kept. The noise
+// of a cell has a standard deviation below 2, of 2,000 rows. Each checked share adds at most 100 cells, so a tolerance
+// of 0.05 is more than five standard deviations, and a false alarm has a probability below 1e-6.
 func TestCalendar(t *testing.T) {
 	c, real := calendarTown(t)
 	r, err := Synthesize(t.Context(), c, Request{

@@ -10,7 +10,8 @@ import (
 	"dither/curator"
 )
 
-// classifier is a logistic regression on groups of cells, with whole coefficients, so that SQL computes its scores exactly.
+// classifier is a logistic regression on groups of cells, with whole coefficients, so that SQL computes its scores
+// exactly.
 type classifier struct {
 	e      *exam
 	group  [][]int // by column: the group of each cell
@@ -113,8 +114,8 @@ func (e *exam) train() (*classifier, error) {
 	return out, nil
 }
 
-// grouped divides the cells of a column into at most mostGroups groups: ranges of numbers with similar numbers of synthetic rows, or the most
-// frequent values, and the others together. NULL is a group of its own.
+// grouped divides the cells of a column into at most mostGroups groups: ranges of numbers with similar numbers of
+// synthetic rows, or the most frequent values, and the others together. NULL is a group of its own.
 func (e *exam) grouped(column int) []int {
 	c := e.columns[column]
 	out := make([]int, c.Cells)
@@ -157,7 +158,8 @@ func (e *exam) grouped(column int) []int {
 	return out
 }
 
-// buckets returns the beginning and the width of buckets of scores. Most synthetic scores are in them, and the outer ones have the others.
+// buckets returns the beginning and the width of buckets of scores. Most synthetic scores are in them, and the outer
+// ones have the others.
 func (m *classifier) buckets() (from, width int) {
 	sorted := slices.Sorted(slices.Values(m.scores))
 	tail := len(sorted) / 200

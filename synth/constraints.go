@@ -49,8 +49,8 @@ func parsed(texts []string) (out []*constraint.Rule, err error) {
 	return out, nil
 }
 
-// constrain compiles the constraints. The model has those whose tables fit into half of its size, and rows that break others
-// are drawn again. It refuses constraints that no row satisfies.
+// constrain compiles the constraints. The model has those whose tables fit into half of its size, and rows that break
+// others are drawn again. It refuses constraints that no row satisfies.
 func (p *Plan) constrain(ctx context.Context, rules []*constraint.Rule) error {
 	if len(rules) == 0 {
 		return nil
@@ -146,8 +146,8 @@ func (p *Plan) forbidden() (out []model.Constraint) {
 	return out
 }
 
-// tabulate sets the states of all cells. A cell whose ranges contain no satisfying values among those that the search tries
-// is forbidden.
+// tabulate sets the states of all cells. A cell whose ranges contain no satisfying values among those that the search
+// tries is forbidden.
 func (c *rule) tabulate(ctx context.Context, p *Plan, w *writer) error {
 	c.states = make([]state, int(p.domain.Cells(c.set...)))
 	codes := make([]int, len(c.set))
@@ -193,8 +193,8 @@ func (c *rule) state(p *Plan, row []int) state {
 // Constraint is a constraint of a plan.
 type Constraint struct {
 	Text string
-	// Modelled: the model gives no row to cells that break it. Otherwise the model has no room for its columns together, and
-	// rows that break it are drawn again
+	// Modelled: the model gives no row to cells that break it. Otherwise the model has no room for its columns
+	// together, and rows that break it are drawn again
 	Modelled bool
 }
 

@@ -96,8 +96,8 @@ func breaks(row []string) string {
 	return ""
 }
 
-// Every row of every method satisfies the constraints, whether the model has their tables or has no room for them. Tables of
-// draws too.
+// Every row of every method satisfies the constraints, whether the model has their tables or has no room for them.
+// Tables of draws too.
 func TestConstraintsHoldInEveryRow(t *testing.T) {
 	c := hospital(t, 2000)
 	for _, of := range []struct {

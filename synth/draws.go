@@ -18,11 +18,12 @@ import (
 // MaxDraws is the largest number of synthetic tables from one model.
 const MaxDraws = posterior.MaxDraws
 
-// rowsOfDraws is the number of rows of each draw, in numbers of real rows, unless the request has another one. More rows make
-// intervals shorter: the combining rules subtract the variance that comes from the number of synthetic rows.
+// rowsOfDraws is the number of rows of each draw, in numbers of real rows, unless the request has another one. More
+// rows make intervals shorter: the combining rules subtract the variance that comes from the number of synthetic rows.
 const rowsOfDraws = 5
 
-// Draws are synthetic tables, each from its own draw from the posterior distribution of the model, given the measurements.
+// Draws are synthetic tables, each from its own draw from the posterior distribution of the model, given the
+// measurements.
 type Draws struct {
 	Results   []*Result
 	Diagnosis posterior.Diagnosis
@@ -45,9 +46,9 @@ func (p *Plan) Inference() string {
 	return ""
 }
 
-// dense is the least mean number of rows of a measured cell, in standard deviations of its noise, for which intervals hold. In
-// sparser marginals the prior decides how many of the cells are empty, and moves all statistics of their columns. In the
-// simulations of package estimate, the number is 8.3.
+// dense is the least mean number of rows of a measured cell, in standard deviations of its noise, for which intervals
+// hold. In sparser marginals the prior decides how many of the cells are empty, and moves all statistics of their
+// columns. In the simulations of package estimate, the number is 8.3.
 const dense = 8
 
 // inference says whether intervals over draws of this result hold, as [Plan.Inference] does.
@@ -68,8 +69,8 @@ func (r *Result) inference() string {
 // Inference says whether intervals over the draws hold: "" if they do, or the reason.
 func (d *Draws) Inference() string { return d.Results[0].inference() }
 
-// Draw makes synthetic tables from m draws from the posterior distribution. It computes with released numbers only, so it is
-// free. The same result has the same draws.
+// Draw makes synthetic tables from m draws from the posterior distribution. It computes with released numbers only, so
+// it is free. The same result has the same draws.
 func (r *Result) Draw(ctx context.Context, m int) (*Draws, error) {
 	if err := CheckDraws(r.Plan.Method, m); err != nil {
 		return nil, err
@@ -111,8 +112,8 @@ func CheckDraws(method Method, m int) error {
 	return nil
 }
 
-// Write writes each table as CSV, and then the manifest that estimates read, as JSON. The names are those of [DrawName] and
-// [ManifestName] for out. replace writes a whole file or leaves it unchanged.
+// Write writes each table as CSV, and then the manifest that estimates read, as JSON. The names are those of [DrawName]
+// and [ManifestName] for out. replace writes a whole file or leaves it unchanged.
 func (d *Draws) Write(out string, replace func(name string, write func(io.Writer) error) error) error {
 	for i, r := range d.Results {
 		if err := replace(DrawName(out, i+1), r.WriteCSV); err != nil {

@@ -108,7 +108,8 @@ func TestDrawsRefused(t *testing.T) {
 	}
 }
 
-// The manifest names columns whose values include the empty text, which CSV writes as NULL. NULL itself is no such value.
+// The manifest names columns whose values include the empty text, which CSV writes as NULL. NULL itself is no such
+// value.
 func TestManifestsNameColumnsWithAnEmptyText(t *testing.T) {
 	d := &Draws{Results: []*Result{{Plan: &Plan{Method: Fixed, Columns: []*Column{
 		{Name: "a", Type: "text", values: []any{"x", ""}},

@@ -84,7 +84,8 @@ func (c *Column) cut(rules []*constraint.Rule) {
 	}
 }
 
-// bin is a range of numbers. Of whole numbers, it includes its upper end, and of others it does not, unless it has one number only.
+// bin is a range of numbers. Of whole numbers, it includes its upper end, and of others it does not, unless it has one
+// number only.
 type bin struct{ low, high *big.Rat }
 
 // edges returns the lower ends of the bins, of which the first is the lower bound.
@@ -123,8 +124,8 @@ func (c *Column) setEdges(edges []*big.Rat) {
 	c.notNull()
 }
 
-// setReal divides a column of reals. The number of a bin is 1 for the first. The bounds and 0 have bins of their own, because many
-// values may be equal to them.
+// setReal divides a column of reals. The number of a bin is 1 for the first. The bounds and 0 have bins of their own,
+// because many values may be equal to them.
 func (c *Column) setReal(edges []*big.Rat, number string) {
 	c.bins = []bin{{c.lower, c.lower}}
 	for i, e := range edges {

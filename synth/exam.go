@@ -24,14 +24,15 @@ type ExamRequest struct {
 	Bins                int // of a column of numbers; 0: DefaultBins
 }
 
-// Exam is the result of two questions about the units that were held out: a histogram of a classifier's scores by class, and
-// the counts of some pairs of columns.
+// Exam is the result of two questions about the units that were held out: a histogram of a classifier's scores by
+// class, and the counts of some pairs of columns.
 type Exam struct {
 	HeldOut  float64 // the noisy number of rows that were held out
 	Releases []string
 	Price    curator.Loss
-	// AUC is the area under the curve of the classifier, which was trained on synthetic rows and tested on held-out ones. AUCMargin
-	// covers the noise at a confidence of 95 %, and no sampling. Own is the area for the synthetic rows themselves.
+	// AUC is the area under the curve of the classifier, which was trained on synthetic rows and tested on held-out
+	// ones. AUCMargin covers the noise at a confidence of 95 %, and no sampling. Own is the area for the synthetic rows
+	// themselves.
 	AUC, AUCMargin, Own float64
 	Marginals           []ExamMarginal
 	// Score is 1 − the mean distance of the pairs. Noise is the distance that noise alone would have, in the mean.
@@ -54,10 +55,11 @@ const (
 
 // Take asks both questions, each at half of the price.
 //
-// Claim: the answers depend on held-out units only, and cost their price. Proof. Both questions have the condition that the unit is held out, which
-// is a condition on a row's values (package seal has the proof that all rows of a unit satisfy it, or none). Scores and pairs
-// are functions of the synthetic rows and of declarations. The synthetic rows were made from units that are not held out, by a condition that
-// is the negation. So the kernel's bounds hold for each question by itself, and losses add up. ∎
+// Claim: the answers depend on held-out units only, and cost their price. Proof. Both questions have the condition that
+// the unit is held out, which is a condition on a row's values (package seal has the proof that all rows of a unit
+// satisfy it, or none). Scores and pairs are functions of the synthetic rows and of declarations. The synthetic rows
+// were made from units that are not held out, by a condition that is the negation. So the kernel's bounds hold for each
+// question by itself, and losses add up. ∎
 func Take(ctx context.Context, c *curator.Session, r ExamRequest) (*Exam, error) {
 	e, err := newExam(ctx, c, r)
 	if err != nil {

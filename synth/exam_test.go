@@ -30,8 +30,9 @@ const heldColumns = "      x: {type: real, bounds: [-1, 1]}\n      day: {type: d
 	"      job: {type: text, values: [a, b, c]}\n      n: {type: integer, bounds: [0, 9]}\n      y: {type: boolean}\n" +
 	"      held: {type: boolean, holdout: 30%}\n"
 
-// The exam is about held-out rows: a classifier that was trained on the model's rows, and pairs of columns. The true area follows from
-// the law of y. A table of independent columns fails. At these prices, the noise moves the areas by less than 0.01.
+// The exam is about held-out rows: a classifier that was trained on the model's rows, and pairs of columns. The true
+// area follows from the law of y. A table of independent columns fails. At these prices, the noise moves the areas by
+// less than 0.01.
 func TestExam(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	words := splitmix.At(77)
@@ -109,8 +110,9 @@ func TestExam(t *testing.T) {
 	}
 }
 
-// TestAdultClassifier trains on synthetic rows and tests on held-out real ones, at ε = 1 and δ = 1e-9. It compares the area under the
-// curve with the one of a classifier that was trained on the other real rows. The exam's own price is large here, so that its noise is small.
+// TestAdultClassifier trains on synthetic rows and tests on held-out real ones, at ε = 1 and δ = 1e-9. It compares the
+// area under the curve with the one of a classifier that was trained on the other real rows. The exam's own price is
+// large here, so that its noise is small.
 func TestAdultClassifier(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("it takes minutes: set DITHER_LONG=1")

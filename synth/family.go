@@ -11,8 +11,9 @@ import (
 	"dither/curator"
 )
 
-// FamilyRequest asks for a synthetic table of persons, and a synthetic table of their rows. Request describes the table of
-// persons, of which each person has one row. Columns, Edges and Bins are for both tables: names of columns are looked up in both.
+// FamilyRequest asks for a synthetic table of persons, and a synthetic table of their rows. Request describes the table
+// of persons, of which each person has one row. Columns, Edges and Bins are for both tables: names of columns are
+// looked up in both.
 type FamilyRequest struct {
 	Request
 	Children string // the table of the persons' rows, which has the same unit
@@ -32,7 +33,8 @@ type FamilyPlan struct {
 }
 
 const (
-	// The children take two of three parts of the price, because one person adds several rows to each of their marginals.
+	// The children take two of three parts of the price, because one person adds several rows to each of their
+	// marginals.
 	childShare = 2
 	allShares  = 3
 	familyBins = 8 // of a column, unless the request has a number
@@ -47,17 +49,18 @@ func (p *FamilyPlan) last() string   { return p.request.Children + ".last" }
 
 // ExplainFamily returns the plan of a request for two tables, at no cost. It reads no row.
 //
-// The persons have, besides their own columns, the number of their rows and the first and last value of the order. All three are
-// aggregates of one person, so one person adds one row to each marginal. The rows have their own columns and, from a join, those
-// of their person and the number of the person's rows. One person adds at most Most rows to each of these marginals. The kernel
-// enforces this bound, and multiplies the sensitivities of measurements and of scores by it.
+// The persons have, besides their own columns, the number of their rows and the first and last value of the order. All
+// three are aggregates of one person, so one person adds one row to each marginal. The rows have their own columns and,
+// from a join, those of their person and the number of the person's rows. One person adds at most Most rows to each of
+// these marginals. The kernel enforces this bound, and multiplies the sensitivities of measurements and of scores by
+// it.
 //
-// Claim: for scores of weight w, scale q and at most m rows of one unit, the sensitivity of a selection is w·q·m under add/remove,
-// and 2·w·q·m under change-one, and both questions together lose at most the price. Proof. The questions are bounded statements of
-// the kernel, which reads the sensitivity m of the counts from the bound on rows that it applies last, after the join. By sensitivity.OfDistance,
-// each score moves by at most w·q times the L1 distance of the cells, which is m if one unit's rows are added or removed, and 2m if
-// they change. The shares of the two questions are rounded down and add up to at most the price, and losses of
-// adaptively chosen mechanisms add up. ∎
+// Claim: for scores of weight w, scale q and at most m rows of one unit, the sensitivity of a selection is w·q·m under
+// add/remove, and 2·w·q·m under change-one, and both questions together lose at most the price. Proof. The questions
+// are bounded statements of the kernel, which reads the sensitivity m of the counts from the bound on rows that it
+// applies last, after the join. By sensitivity.OfDistance, each score moves by at most w·q times the L1 distance of the
+// cells, which is m if one unit's rows are added or removed, and 2m if they change. The shares of the two questions are
+// rounded down and add up to at most the price, and losses of adaptively chosen mechanisms add up. ∎
 func ExplainFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*FamilyPlan, error) {
 	if r.Bins == 0 {
 		r.Bins = familyBins
@@ -307,7 +310,8 @@ type FamilyResult struct {
 	Parents, Children *Result
 }
 
-// SynthesizeFamily measures two tables and fits their models. Both parts of the price are reserved before the first measurement.
+// SynthesizeFamily measures two tables and fits their models. Both parts of the price are reserved before the first
+// measurement.
 func SynthesizeFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*FamilyResult, error) {
 	start := time.Now()
 	p, err := ExplainFamily(ctx, c, r)

@@ -32,8 +32,8 @@ const (
 	mostRedraws    = 20      // of a value outside of the first and last ones
 )
 
-// conditionals returns the distributions of the children's own columns, in order. A column is given those of its measured
-// marginals that were drawn before it: those of the person, and the child's earlier columns.
+// conditionals returns the distributions of the children's own columns, in order. A column is given those of its
+// measured marginals that were drawn before it: those of the person, and the child's earlier columns.
 func (r *FamilyResult) conditionals() (out []conditional, err error) {
 	p := r.Children.Plan
 	m, ok := r.Children.model.(*model.Model)
@@ -217,7 +217,8 @@ func (p *person) children() (out []child) {
 	return out
 }
 
-// ordered gives the first two rows of a person the first and the last value of the order, and the others values between them.
+// ordered gives the first two rows of a person the first and the last value of the order, and the others values between
+// them.
 func (p *person) ordered(i, n int) {
 	a, b := p.parent.values[p.first], p.parent.values[p.last]
 	if a.Null || b.Null {
@@ -257,8 +258,9 @@ func (p *person) put(x float64) {
 	}
 }
 
-// WriteCSV writes both tables as CSV. Their columns are in the order of the real tables. Persons are numbered from 1: these are
-// fresh numbers, and no real person's. The rows of a person are in their order. The same result has the same rows.
+// WriteCSV writes both tables as CSV. Their columns are in the order of the real tables. Persons are numbered from 1:
+// these are fresh numbers, and no real person's. The rows of a person are in their order. The same result has the same
+// rows.
 func (r *FamilyResult) WriteCSV(parents, children io.Writer) error {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, r.Parents.Release, r.Children.Release, r.Plan.Parents.SQL) // a hash accepts every write

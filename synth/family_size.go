@@ -1,7 +1,7 @@
 package synth
 
-// The kernel reads the cells of all keys of a join for each candidate. joinedCells bounds their number, and joinedAll that of all
-// candidates together.
+// The kernel reads the cells of all keys of a join for each candidate. joinedCells bounds their number, and joinedAll
+// that of all candidates together.
 const joinedCells, joinedAll = 1 << 20, 1 << 23
 
 // joinedWithin refuses a join with too many combinations of values, and bounds the number of candidates.

@@ -131,7 +131,8 @@ func distance(a, b map[string]float64) (d float64) {
 	return d
 }
 
-// family synthesizes the town, checks the tables' structure and returns the distances of their statistics from the real ones.
+// family synthesizes the town, checks the tables' structure and returns the distances of their statistics from the real
+// ones.
 func family(t *testing.T, c *curator.Session, people, visits [][]string, r FamilyRequest) map[string]float64 {
 	t.Helper()
 	result, err := SynthesizeFamily(t.Context(), c, r)
@@ -177,9 +178,9 @@ const mostVisits = 6
 
 const rich = "budget:\n  rho: 1000\n  delta: 1e-9\nprice:\n  default: 1\n  maximum: 14\n  minimum: 0.001\n"
 
-// Persons keep the distribution of the number of their visits, and of their first and last ones, and visits depend on their
-// person. The persons are numbered from 1, and their visits are in order. The figures of 2,000 persons at ρ = 60 include some 0.02
-// of rounding, of bins and of the model.
+// Persons keep the distribution of the number of their visits, and of their first and last ones, and visits depend on
+// their person. The persons are numbered from 1, and their visits are in order. The figures of 2,000 persons at ρ = 60
+// include some 0.02 of rounding, of bins and of the model.
 func TestTownWithVisits(t *testing.T) {
 	c, people, visits := clinic(t, 2000, rich)
 	r := FamilyRequest{

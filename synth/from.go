@@ -19,8 +19,8 @@ const Recorded Method = "recorded"
 // maxFrom is the largest number of releases of a request.
 const maxFrom = 1000
 
-// fromReleases fits a model to the marginals that earlier syntheses of the same columns have measured. It spends nothing, and
-// reads no row. The marginals of an interrupted synthesis suffice.
+// fromReleases fits a model to the marginals that earlier syntheses of the same columns have measured. It spends
+// nothing, and reads no row. The marginals of an interrupted synthesis suffice.
 func fromReleases(ctx context.Context, c *curator.Session, r Request) (*Result, error) {
 	start := time.Now()
 	if err := r.checkFrom(); err != nil {

@@ -9,7 +9,8 @@ import (
 	"dither/curator"
 )
 
-// keysOfTable returns the columns that get fresh values, of which no two rows have the same. They are no part of the model.
+// keysOfTable returns the columns that get fresh values, of which no two rows have the same. They are no part of the
+// model.
 func keysOfTable(t *curator.Table, names []string) (out []*Column, err error) {
 	for i, name := range names {
 		at := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name })

@@ -7,8 +7,8 @@ import (
 	"dither/curator"
 )
 
-// Keys have fresh values within their bounds, each once, in their places among the columns. The same measurements serve with and
-// without them.
+// Keys have fresh values within their bounds, each once, in their places among the columns. The same measurements serve
+// with and without them.
 func TestKeysAreUnique(t *testing.T) {
 	c, _ := town(t, inRho, "add-remove", 5, 50)
 	r := Request{Table: "people", Method: Independent, Rho: "1", Rows: 300}

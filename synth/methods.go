@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// planned is the number of AIM's rounds for each column, before annealing. The published number is 16. On the census
-	// table, 4 gives smaller errors at ε = 1 and 10, and 2 at ε = 0.1. So a faint table has plannedOfFaint: its number of
-	// rows, in standard deviations of one count at the whole price, is below faint. On the census table this number is 900
-	// at ε = 0.1, and 8,500 at ε = 1.
+	// planned is the number of AIM's rounds for each column, before annealing. The published number is 16. On the
+	// census table, 4 gives smaller errors at ε = 1 and 10, and 2 at ε = 0.1. So a faint table has plannedOfFaint: its
+	// number of rows, in standard deviations of one count at the whole price, is below faint. On the census table this
+	// number is 900 at ε = 0.1, and 8,500 at ε = 1.
 	planned, plannedOfFaint = 4, 2
 	faint                   = 2500
 	numberShare             = 1000 // the number of rows takes one part of this number of the price
@@ -63,8 +63,8 @@ func (s *synthesis) aim(ctx context.Context) error {
 	}
 }
 
-// plannedRounds measures the number of rows with a small share of the price. It returns the number of rounds to plan for each
-// column, and the rest of the price.
+// plannedRounds measures the number of rows with a small share of the price. It returns the number of rounds to plan
+// for each column, and the rest of the price.
 func (s *synthesis) plannedRounds(ctx context.Context) (rounds int, left *big.Rat, err error) {
 	number := new(big.Rat).Quo(s.total, big.NewRat(numberShare, 1))
 	if err := s.measure(ctx, [][]int{{}}, number); err != nil {
@@ -121,8 +121,8 @@ func (s *synthesis) round(ctx context.Context, schedule *aim.Schedule, round aim
 	return nil
 }
 
-// computed returns the model's tables of marginals, and leaves out marginals whose columns are so far apart in the model that their table
-// is too large to compute. Such a marginal would be an error after everything is paid.
+// computed returns the model's tables of marginals, and leaves out marginals whose columns are so far apart in the
+// model that their table is too large to compute. Such a marginal would be an error after everything is paid.
 func (s *synthesis) computed(all []aim.Marginal) (kept []aim.Marginal, sets [][]int, tables [][]float64, err error) {
 	for _, m := range all {
 		sets = append(sets, m.Attributes)
@@ -167,10 +167,11 @@ func (s *synthesis) chosen(ctx context.Context, options []curator.Option, price 
 	return m.Option, nil
 }
 
-// mst measures each column with a third of the price, selects a tree of pairs with a third, and measures the pairs with the
-// rest. A pair's score is its distance from the model in which all columns are independent, less the expected error of its
-// measurement. The published score lacks the second term, and the published method merges rare values in its place. On
-// the census table, the term alone takes pairs of many cells from the tree, whose measurements are mostly noise.
+// mst measures each column with a third of the price, selects a tree of pairs with a third, and measures the pairs with
+// the rest. A pair's score is its distance from the model in which all columns are independent, less the expected error
+// of its measurement. The published score lacks the second term, and the published method merges rare values in its
+// place. On the census table, the term alone takes pairs of many cells from the tree, whose measurements are mostly
+// noise.
 func (s *synthesis) mst(ctx context.Context) error {
 	third := new(big.Rat).Quo(s.total, big.NewRat(3, 1))
 	if err := s.measure(ctx, s.ones(), third); err != nil {

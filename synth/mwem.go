@@ -17,20 +17,23 @@ const (
 	mwemRounds = 10
 	mwemCells  = 1 << 20 // the largest number of combinations of values
 	mwemTotal  = 20      // the number of rows takes one part of this number of the price
-	// the number of passes over all measurements, in each round: as many as mwemWork multiplications allow, within bounds
+	// the number of passes over all measurements, in each round: as many as mwemWork multiplications allow, within
+	// bounds
 	mwemPasses = 20
 	mostPasses = 500
 	mwemWork   = 1 << 17
 )
 
-// mwem measures the number of rows, and then, in rounds, selects the marginal in which a full table of weights is most wrong
-// and measures it. Each round multiplies the weights by exp((y − x)/2n) for the noisy and the own count of their cell, for all
-// measurements so far, in several passes. The result is the last table; the published one is the mean of all rounds' tables,
-// which is further off if later rounds replay all measurements. A measurement stops moving the weights once they are as near
-// to it as its noise explains, so that they do not fit the noise. If there is one marginal, it takes one measurement, and no price
-// selects it: ten measurements at a tenth of ε each have ten times the variance together.
+// mwem measures the number of rows, and then, in rounds, selects the marginal in which a full table of weights is most
+// wrong and measures it. Each round multiplies the weights by exp((y − x)/2n) for the noisy and the own count of their
+// cell, for all measurements so far, in several passes. The result is the last table; the published one is the mean of
+// all rounds' tables, which is further off if later rounds replay all measurements. A measurement stops moving the
+// weights once they are as near to it as its noise explains, so that they do not fit the noise. If there is one
+// marginal, it takes one measurement, and no price selects it: ten measurements at a tenth of ε each have ten times the
+// variance together.
 //
-// Source: Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS 2012.
+// Source: Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS
+// 2012.
 func (s *synthesis) mwem(ctx context.Context) error {
 	number := new(big.Rat).Quo(s.total, big.NewRat(mwemTotal, 1))
 	if err := s.measure(ctx, [][]int{{}}, number); err != nil {
@@ -180,8 +183,8 @@ func merged(all []model.Measurement, y model.Measurement) []model.Measurement {
 	return all
 }
 
-// multiply updates the weights by a measurement, keeps their sum, and returns true. If the weights are already as near to the
-// measurement as the real counts are expected to be, it leaves them: more would fit them to the noise.
+// multiply updates the weights by a measurement, keeps their sum, and returns true. If the weights are already as near
+// to the measurement as the real counts are expected to be, it leaves them: more would fit them to the noise.
 func (h *histogram) multiply(y model.Measurement, n float64) bool {
 	factor := h.marginal(y.Attributes)
 	apart := 0.0
@@ -203,8 +206,8 @@ func (h *histogram) multiply(y model.Measurement, n float64) bool {
 // Total implements distribution.
 func (h *histogram) Total() float64 { return h.total }
 
-// Sample implements distribution. Each cell has its expected number of rows, rounded up or down at random. The rows of a
-// batch are in random order.
+// Sample implements distribution. Each cell has its expected number of rows, rounded up or down at random. The rows of
+// a batch are in random order.
 func (h *histogram) Sample(rows int64, _ model.Drawing, source model.Words, yield func([][]int32) error) error {
 	words, ok := source.(*splitmix.Stream)
 	if !ok {

@@ -64,8 +64,8 @@ tables:
 	return c, counts
 }
 
-// pseudocode is MWEM as published (Hardt, Ligett and McSherry 2012, figure 1), on counting queries. It knows the number of
-// rows. Its noise and its selections are those of floating-point numbers, since nothing is protected here.
+// pseudocode is MWEM as published (Hardt, Ligett and McSherry 2012, figure 1), on counting queries. It knows the number
+// of rows. Its noise and its selections are those of floating-point numbers, since nothing is protected here.
 func pseudocode(counts []float64, queries [][]float64, epsilon float64, rounds int, random *rand.Rand) []float64 {
 	n := 0.0
 	for _, x := range counts {
@@ -152,12 +152,13 @@ func ours(t *testing.T, c *curator.Owner, epsilon float64) []float64 {
 	return result.model.(*histogram).weights
 }
 
-// On one column, the error of MWEM on its workload is at most that of its published pseudocode at equal ε, in the mean of ten runs of
-// each: on the cells, which are the workload of one column, and on all ranges. The pseudocode selects among the queries of each
-// workload, and gets the number of rows free. At the least ε that is tested, 0.03, the errors on ranges are half as large, and the
-// standard deviation of the mean of ten runs is about a tenth of it, so that the test fails by chance with probability below 1e-6. At ε = 0.01, where
-// the noisy number of rows is off by half, both learn next to nothing: the errors are printed and not compared.
-// `DITHER_LONG=1 go test -v -run TestMWEMAgainst ./synth` prints the errors by ε and by the rounds of the pseudocode.
+// On one column, the error of MWEM on its workload is at most that of its published pseudocode at equal ε, in the mean
+// of ten runs of each: on the cells, which are the workload of one column, and on all ranges. The pseudocode selects
+// among the queries of each workload, and gets the number of rows free. At the least ε that is tested, 0.03, the errors
+// on ranges are half as large, and the standard deviation of the mean of ten runs is about a tenth of it, so that the
+// test fails by chance with probability below 1e-6. At ε = 0.01, where the noisy number of rows is off by half, both
+// learn next to nothing: the errors are printed and not compared. `DITHER_LONG=1 go test -v -run TestMWEMAgainst
+// ./synth` prints the errors by ε and by the rounds of the pseudocode.
 func TestMWEMAgainstItsPseudocode(t *testing.T) {
 	epsilons, rounds, runs := []float64{0.1}, []int{mwemRounds}, 10
 	if os.Getenv("DITHER_LONG") != "" {

@@ -16,7 +16,8 @@ type Report struct {
 	Result    *Result
 	Marginals []MarginalReport
 	Columns   []ColumnReport
-	// Association is Cramér's V of each two columns in the synthetic rows, from 0 to 1. NaN: the pair has too many cells.
+	// Association is Cramér's V of each two columns in the synthetic rows, from 0 to 1. NaN: the pair has too many
+	// cells.
 	Association [][]float64
 	Measured    [][]bool // by pair of columns: one measured marginal has both
 	Limits      []string // what the table must not be used for
@@ -164,9 +165,10 @@ func (r *Result) compared(m model.Measurement, shares []float64, total float64) 
 // estimated returns an estimate of the root of the mean squared difference between synthetic and real cells. squares is
 // the squared distance between measured and synthetic cells.
 //
-// For k cells with noise of variance σ², the distance is Stein's unbiased estimate, squares − kσ² + 2σ²·f, where f is the
-// number of degrees of freedom that the fit has. A fit that is right otherwise has squares near (k − f)σ², which gives f, and
-// then kσ² − squares. If squares is above kσ², f is taken as 0. The result is at least the standard error of this estimate.
+// For k cells with noise of variance σ², the distance is Stein's unbiased estimate, squares − kσ² + 2σ²·f, where f is
+// the number of degrees of freedom that the fit has. A fit that is right otherwise has squares near (k − f)σ², which
+// gives f, and then kσ² − squares. If squares is above kσ², f is taken as 0. The result is at least the standard error
+// of this estimate.
 func estimated(squares, variance float64, cells int) float64 {
 	k := float64(cells)
 	return math.Sqrt(max(math.Abs(squares-k*variance), variance*math.Sqrt(2*k)) / k)

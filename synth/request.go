@@ -56,20 +56,20 @@ type Request struct {
 	Rows  int64 // 0: the noisy number of real rows
 	// Cliques are the columns of each marginal, of the method Fixed. Intervals over draws hold for statistics of these.
 	Cliques [][]string
-	// Values are values of text columns whose policy declares none, such as those that a private selection released. All other texts
-	// are Other
+	// Values are values of text columns whose policy declares none, such as those that a private selection released.
+	// All other texts are Other
 	Values map[string][]string
 	// Keys are columns of whole numbers or texts that get fresh values. No two rows have the same
 	Keys []string
-	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public, and no
-	// real row is compared with them.
+	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public,
+	// and no real row is compared with them.
 	Constraints []string
 	// Workload are questions that rows should answer well, in place of Ways, for AIM and MWEM. AIM weighs them.
 	Workload []Wanted
 	// Resume continues a synthesis that was paid before, and refuses to pay for a new one
 	Resume bool
-	// From are earlier releases of the same table, columns and bins, such as r3. The rows then come from their marginals, free,
-	// and nothing is measured
+	// From are earlier releases of the same table, columns and bins, such as r3. The rows then come from their
+	// marginals, free, and nothing is measured
 	From  []string
 	Watch func(Progress) // is called after each step; nil: not at all
 }
@@ -324,8 +324,8 @@ func (p *Plan) steps() int {
 // mostSubsets bounds the marginals that are considered.
 const mostSubsets = 1 << 18
 
-// candidatesOf lists the marginals that may be measured, those of single columns first. Of the marginals that rows should
-// have, it leaves out those that no model has room for, and then the largest until all fit together.
+// candidatesOf lists the marginals that may be measured, those of single columns first. Of the marginals that rows
+// should have, it leaves out those that no model has room for, and then the largest until all fit together.
 func (p *Plan) candidatesOf() error {
 	d := len(p.Columns)
 	ways, room := []int{2}, float64(MaxBytes)

@@ -31,8 +31,8 @@ func spentRho(t *testing.T, c *curator.Owner) string {
 	return b.Spent.Rho
 }
 
-// A synthesis that is killed after any of its steps, or at any time, continues under the same reservation: recorded marginals
-// stay as they are, the price is paid once, and the marginals so far make a table, free.
+// A synthesis that is killed after any of its steps, or at any time, continues under the same reservation: recorded
+// marginals stay as they are, the price is paid once, and the marginals so far make a table, free.
 func TestKilledSynthesisContinues(t *testing.T) {
 	if home := os.Getenv(killedHome); home != "" {
 		synthesizeUntilKilled(t, home)
@@ -191,7 +191,8 @@ func synthesizeUntilKilled(t *testing.T, home string) {
 	}
 }
 
-// Rows from earlier releases are free, and use all of their marginals. What has no meaning is refused, and spends nothing.
+// Rows from earlier releases are free, and use all of their marginals. What has no meaning is refused, and spends
+// nothing.
 func TestRowsFromReleases(t *testing.T) {
 	for i, budget := range []string{inRho, inEpsilon} {
 		c, _ := town(t, budget, "add-remove", uint64(30+i), 500)

@@ -16,9 +16,9 @@ import (
 	"dither/synth/model"
 )
 
-// Each calls yield for each row, with its values as texts in the order of Plan.Output. null says which are NULL. yield must
-// not keep the slices. The same result has the same rows, and all of them satisfy the constraints. A binned column has random numbers within its bins, in
-// the measured shape. Each returns the first error of yield.
+// Each calls yield for each row, with its values as texts in the order of Plan.Output. null says which are NULL. yield
+// must not keep the slices. The same result has the same rows, and all of them satisfy the constraints. A binned column
+// has random numbers within its bins, in the measured shape. Each returns the first error of yield.
 func (r *Result) Each(yield func(row []string, null []bool) error) error {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write

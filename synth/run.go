@@ -19,11 +19,12 @@ type Measured struct {
 	Columns []string
 	Cells   int
 	StdDev  float64 // of the noise of each cell
-	// Expected is the expected total variation distance between the noisy cells and the real ones, from the noise alone. It
-	// is between 0 and 1.
+	// Expected is the expected total variation distance between the noisy cells and the real ones, from the noise
+	// alone. It is between 0 and 1.
 	Expected float64
 	Loss     curator.Loss
-	// Shape: the cells are small bins of a column, which give the shape of its numbers within its bins, and the model has not
+	// Shape: the cells are small bins of a column, which give the shape of its numbers within its bins, and the model
+	// has not
 	Shape bool
 }
 
@@ -35,8 +36,8 @@ type Result struct {
 	Remaining curator.Loss
 	Rounds    int // the rounds that selected marginals
 	Measured  []Measured
-	// ExpectedError is the mean of Expected, of all Measured that have columns. It states the noise of measured marginals, and not how far the model
-	// is from the real table: marginals that were not measured may be further off.
+	// ExpectedError is the mean of Expected, of all Measured that have columns. It states the noise of measured
+	// marginals, and not how far the model is from the real table: marginals that were not measured may be further off.
 	ExpectedError float64
 	Seconds       float64
 	Rows          int64    // that Write draws
@@ -74,8 +75,8 @@ type synthesis struct {
 	result   *Result
 }
 
-// Synthesize measures a table and fits a model. The whole price is reserved first. If the same request was interrupted, it
-// continues: recorded steps are free.
+// Synthesize measures a table and fits a model. The whole price is reserved first. If the same request was interrupted,
+// it continues: recorded steps are free.
 func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, error) {
 	if len(r.From) > 0 {
 		return fromReleases(ctx, c, r)
@@ -267,8 +268,8 @@ func (s *synthesis) add(set []int, values []float64, deviation float64, loss cur
 	})
 }
 
-// fit fits the model to all measurements, from the model before. If the measurements and the constraints together need too
-// large a model, it leaves out constraints.
+// fit fits the model to all measurements, from the model before. If the measurements and the constraints together need
+// too large a model, it leaves out constraints.
 func (s *synthesis) fit(iterations int) (err error) {
 	o := model.Options{Iterations: iterations, From: s.model}
 	for {

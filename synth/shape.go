@@ -14,7 +14,8 @@ import (
 const (
 	// shapeShare: the shapes of all columns together take one part of this number of the price
 	shapeShare = 20
-	// fineCells is the number of small bins of a column. Whole numbers and days have a bin each, up to fineWhole of them.
+	// fineCells is the number of small bins of a column. Whole numbers and days have a bin each, up to fineWhole of
+	// them.
 	fineCells, fineWhole = 1000, 4096
 	residues             = 100 // the last two digits, of whole numbers in wider small bins
 )
@@ -161,10 +162,10 @@ func (f *fine) place(cell int) (int, bool) {
 	return n, err == nil && n >= 0 && n < f.cells
 }
 
-// denoised returns nonnegative weights from noisy counts. A count that exceeds the median of its neighbours by more than the noise
-// can be is kept. The others are smoothed by Haar wavelets: differences between neighbouring intervals that the noise explains are
-// removed. The threshold is √(2·ln k) standard deviations for k counts, which noise alone exceeds anywhere with probability about
-// 1/√(π·ln k).
+// denoised returns nonnegative weights from noisy counts. A count that exceeds the median of its neighbours by more
+// than the noise can be is kept. The others are smoothed by Haar wavelets: differences between neighbouring intervals
+// that the noise explains are removed. The threshold is √(2·ln k) standard deviations for k counts, which noise alone
+// exceeds anywhere with probability about 1/√(π·ln k).
 //
 // Source: Donoho and Johnstone, "Ideal spatial adaptation by wavelet shrinkage", Biometrika 1994.
 func denoised(counts []float64, deviation float64) []float64 {

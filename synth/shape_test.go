@@ -40,8 +40,9 @@ func homeOf(t testing.TB, columns, text string) *curator.Owner {
 	return c
 }
 
-// The RAND table keeps its free care (lncoins = 0), its three other rates of coinsurance, which lie within bins, and the shape of
-// the numbers of visits. At ρ = 0.5, the noise of each share is below .001, so 0.01 is exceeded with probability below 1e-9.
+// The RAND table keeps its free care (lncoins = 0), its three other rates of coinsurance, which lie within bins, and
+// the shape of the numbers of visits. At ρ = 0.5, the noise of each share is below .001, so 0.01 is exceeded with
+// probability below 1e-9.
 func TestShapesOfRealData(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	text, err := os.ReadFile("../examples/randhie/randhie.csv")
@@ -95,8 +96,8 @@ func TestShapesOfRealData(t *testing.T) {
 	}
 }
 
-// Heaps at round numbers survive in a wide range of whole numbers, and weekdays in dates. So do declared edges, in bins that hold
-// nothing else.
+// Heaps at round numbers survive in a wide range of whole numbers, and weekdays in dates. So do declared edges, in bins
+// that hold nothing else.
 func TestHeaps(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	words := splitmix.At(8)
@@ -158,8 +159,8 @@ func dayNumber(text string) float64 {
 	return x
 }
 
-// Smoothing keeps a spike and a step, and removes noise: the error of each cell is far below the noise. The words are fixed; for
-// random ones, it fails with probability below 0.01.
+// Smoothing keeps a spike and a step, and removes noise: the error of each cell is far below the noise. The words are
+// fixed; for random ones, it fails with probability below 0.01.
 func TestDenoised(t *testing.T) {
 	words := splitmix.At(9)
 	want, counts := make([]float64, 700), make([]float64, 700)
@@ -190,7 +191,8 @@ func TestDenoised(t *testing.T) {
 	}
 }
 
-// Edges that are not ascending, or outside the bounds, or of a column without numbers, are refused. Many bins are possible.
+// Edges that are not ascending, or outside the bounds, or of a column without numbers, are refused. Many bins are
+// possible.
 func TestBadEdges(t *testing.T) {
 	c, _ := town(t, inRho, "add-remove", 1, 10)
 	for name, at := range map[string][]string{"age": {"30", "20"}, "size": {"0.1"}, "job": {"1"}, "nobody": {"1"}, "married": {"1"}} {

@@ -131,9 +131,9 @@ func apart(a, b [][]string) (mean float64) {
 	return mean / float64(pairs)
 }
 
-// At a high price, the marginals of synthetic rows are those of the real ones: all pairs for AIM, a tree of pairs for MST,
-// and no pairs for independent columns. The noise of a cell has a standard deviation of a few rows of 4,000, so that it
-// exceeds the limits with probability below 1e-6. Every value is within the declared values and bounds.
+// At a high price, the marginals of synthetic rows are those of the real ones: all pairs for AIM, a tree of pairs for
+// MST, and no pairs for independent columns. The noise of a cell has a standard deviation of a few rows of 4,000, so
+// that it exceeds the limits with probability below 1e-6. Every value is within the declared values and bounds.
 func TestSyntheticRowsHaveTheMarginals(t *testing.T) {
 	for i, of := range []struct {
 		method      Method
@@ -185,8 +185,8 @@ func TestSyntheticRowsHaveTheMarginals(t *testing.T) {
 	}
 }
 
-// A synthesis that stops after its first measurements continues under the same reservation, with the same noise. A cancelled
-// one is not charged before it begins.
+// A synthesis that stops after its first measurements continues under the same reservation, with the same noise. A
+// cancelled one is not charged before it begins.
 func TestInterruptedSynthesisContinues(t *testing.T) {
 	c, _ := town(t, inRho, "add-remove", 99, 500)
 	spent := func() string {

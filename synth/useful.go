@@ -10,9 +10,10 @@ import (
 	"dither/synth/aim"
 )
 
-// useful returns the number of rows below which the measured marginals are more noise than signal: the mean of their expected total
-// variation distances, √(2/π)·deviation·cells/2 by rows, exceeds a half. For MWEM these are the marginals that a round may
-// select, for the method fixed those of the request, and otherwise the single columns. It follows from the plan.
+// useful returns the number of rows below which the measured marginals are more noise than signal: the mean of their
+// expected total variation distances, √(2/π)·deviation·cells/2 by rows, exceeds a half. For MWEM these are the
+// marginals that a round may select, for the method fixed those of the request, and otherwise the single columns. It
+// follows from the plan.
 func (p *Plan) useful() int64 {
 	text, inRho := p.Price.Rho, true
 	if text == "" {
@@ -52,8 +53,8 @@ func (p *Plan) useful() int64 {
 	return int64(min(math.Ceil(2*mean), 1<<62))
 }
 
-// worthwhile refuses to pay for a plan whose measurements would be mostly noise, by the number of rows that the policy declares. It
-// depends on no row.
+// worthwhile refuses to pay for a plan whose measurements would be mostly noise, by the number of rows that the policy
+// declares. It depends on no row.
 func (p *Plan) worthwhile() error {
 	if p.expected > 0 && p.expected < p.Useful {
 		return usage("give a larger price, or fewer --columns or --bins",

@@ -14,7 +14,8 @@ import (
 	"dither/synth/aim"
 )
 
-// Wanted is a question that synthetic rows should answer well: a count or sum over the table, with conditions and groups.
+// Wanted is a question that synthetic rows should answer well: a count or sum over the table, with conditions and
+// groups.
 type Wanted struct {
 	SQL    string
 	Weight int64 // its importance, from 1 to MaxWeight; 0 is 1
@@ -115,8 +116,8 @@ func (p *Plan) about(sql string) (measure, where string, ok bool) {
 	return measure, where, ok && (found || rest == "")
 }
 
-// columnsIn returns the columns that an expression in SQL names. Words that are no columns of the real table are functions and
-// keywords.
+// columnsIn returns the columns that an expression in SQL names. Words that are no columns of the real table are
+// functions and keywords.
 func (p *Plan) columnsIn(sql string) (out []int, err error) {
 	for _, word := range words(sql) {
 		at := slices.IndexFunc(p.Columns, func(c *Column) bool { return word.is(c.Name) })
@@ -193,14 +194,15 @@ func (p *Plan) wanted() (out []aim.Marginal) {
 	return out
 }
 
-// Direct compares the noise of a synthesis with that of measuring the questions of its workload themselves, at the same price.
-// Both are root mean squares of standard deviations of answers, and follow from public numbers.
+// Direct compares the noise of a synthesis with that of measuring the questions of its workload themselves, at the same
+// price. Both are root mean squares of standard deviations of answers, and follow from public numbers.
 type Direct struct {
 	Answers int
 	// Measured is the error of the best known way to measure the questions together, as `dither workload -f` states it.
 	Measured float64
-	// Synthetic is the noise of answers from synthetic rows if their marginals are all that is measured, with equal shares of the
-	// price. A model may have less noise where marginals overlap, and more error where they were not measured.
+	// Synthetic is the noise of answers from synthetic rows if their marginals are all that is measured, with equal
+	// shares of the price. A model may have less noise where marginals overlap, and more error where they were not
+	// measured.
 	Synthetic float64
 	Reason    string // why there is no comparison; "" if there is one
 }
@@ -208,8 +210,8 @@ type Direct struct {
 // Better reports whether measuring the questions has less noise.
 func (d *Direct) Better() bool { return d.Reason == "" && d.Measured < d.Synthetic*0.999 }
 
-// Compare compares the plan with measuring the questions of its workload themselves. It spends nothing, and reads no row. It
-// returns nil without a workload.
+// Compare compares the plan with measuring the questions of its workload themselves. It spends nothing, and reads no
+// row. It returns nil without a workload.
 func (p *Plan) Compare(ctx context.Context, c *curator.Session) (*Direct, error) {
 	if len(p.answers) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to compare

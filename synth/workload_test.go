@@ -60,7 +60,8 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// The comparison with measuring the questions has the figures of package together, and of noise with equal shares of the price.
+// The comparison with measuring the questions has the figures of package together, and of noise with equal shares of
+// the price.
 func TestWorkloadIsCompared(t *testing.T) {
 	for _, budget := range []string{inRho, inEpsilon} {
 		c, _ := town(t, budget, "add-remove", 61, 100)

@@ -43,8 +43,8 @@ func newWriter(r *Result, words *splitmix.Stream) *writer {
 	return w
 }
 
-// draw draws the values of the row's cells. If they break constraints, it draws values of the same cells again, then searches for
-// some, and then takes another row.
+// draw draws the values of the row's cells. If they break constraints, it draws values of the same cells again, then
+// searches for some, and then takes another row.
 func (w *writer) draw() error {
 	w.fill()
 	if broken := w.broken(); len(broken) > 0 && !w.mended(broken) {
@@ -141,8 +141,8 @@ func (w *writer) replaced() (found bool, err error) {
 	return false, nil
 }
 
-// search looks for values of the row's cells that satisfy constraints: the ends of the ranges, the constants and the ends of
-// other columns' ranges that lie between them.
+// search looks for values of the row's cells that satisfy constraints: the ends of the ranges, the constants and the
+// ends of other columns' ranges that lie between them.
 func (w *writer) search(rules []*rule) bool {
 	var columns []int
 	var constants []float64

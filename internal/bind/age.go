@@ -6,9 +6,9 @@ import (
 	"dither/internal/value"
 )
 
-// age has the parts of AGE(a, b) of two dates or timestamps: whole months and the microseconds beside them, both with the
-// sign of a − b. A day of the month that the earlier date's month lacks counts from the end of that month, as in PostgreSQL.
-// For dates, days has the days, and micros is nil.
+// age has the parts of AGE(a, b) of two dates or timestamps: whole months and the microseconds beside them, both with
+// the sign of a − b. A day of the month that the earlier date's month lacks counts from the end of that month, as in
+// PostgreSQL. For dates, days has the days, and micros is nil.
 type age struct{ months, days, micros *bounded.Expr }
 
 // ageOf builds AGE(a, b).

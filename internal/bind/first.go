@@ -9,16 +9,17 @@ import (
 	"dither/internal/value"
 )
 
-// firsts returns s with each window function in a subquery of FROM replaced by 1, if WHERE or the condition of a join keeps
-// the rows in which it is 1 alone. The replaced functions are the subqueries' First.
+// firsts returns s with each window function in a subquery of FROM replaced by 1, if WHERE or the condition of a join
+// keeps the rows in which it is 1 alone. The replaced functions are the subqueries' First.
 //
 //	SELECT … FROM (SELECT …, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day) AS n FROM …) q WHERE q.n = 1
 //
-// Claim: the answer stays the same if the subquery keeps its first rows alone. Proof: a row of the subquery with another
-// number makes no row of s: a row of an inner join, or of the outer side of an outer join, that it is part of is dropped by
-// the condition n = 1 in WHERE; and a condition n = 1 in the ON of an inner join, or of a left join of which the subquery
-// is the right side, lets such a row match nothing. In a left join by ON, a row of the left side without another match stays
-// with NULLs in both cases. In a left join with n = 1 in WHERE, such a row has n NULL, and WHERE drops it. ∎
+// Claim: the answer stays the same if the subquery keeps its first rows alone. Proof: a row of the subquery with
+// another number makes no row of s: a row of an inner join, or of the outer side of an outer join, that it is part of
+// is dropped by the condition n = 1 in WHERE; and a condition n = 1 in the ON of an inner join, or of a left join of
+// which the subquery is the right side, lets such a row match nothing. In a left join by ON, a row of the left side
+// without another match stays with NULLs in both cases. In a left join with n = 1 in WHERE, such a row has n NULL, and
+// WHERE drops it. ∎
 func firsts(s *query.Select) *query.Select {
 	r := firstsIn(s.From.Relation, numbered(s.Where))
 	if r == s.From.Relation {
@@ -117,17 +118,17 @@ func firstsOf(q *query.Subquery, columns []*query.Column) query.Relation {
 	return q
 }
 
-// first keeps the first rows of each person, as the window function says: one row, or with RANK all rows that are equal in
-// the order.
+// first keeps the first rows of each person, as the window function says: one row, or with RANK all rows that are equal
+// in the order.
 //
-// Claim: the result is a function of each unit's own rows, and a unit has at most one row in it, or with ties as many as
-// before. Proof: for one key after the other, the source is joined with one row for each unit, of the least value of the
-// key (PerUnit), which depends on the unit's rows alone; a condition on single rows then keeps some of them. Without ties, one
-// row for each unit is joined with at most one row (Most) of the same unit. Both joins pair rows of one unit, so the claim of
-// bounded.Source holds. ∎
+// Claim: the result is a function of each unit's own rows, and a unit has at most one row in it, or with ties as many
+// as before. Proof: for one key after the other, the source is joined with one row for each unit, of the least value of
+// the key (PerUnit), which depends on the unit's rows alone; a condition on single rows then keeps some of them.
+// Without ties, one row for each unit is joined with at most one row (Most) of the same unit. Both joins pair rows of
+// one unit, so the claim of bounded.Source holds. ∎
 //
-// The least value is the first one, with its NULLs where ORDER BY puts them: if NULLs come last, the least value is NULL
-// only if all are. If NULLs come first, one NULL is enough.
+// The least value is the first one, with its NULLs where ORDER BY puts them: if NULLs come last, the least value is
+// NULL only if all are. If NULLs come first, one NULL is enough.
 func (f from) first(r *Relation, call *query.Call) error {
 	at := call.Over.At
 	unit, err := r.firstUnit(call)

@@ -11,9 +11,9 @@ import (
 //
 //	visits v JOIN (VALUES ('web', 'online'), ('desk', 'office')) m (channel, label) ON m.channel = v.channel
 //
-// The condition equates one column of the table, the key, with an expression over l. All keys are different constants, so a
-// row of l meets at most one row of the table: the columns become CASE expressions of the rows of l, and an inner join keeps the
-// rows whose value is among the keys. Neither multiplies rows, so the bounds of a unit stay.
+// The condition equates one column of the table, the key, with an expression over l. All keys are different constants,
+// so a row of l meets at most one row of the table: the columns become CASE expressions of the rows of l, and an inner
+// join keeps the rows whose value is among the keys. Neither multiplies rows, so the bounds of a unit stay.
 func (f from) mapped(l *Relation, r *query.Constants, j *query.Join) (*Relation, error) {
 	on, merged := j.On, ""
 	if len(j.Using) == 1 {
@@ -84,8 +84,8 @@ func columnOf(r *query.Constants, x query.Expr, l *Relation) int {
 	return slices.Index(r.Columns, c.Name)
 }
 
-// differentConstants returns the values of a column, if all values of the table are constants, and those of the column differ
-// and are not NULL.
+// differentConstants returns the values of a column, if all values of the table are constants, and those of the column
+// differ and are not NULL.
 func differentConstants(r *query.Constants, column int) (keys []query.Expr, ok bool) {
 	if column < 0 || len(r.Rows) > maxMapped {
 		return nil, false

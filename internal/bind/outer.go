@@ -6,15 +6,15 @@ import (
 	"dither/internal/query"
 )
 
-// personsOf returns the FROM clause of a question with an inner join in the place of each outer join that keeps the rows of a
-// public table, if every aggregate ignores these rows:
+// personsOf returns the FROM clause of a question with an inner join in the place of each outer join that keeps the
+// rows of a public table, if every aggregate ignores these rows:
 //
 //	SELECT w.name, COUNT(v.id) FROM wards w LEFT JOIN visits v ON v.ward = w.ward GROUP BY w.name
 //
-// Claim: the aggregates stay the same in each group. Proof: the outer join has the rows of the inner join, and public rows
-// beside which each column of the persons' side is NULL. WHERE keeps or drops such a row by itself. Each aggregate has an
-// argument or a filter that reads a column of the persons' side, and is NULL if some column in it is NULL (strict), so the
-// row adds nothing. ∎
+// Claim: the aggregates stay the same in each group. Proof: the outer join has the rows of the inner join, and public
+// rows beside which each column of the persons' side is NULL. WHERE keeps or drops such a row by itself. Each aggregate
+// has an argument or a filter that reads a column of the persons' side, and is NULL if some column in it is NULL
+// (strict), so the row adds nothing. ∎
 //
 // Groups without a row of a person are shown if their keys are known, as in every question.
 func (f from) personsOf(tree *query.Select) query.Relation {
@@ -61,8 +61,8 @@ func (f from) inner(r query.Relation, all func(public, persons query.Relation) b
 	return &out
 }
 
-// ignored reports whether no aggregate of a question counts rows in which the columns of own are NULL. l is the other side of
-// the join.
+// ignored reports whether no aggregate of a question counts rows in which the columns of own are NULL. l is the other
+// side of the join.
 func ignored(tree *query.Select, l, own *Relation) bool {
 	some, all := false, true
 	ofOwn := func(x query.Expr) bool {

@@ -10,9 +10,10 @@ import (
 // spread returns the variance or the standard deviation of one unit's values as an expression of their average, their
 // average square and their number. It returns nil for any other function, and for forms that innerCall refuses.
 //
-// With d = x − c, where c is the middle of x's range and h the largest |d|, the variance AVG(d²) − AVG(d)² does not depend
-// on c and is at most h². Its rounding can make it negative or greater, so its absolute value is taken, and is at most h².
-// VAR_SAMP multiplies it by n/(n − 1), which is NULL for fewer than two values and at most 2 for more. A CASE keeps NULL, unlike LEAST.
+// With d = x − c, where c is the middle of x's range and h the largest |d|, the variance AVG(d²) − AVG(d)² does not
+// depend on c and is at most h². Its rounding can make it negative or greater, so its absolute value is taken, and is
+// at most h². VAR_SAMP multiplies it by n/(n − 1), which is NULL for fewer than two values and at most 2 for more. A
+// CASE keeps NULL, unlike LEAST.
 func (l *Scope) spread(x *query.Call) (query.Expr, error) {
 	root, sample := false, false
 	switch x.Name {

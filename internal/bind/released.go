@@ -20,8 +20,8 @@ func unwindowed(x *query.Call) error {
 	return e
 }
 
-// hintOfWindow returns what to write instead of a window function over single rows. One that divides rows by a column, as by
-// the person, is often a subquery over the rows of the same person.
+// hintOfWindow returns what to write instead of a window function over single rows. One that divides rows by a column,
+// as by the person, is often a subquery over the rows of the same person.
 func hintOfWindow(x *query.Call) string {
 	hint := "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x"
 	if len(x.Over.Partition) != 1 || len(x.Over.Order) != 1 || x.Over.Order[0].Desc {

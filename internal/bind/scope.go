@@ -235,8 +235,8 @@ func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 }
 
 // unify converts the expressions args, in place, to a common type, and returns the type. Integer and Real become
-// Real, Date and Timestamp become Timestamp, and NULL takes the type of the others. A date beside a text constant with a
-// time of day other than midnight becomes a timestamp too, so that the constant keeps its meaning.
+// Real, Date and Timestamp become Timestamp, and NULL takes the type of the others. A date beside a text constant with
+// a time of day other than midnight becomes a timestamp too, so that the constant keeps its meaning.
 func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
 	clocked := false
@@ -273,8 +273,8 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	return t, nil
 }
 
-// ReadsText reports whether a text constant is read as a value of type t where t is needed: a date, a timestamp, a time or
-// an interval.
+// ReadsText reports whether a text constant is read as a value of type t where t is needed: a date, a timestamp, a time
+// or an interval.
 func ReadsText(t value.Type) bool {
 	return t == value.Date || t == value.Timestamp || t == value.Time || t == value.Interval
 }

@@ -23,8 +23,8 @@ func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
 	return nil, noTable(p, tree.From.Table, tree.From.At)
 }
 
-// Catalogs refuses a catalog before a table's name other than the population's name, which is the only one. Schemas other
-// than public have the same name.
+// Catalogs refuses a catalog before a table's name other than the population's name, which is the only one. Schemas
+// other than public have the same name.
 func Catalogs(p *policy.Policy, tree *query.Select) error {
 	for _, c := range tree.Catalogs {
 		if c.Name != p.Population.Name && c.Of != "" {

@@ -11,8 +11,9 @@ import (
 	"dither/internal/cli/console"
 )
 
-// TestTutorialsFromNothing follows tutorials in empty folders: it saves the files that a page shows, and runs its commands
-// in their order. Each command must succeed. If the page shows what a command prints, the command must print that.
+// TestTutorialsFromNothing follows tutorials in empty folders: it saves the files that a page shows, and runs its
+// commands in their order. Each command must succeed. If the page shows what a command prints, the command must print
+// that.
 func TestTutorialsFromNothing(t *testing.T) {
 	for page, of := range map[string]struct {
 		files    []string // in the order in which the page shows them

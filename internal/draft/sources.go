@@ -45,7 +45,8 @@ func sketchAll(ctx context.Context, home string, o Options) ([]policy.Sketch, []
 	return s.tables, s.notes, nil
 }
 
-// check refuses options that no table takes, and tables of one name. It sets the unit of each table that has the column.
+// check refuses options that no table takes, and tables of one name. It sets the unit of each table that has the
+// column.
 func (s *sketching) check() error {
 	o := s.options
 	if len(s.tables) > 0 && !s.csv && o.Delimiter+o.Null+o.Encoding != "" {
@@ -210,7 +211,8 @@ var beginnings = []struct{ bytes, what, hint string }{
 	{"ARROW1", "is an Arrow or Feather file", "write it as Parquet"},
 }
 
-// otherFormat refuses a file that would be read as text and is none: by its first bytes, or an array of JSON by its name.
+// otherFormat refuses a file that would be read as text and is none: by its first bytes, or an array of JSON by its
+// name.
 func otherFormat(file string) error {
 	if f := formatOf(file); f != policy.CSV && f != policy.JSONLines {
 		return nil

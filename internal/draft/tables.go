@@ -114,7 +114,8 @@ func noTable(source, table string, all []string) error {
 // mostNamed is the largest number of tables that an error names.
 const mostNamed = 10
 
-// serverOf returns the server that a text names, and its URL or connection string if the text is one. It reports false for other texts.
+// serverOf returns the server that a text names, and its URL or connection string if the text is one. It reports false
+// for other texts.
 func serverOf(text string) (source policy.Source, url string, is bool) {
 	source.Format = policy.Postgres
 	if service, ok := strings.CutPrefix(text, "service="); ok {

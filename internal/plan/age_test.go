@@ -15,8 +15,8 @@ import (
 	"dither/internal/value"
 )
 
-// ageFields returns the months, the days and the microseconds of AGE(a, b) of two timestamps, by the steps of PostgreSQL's
-// timestamp_age: differences of fields, which borrow from the next field.
+// ageFields returns the months, the days and the microseconds of AGE(a, b) of two timestamps, by the steps of
+// PostgreSQL's timestamp_age: differences of fields, which borrow from the next field.
 func ageFields(a, b time.Time) (months, days, micros int64) {
 	sign := int64(1)
 	earlier := b

@@ -10,8 +10,8 @@ import (
 	"dither/internal/value"
 )
 
-// byDistinctRows returns the question over a subquery if its only aggregate counts distinct combinations of values, among them
-// the unit's column. Otherwise it returns the question.
+// byDistinctRows returns the question over a subquery if its only aggregate counts distinct combinations of values,
+// among them the unit's column. Otherwise it returns the question.
 //
 //	SELECT city, COUNT(DISTINCT (person, ward)) FROM visits GROUP BY city
 //	SELECT city, COUNT(*) FROM (SELECT DISTINCT person, ward, city FROM visits) q GROUP BY city
@@ -89,9 +89,9 @@ func combined(rows *bind.Relation, count *query.Call) (out combination, ok bool)
 
 // spelledApart returns the parts of a || '-' || b, if different parts give different texts.
 //
-// Claim: the text determines the parts. Proof: all parts but the last one are whole numbers or dates, and a constant that
-// does not begin with a digit stands behind each. So the end of a number is known from the text, as is that of a date, which has
-// ten characters. The constants are known too. The last part is the rest. ∎
+// Claim: the text determines the parts. Proof: all parts but the last one are whole numbers or dates, and a constant
+// that does not begin with a digit stands behind each. So the end of a number is known from the text, as is that of a
+// date, which has ten characters. The constants are known too. The last part is the rest. ∎
 func spelledApart(rows *bind.Relation, x query.Expr) (parts []query.Expr, ok bool) {
 	apart := true // whether a part may follow
 	var pieces func(x query.Expr) bool
@@ -117,8 +117,8 @@ func spelledApart(rows *bind.Relation, x query.Expr) (parts []query.Expr, ok boo
 	return parts, pieces(x) && len(parts) > 1
 }
 
-// asText returns the count of distinct combinations of whole numbers, dates and booleans as a count of distinct texts: each
-// combination has a text of its own, also with NULLs. The boolean is false for other values.
+// asText returns the count of distinct combinations of whole numbers, dates and booleans as a count of distinct texts:
+// each combination has a text of its own, also with NULLs. The boolean is false for other values.
 func (b *measuring) asText(x *query.Call) (*query.Call, bool) {
 	out := *x
 	var text query.Expr

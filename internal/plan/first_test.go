@@ -15,8 +15,9 @@ import (
 	"dither/internal/value"
 )
 
-// The first rows of each person are those that SQL says, for orders of several columns, in both directions, with NULLs at
-// either end. The reference engine counts them and sums the last column of the order, whose value ties do not change.
+// The first rows of each person are those that SQL says, for orders of several columns, in both directions, with NULLs
+// at either end. The reference engine counts them and sums the last column of the order, whose value ties do not
+// change.
 func TestFirstRows(t *testing.T) {
 	stattest.Cases(t, 300)
 	text := strings.NewReplacer("rows_per_unit: 3,", "rows_per_unit: 9,", "max_rows_per_group: 3,", "max_rows_per_group: 9,").
@@ -126,7 +127,8 @@ func TestFirstRows(t *testing.T) {
 	})
 }
 
-// First rows bound a person by one row, and ROW_NUMBER, DISTINCT ON and a condition on either side of a join mean the same.
+// First rows bound a person by one row, and ROW_NUMBER, DISTINCT ON and a condition on either side of a join mean the
+// same.
 func TestFirstRowsAreBounded(t *testing.T) {
 	p, err := policy.Decode(enginetest.RelationPolicy("add-remove", false), ".")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 const clause = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS"
 
-// Under a zCDP budget, OPTIONS(epsilon = E) is charged ρ = E²/2, all of it and no δ, as --epsilon E is. A price above the
-// policy's maximum is refused, and never reduced.
+// Under a zCDP budget, OPTIONS(epsilon = E) is charged ρ = E²/2, all of it and no δ, as --epsilon E is. A price above
+// the policy's maximum is refused, and never reduced.
 func TestEpsilonOptionUnderZCDP(t *testing.T) {
 	p := zcdpPolicy(t, "add-remove")
 	for option, rho := range map[string]string{"0.4": "0.08", "1": "0.5", "1/2": "0.125", "2": "2", "(0.1 + 0.3) * 5": "2", "2 - (1.5 - 0.5)": "0.5"} {
@@ -134,8 +134,8 @@ func TestAverageOfUnitAverages(t *testing.T) {
 	}
 }
 
-// A bound on rows narrows the bounds of COUNT(*) in a question without groups. Beside other aggregates, and in groups, the
-// two exclude each other.
+// A bound on rows narrows the bounds of COUNT(*) in a question without groups. Beside other aggregates, and in groups,
+// the two exclude each other.
 func TestRowsAndBoundsPerGroup(t *testing.T) {
 	p := townPolicy(t, "add-remove")
 	for sql, same := range map[string]string{

@@ -35,9 +35,9 @@ func (p *Linear) Key(versions ...int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Counted returns the digest of the statement with all keys of the question, without the policy, the price and the versions
-// of its tables. Plans with the same digest count the same rows of equal tables in the same cells of each marginal, by the
-// same known values and in the same order: see addParts.
+// Counted returns the digest of the statement with all keys of the question, without the policy, the price and the
+// versions of its tables. Plans with the same digest count the same rows of equal tables in the same cells of each
+// marginal, by the same known values and in the same order: see addParts.
 func (p *Linear) Counted() string {
 	var b strings.Builder
 	describeStatement(&p.Base, &b, "", make([]int, len(p.Base.Tables())), p.Neighbours, privacy.Loss{})
@@ -50,8 +50,8 @@ func (p *Linear) Counted() string {
 }
 
 // CellsOf reports whether the cells (groups) of the histogram over all keys of the linear plan are those of the plan q:
-// the same rows count, in the same cells, with the same amounts, and the cells are in the same order. It is false if the
-// columns that a question reads order the rows of a unit.
+// the same rows count, in the same cells, with the same amounts, and the cells are in the same order. It is false if
+// the columns that a question reads order the rows of a unit.
 func (p *Linear) CellsOf(q *Plan) bool {
 	if p.Base.Unranked && p.Base.Unit != nil {
 		return false
@@ -68,8 +68,8 @@ func (p *Linear) CellsOf(q *Plan) bool {
 // MaxPossible is the largest number of cells for which [Linear.Possible] decides which can have rows.
 const MaxPossible = 1 << 12
 
-// Possible returns which cells of the histogram over all keys can have rows, in the order of the question's GROUP BY. It
-// is a function of the question and the policy, as [Plan.Possible] is. It returns nil if there are more than
+// Possible returns which cells of the histogram over all keys can have rows, in the order of the question's GROUP BY.
+// It is a function of the question and the policy, as [Plan.Possible] is. It returns nil if there are more than
 // MaxPossible cells.
 func (p *Linear) Possible() []bool {
 	cells := 1

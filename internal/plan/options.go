@@ -216,9 +216,9 @@ func countOption(o query.Option) (int64, error) {
 	return n.Num().Int64(), nil
 }
 
-// groups reads max_groups_contributed. NULL means no bound on groups, so the unit is bounded by rows, to the number that
-// the policy allows, or to max_rows_contributed. If each row is a unit and one row counts, that row is in one group, and
-// the number has no effect.
+// groups reads max_groups_contributed. NULL means no bound on groups, so the unit is bounded by rows, to the number
+// that the policy allows, or to max_rows_contributed. If each row is a unit and one row counts, that row is in one
+// group, and the number has no effect.
 func (r *Request) groups(t *policy.Table, o query.Option) error {
 	if isNull(o.Value) {
 		if t.Unit.IsRow() || r.AutoRows || r.MaxRows > 0 {

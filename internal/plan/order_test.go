@@ -118,8 +118,8 @@ func TestQuantileShares(t *testing.T) {
 	}
 }
 
-// Other sums beside a quantile, another order, alias, HAVING or ORDER BY change the price of each, or nothing; the rank, the value, what
-// FILTER keeps and the groups make another release.
+// Other sums beside a quantile, another order, alias, HAVING or ORDER BY change the price of each, or nothing; the
+// rank, the value, what FILTER keeps and the groups make another release.
 func TestOrderReplayKey(t *testing.T) {
 	key := func(sql string) string { return built(t, "add-remove", sql).Key(1) }
 	same := []string{

@@ -9,8 +9,9 @@ import (
 	"dither/internal/query"
 )
 
-// GoogleSQL's AVG(x, contribution_bounds_per_group => (low, high)) averages the rows of each unit in a group, clamps that
-// average, and averages over units. So such a question is one over a subquery that has one row for each unit and group:
+// GoogleSQL's AVG(x, contribution_bounds_per_group => (low, high)) averages the rows of each unit in a group, clamps
+// that average, and averages over units. So such a question is one over a subquery that has one row for each unit and
+// group:
 //
 //	SELECT k, AVG(x, contribution_bounds_per_group => (l, h)) FROM t WHERE c GROUP BY k
 //	SELECT k, AVG(a, contribution_bounds_per_row => (l, h))
@@ -18,10 +19,10 @@ import (
 //
 // Beside such an average, SUM and COUNT with bounds per group become sums over these rows.
 //
-// Claim: the rewritten question has the bounds and the sensitivity of the same question with a subquery, and it is planned
-// as that question. Proof: the rewriting is of syntax alone. It reads the policy and no row, and everything after it
-// plans, bounds and proves the question that it returns. A unit has at most one row in each group there. So a bound of n
-// rows is a bound of n groups, which groupsAsRows sets. ∎
+// Claim: the rewritten question has the bounds and the sensitivity of the same question with a subquery, and it is
+// planned as that question. Proof: the rewriting is of syntax alone. It reads the policy and no row, and everything
+// after it plans, bounds and proves the question that it returns. A unit has at most one row in each group there. So a
+// bound of n rows is a bound of n groups, which groupsAsRows sets. ∎
 
 // unitGroups is a question that is rewritten to aggregate each unit's rows in a group first.
 type unitGroups struct {
@@ -33,8 +34,8 @@ type unitGroups struct {
 	counts bool
 }
 
-// byUnitGroups returns the question over a subquery if it has an average with bounds per group, and its unit is a column.
-// Otherwise it returns the question, and false.
+// byUnitGroups returns the question over a subquery if it has an average with bounds per group, and its unit is a
+// column. Otherwise it returns the question, and false.
 func byUnitGroups(p *policy.Policy, tree *query.Select) (*query.Select, bool, error) {
 	average := findAggregate(tree, func(c *query.Call) bool { return c.Name == "avg" && perGroupBounds(c) != nil })
 	if average == nil {
@@ -208,8 +209,8 @@ func (u *unitGroups) column(x query.Expr, name string, at query.Expr) query.Expr
 	return u.place[text]
 }
 
-// over returns an expression over the columns of the subquery. It leaves what is neither a key nor an aggregate, which the
-// planner refuses.
+// over returns an expression over the columns of the subquery. It leaves what is neither a key nor an aggregate, which
+// the planner refuses.
 func (u *unitGroups) over(x query.Expr) query.Expr {
 	return query.Replace(x, func(e query.Expr) (query.Expr, bool) {
 		text := query.Print(e)

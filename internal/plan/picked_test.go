@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A question whose rows are picked by noisy numbers notes that their intervals hold less often, and no other question does.
+// A question whose rows are picked by noisy numbers notes that their intervals hold less often, and no other question
+// does.
 func TestPickedRowsAreNoted(t *testing.T) {
 	for after, noted := range map[string]bool{
 		"":                                   false,

@@ -17,8 +17,8 @@ import (
 	"dither/privacy"
 )
 
-// foundAnything is a plan within bounds that its searches could have found, or that no search could: the sensitivity must hold for
-// all of them.
+// foundAnything is a plan within bounds that its searches could have found, or that no search could: the sensitivity
+// must hold for all of them.
 func foundAnything(t *rapid.T, p *plan.Plan) *plan.Plan {
 	if len(p.Searches) == 0 {
 		return p

@@ -129,8 +129,8 @@ func HasColumn(p *policy.Policy, of *query.Select, name string) bool {
 	return err == nil && rows.Has(name)
 }
 
-// distinct replaces SELECT DISTINCT by GROUP BY of the SELECT list. With GROUP BY, DISTINCT has no effect if every key is
-// in the list, because then no two rows are equal.
+// distinct replaces SELECT DISTINCT by GROUP BY of the SELECT list. With GROUP BY, DISTINCT has no effect if every key
+// is in the list, because then no two rows are equal.
 func distinct(tree *query.Select) (*query.Select, error) {
 	if !tree.Distinct {
 		return tree, nil

@@ -16,8 +16,8 @@ type spelt struct {
 	with func(*plan.Request)
 }
 
-// One question has one key, however it is spelt: beside the text, in OPTIONS, as a named argument, in GoogleSQL's old form, or not at all
-// where the policy says the same.
+// One question has one key, however it is spelt: beside the text, in OPTIONS, as a named argument, in GoogleSQL's old
+// form, or not at all where the policy says the same.
 func TestSpellingsShareAKey(t *testing.T) {
 	pure := openly(t, "add-remove", "{epsilon: 2}", "{default: 0.5}")
 	zcdp := openly(t, "add-remove", selecting, "{default: {rho: 0.125}, delta: 1e-7}")
@@ -68,7 +68,8 @@ func TestSpellingsShareAKey(t *testing.T) {
 			{dp + "(max_rows_contributed=2)" + byShop, nil},
 			{dp + "(max_rows_contributed=2)" + byShop, rows(2)},
 		}},
-		// An average is bounded by rows; a sum may be by groups, unless a bound on rows is named, which asks for that one.
+		// An average is bounded by rows; a sum may be by groups, unless a bound on rows is named, which asks for that
+		// one.
 		"the policy's rows": {[]*policy.Policy{pure, zcdp}, []spelt{
 			{"SELECT AVG(cost) FROM orders", nil},
 			{"SELECT AVG(cost) FROM orders", rows(5)},

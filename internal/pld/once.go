@@ -2,12 +2,12 @@ package pld
 
 import "math"
 
-// once holds the losses of a mechanism that is used once, one slice for each direction. Its curve needs no lattice: it is
-// a finite sum.
+// once holds the losses of a mechanism that is used once, one slice for each direction. Its curve needs no lattice: it
+// is a finite sum.
 type once [][]atom
 
-// onceOf returns the losses of the only step of a composition. It returns nil if there are several uses, or if the step's
-// loss has a density.
+// onceOf returns the losses of the only step of a composition. It returns nil if there are several uses, or if the
+// step's loss has a density.
 func onceOf(order []Step) once {
 	if len(order) != 1 || order[0].Count != 1 || !discrete(order[0].Pair.forward) {
 		return nil

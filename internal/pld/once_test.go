@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOneUseIsTight compares the bounds of one use with closed forms. Where nearly all mass has the largest loss, a lattice
-// gave lower bounds of 0.
+// TestOneUseIsTight compares the bounds of one use with closed forms. Where nearly all mass has the largest loss, a
+// lattice gave lower bounds of 0.
 func TestOneUseIsTight(t *testing.T) {
 	rat := func(s string) *big.Rat { r, _ := new(big.Rat).SetString(s); return r }
 	const delta = 1e-6
@@ -42,8 +42,8 @@ func TestOneUseIsTight(t *testing.T) {
 	}
 }
 
-// TestOneUseAgreesWithTwo holds the curve of one use between those of the lattice, which two uses need: a use together with
-// one that loses nothing has the same curve.
+// TestOneUseAgreesWithTwo holds the curve of one use between those of the lattice, which two uses need: a use together
+// with one that loses nothing has the same curve.
 func TestOneUseAgreesWithTwo(t *testing.T) {
 	laplace, _ := DiscreteLaplace(3, big.NewRat(2, 1))
 	gaussian, _ := DiscreteGaussian(big.NewRat(4, 1))

@@ -120,7 +120,8 @@ func (s Source) IsPattern() bool { return s.Format == Parquet && strings.Contain
 // Placed reports whether a column is identified by its place, because the source has no header.
 func (s Source) Placed() bool { return (s.Format == CSV || s.Format == XLSX) && !s.Dialect.Header }
 
-// Dialect is the syntax of a CSV file. Of a workbook, it is whether there is a header, and the spelling of texts. Only the policy declares it: dither does not guess it from the file.
+// Dialect is the syntax of a CSV file. Of a workbook, it is whether there is a header, and the spelling of texts. Only
+// the policy declares it: dither does not guess it from the file.
 type Dialect struct {
 	Delimiter rune   // default ','
 	Quote     rune   // default '"'; doubled inside a quoted field
@@ -136,12 +137,14 @@ type Column struct {
 	Name        string
 	Description string
 	Type        value.Type
-	// for numbers, dates (as a day number) and times (as microseconds); nil if not declared; both bounds are declared or neither
+	// for numbers, dates (as a day number) and times (as microseconds); nil if not declared; both bounds are declared
+	// or neither
 	Lower      *big.Rat
 	Upper      *big.Rat      // ≥ Lower
 	Values     []value.Value // declared public values, distinct, in the policy's order; nil if not declared
 	ValuesFrom *Origin       // set if a column of a public table provides the values
-	// Holdout, if not nil, is the share of units that a boolean column holds out. Sealing sets its values, which no source has
+	// Holdout, if not nil, is the share of units that a boolean column holds out. Sealing sets its values, which no
+	// source has
 	Holdout  *big.Rat
 	Nullable bool    // whether NULL may occur; NULL is then a group of its own
 	Invalid  Invalid // the treatment at sealing of a value that is not of the type

@@ -9,8 +9,8 @@ import (
 // MaxTotal is the largest declared total.
 const MaxTotal = 1 << 40
 
-// Total declares how many rows a table has, or how many have one value of a column. It is a public constant, which is never
-// compared with rows: tables and marginals take it as given.
+// Total declares how many rows a table has, or how many have one value of a column. It is a public constant, which is
+// never compared with rows: tables and marginals take it as given.
 type Total struct {
 	Column string // "" for all rows
 	Value  value.Value
@@ -20,8 +20,8 @@ type Total struct {
 // allRows is the key of the total of all rows.
 const allRows = "*"
 
-// totals reads the declared totals of a table: {"*": 20000, region: {north: 8000, south: 12000}}. Contradictory ones are
-// errors.
+// totals reads the declared totals of a table: {"*": 20000, region: {north: 8000, south: 12000}}. Contradictory ones
+// are errors.
 func (r *reader) totals(f field, t *Table) (out []Total) {
 	if !f.present() {
 		return nil

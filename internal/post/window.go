@@ -8,8 +8,8 @@ import (
 	"dither/internal/value"
 )
 
-// maxOffset is the largest number of rows in the offset of a frame, of LAG and of LEAD, and the largest argument of NTILE.
-// It bounds the work for one row.
+// maxOffset is the largest number of rows in the offset of a frame, of LAG and of LEAD, and the largest argument of
+// NTILE. It bounds the work for one row.
 const maxOffset = 1000
 
 // windowOnly are the functions that need OVER.

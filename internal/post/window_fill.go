@@ -6,7 +6,8 @@ import (
 	"dither/internal/value"
 )
 
-// interpolated checks the type of INTERPOLATE, and makes its result a real number, because it may lie between two integers.
+// interpolated checks the type of INTERPOLATE, and makes its result a real number, because it may lie between two
+// integers.
 func interpolated(x *query.Call, out *node) error {
 	if !bind.IsNumber(out.typ) {
 		return bind.Refuse(x.At, "use LOCF, which repeats the value before", "INTERPOLATE takes a number")
@@ -15,9 +16,9 @@ func interpolated(x *query.Call, out *node) error {
 	return nil
 }
 
-// filled computes TimescaleDB's LOCF and INTERPOLATE over the buckets of a partition, in order. LOCF puts the last value that is
-// not NULL in the place of NULL. INTERPOLATE puts a point of the line between the values before and after it, by the number
-// of rows between them. NULLs without such values stay. A value in the place of NULL has no interval.
+// filled computes TimescaleDB's LOCF and INTERPOLATE over the buckets of a partition, in order. LOCF puts the last
+// value that is not NULL in the place of NULL. INTERPOLATE puts a point of the line between the values before and after
+// it, by the number of rows between them. NULLs without such values stay. A value in the place of NULL has no interval.
 func (p *partition) filled(e *env) []Cell {
 	out := make([]Cell, len(p.rows))
 	for i, r := range p.rows {

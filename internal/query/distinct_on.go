@@ -16,7 +16,8 @@ const (
 //
 //	SELECT x, … FROM (SELECT x, …, ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) FROM …) WHERE row_number = 1
 //
-// which has the same rows. If ordered is set, it is ordered by the first expressions of ORDER BY that are output columns.
+// which has the same rows. If ordered is set, it is ordered by the first expressions of ORDER BY that are output
+// columns.
 func (l *lowering) distinctOnRows(s *pg.SelectStmt, ordered bool) (*Select, error) {
 	at := l.text.pos(l.find(pg.Token_DISTINCT))
 	var by []*pg.Node
@@ -107,7 +108,8 @@ func (l *lowering) orderOutputs(out *Select, items []Item, s *pg.SelectStmt, at 
 	return nil
 }
 
-// output returns the expression of an output column that a number or an alias stands for, and any other expression as it is.
+// output returns the expression of an output column that a number or an alias stands for, and any other expression as
+// it is.
 func output(s *pg.SelectStmt, n *pg.Node) *pg.Node {
 	targets := s.GetTargetList()
 	if i := n.GetAConst().GetIval(); i != nil && i.GetIval() >= 1 && int(i.GetIval()) <= len(targets) {

@@ -5,8 +5,8 @@ import "strconv"
 // fills are TimescaleDB's functions that give a value to the buckets of TIME_BUCKET_GAPFILL that have none.
 var fills = map[string]bool{"locf": true, "interpolate": true}
 
-// filled gives the functions in fills their window: the buckets in their order, within the other groups. It changes nothing in a
-// SELECT that is not grouped by one bucket.
+// filled gives the functions in fills their window: the buckets in their order, within the other groups. It changes
+// nothing in a SELECT that is not grouped by one bucket.
 func (s *Select) filled() {
 	var bucket Expr
 	var others []Expr

@@ -104,8 +104,8 @@ func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
 	return to.of(e, at)
 }
 
-// typed is the name of a type of this package, with the length of its texts, the decimal places of its numbers, or the unit
-// of an interval.
+// typed is the name of a type of this package, with the length of its texts, the decimal places of its numbers, or the
+// unit of an interval.
 type typed struct {
 	name   string
 	length int // -1 for none

@@ -109,8 +109,8 @@ func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, 
 	return &Call{At: at, Name: name, Args: list}, nil
 }
 
-// combination returns the values of COUNT(DISTINCT (a, b)) and COUNT(DISTINCT a, b), or nil for any other call. Other databases
-// leave out rows in which some value of the second form is NULL: then the boolean is true.
+// combination returns the values of COUNT(DISTINCT (a, b)) and COUNT(DISTINCT a, b), or nil for any other call. Other
+// databases leave out rows in which some value of the second form is NULL: then the boolean is true.
 func combination(f *pg.FuncCall, name string) (values []*pg.Node, complete bool) {
 	args := f.GetArgs()
 	if name != "count" || !f.GetAggDistinct() || len(args) == 0 {

@@ -7,8 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// dayOfWeek converts EXTRACT(DAYOFWEEK FROM t) of a question with GoogleSQL's clause, which counts from 1 for Sunday. Other
-// databases count from 0, so it returns nil for other questions.
+// dayOfWeek converts EXTRACT(DAYOFWEEK FROM t) of a question with GoogleSQL's clause, which counts from 1 for Sunday.
+// Other databases count from 0, so it returns nil for other questions.
 func (l *lowering) dayOfWeek(x *Call) Expr {
 	if !l.google || x.Name != "extract" || len(x.Args) != 2 {
 		return nil
@@ -19,8 +19,8 @@ func (l *lowering) dayOfWeek(x *Call) Expr {
 	return &Binary{At: x.At, Op: Add, L: part(x.At, "dow", x.Args[1]), R: whole(x.At, "1")}
 }
 
-// shownAs converts FORMAT('%s: %s', a, b) to CONCAT(a, ': ', b): %s shows its argument as a text, and NULL as no text. It
-// returns nil for any other call.
+// shownAs converts FORMAT('%s: %s', a, b) to CONCAT(a, ': ', b): %s shows its argument as a text, and NULL as no text.
+// It returns nil for any other call.
 func shownAs(x *Call) (Expr, error) {
 	if x.Name != "format" || len(x.Args) == 0 || x.Over != nil || x.Filter != nil || x.Within != nil || len(x.Named) > 0 || x.Distinct {
 		return nil, nil
@@ -96,8 +96,9 @@ func ofRank(n, rank *pg.Node) *pg.Node {
 	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: one}}
 }
 
-// spread returns the items of a SELECT list, in which an array of quantiles is one item for each. Their names are that of
-// the array with a number, from 1. moved[i] is how many places the i-th item, from 0, has moved; it is nil if there is no array.
+// spread returns the items of a SELECT list, in which an array of quantiles is one item for each. Their names are that
+// of the array with a number, from 1. moved[i] is how many places the i-th item, from 0, has moved; it is nil if there
+// is no array.
 func spread(targets []*pg.Node) (out []*pg.Node, moved []int) {
 	any := false
 	for _, n := range targets {
@@ -141,8 +142,8 @@ func atPlace(e Expr, moved []int) Expr {
 	return whole(x.At, strconv.Itoa(n+moved[n-1]))
 }
 
-// element converts the element of an array of quantiles: (PERCENTILE_CONT(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY x))[2]. It
-// returns nil for any other subscript.
+// element converts the element of an array of quantiles: (PERCENTILE_CONT(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY
+// x))[2]. It returns nil for any other subscript.
 func (l *lowering) element(x *pg.A_Indirection, at Pos, depth int) (Expr, error) {
 	list := ranks(x.GetArg())
 	if len(list) == 0 || len(x.GetIndirection()) != 1 {

@@ -49,8 +49,8 @@ func (o *Options) Outermost() *Options {
 	return &out
 }
 
-// Option is name = value. The value is a *Literal, a *Binary of numbers (1 / 2 + 3), or, for an unquoted word or path, a
-// *Column. Name is folded to lower case.
+// Option is name = value. The value is a *Literal, a *Binary of numbers (1 / 2 + 3), or, for an unquoted word or path,
+// a *Column. Name is folded to lower case.
 type Option struct {
 	At    Pos
 	Name  string
@@ -109,8 +109,8 @@ func quoteIntervals(out []byte, tokens []*pg.ScanToken) {
 	}
 }
 
-// dropPrecisions turns INTERVAL '90' DAY (3), as the standard writes it, into INTERVAL '90' DAY. The number in parentheses
-// bounds the digits of the constant, and does not change it.
+// dropPrecisions turns INTERVAL '90' DAY (3), as the standard writes it, into INTERVAL '90' DAY. The number in
+// parentheses bounds the digits of the constant, and does not change it.
 func dropPrecisions(out []byte, tokens []*pg.ScanToken) {
 	for i := 0; i+5 < len(tokens); i++ {
 		t := tokens[i : i+6]
@@ -146,8 +146,8 @@ func stars(tokens []*pg.ScanToken) (out []int) {
 var clauseWords = map[string]bool{"differential_privacy": true, "anonymization": true}
 
 // clause returns the range of tokens of the clause, from WITH on. The range is [0, 0) unless the clause comes
-// directly after a SELECT. It ends before the first token that cannot belong to the clause. If there are several, the first
-// outside parentheses counts, or else the first. The result inside is set for one inside parentheses.
+// directly after a SELECT. It ends before the first token that cannot belong to the clause. If there are several, the
+// first outside parentheses counts, or else the first. The result inside is set for one inside parentheses.
 func clause(sql string, tokens []*pg.ScanToken) (from, to int, inside bool) {
 	depth := 0
 	for i, t := range tokens {
@@ -258,7 +258,8 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 	return e
 }
 
-// habit returns what to write for a form of other databases that PostgreSQL's grammar does not have; "" if the text has none.
+// habit returns what to write for a form of other databases that PostgreSQL's grammar does not have; "" if the text has
+// none.
 func (l *lowering) habit() string {
 	for i, t := range l.tokens {
 		next := func(n int) string {

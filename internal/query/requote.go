@@ -3,8 +3,9 @@ package query
 import "strings"
 
 // requoted returns the text with each name in backquotes, as MySQL and BigQuery write it, in double quotes, so that all
-// positions stay the same. After FROM and JOIN, a name with points, such as `shop.orders`, has a schema, as in BigQuery. Backquotes in texts, quoted names and comments stay. PostgreSQL's grammar has no other use of a
-// backquote that dither answers.
+// positions stay the same. After FROM and JOIN, a name with points, such as `shop.orders`, has a schema, as in
+// BigQuery. Backquotes in texts, quoted names and comments stay. PostgreSQL's grammar has no other use of a backquote
+// that dither answers.
 func requoted(sql string) string {
 	if !strings.Contains(sql, "`") {
 		return sql
@@ -90,8 +91,8 @@ func constant(s string, escaped bool) int {
 	return len(s)
 }
 
-// inName reports whether a name may have the byte after its first one. Then an E behind it ends the name, as in ESCAPE'\',
-// and does not begin an escaped constant.
+// inName reports whether a name may have the byte after its first one. Then an E behind it ends the name, as in
+// ESCAPE'\', and does not begin an escaped constant.
 func inName(b byte) bool {
 	return b >= 0x80 || b == '_' || b == '$' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }

@@ -2,9 +2,9 @@ package query
 
 import "fmt"
 
-// All tables are in one schema, Schema, which may also be written as the population's name. Tools write it before the names of tables, and both before the names of
-// columns: "public"."visits"."region". The tree has no schemas, because they add nothing: this file checks them while
-// the text is read, and drops them.
+// All tables are in one schema, Schema, which may also be written as the population's name. Tools write it before the
+// names of tables, and both before the names of columns: "public"."visits"."region". The tree has no schemas, because
+// they add nothing: this file checks them while the text is read, and drops them.
 
 // Schema is the name of the only schema.
 const Schema = "public"
@@ -13,8 +13,8 @@ const Schema = "public"
 type Catalog struct {
 	At   Pos
 	Name string
-	// Of is the name after a schema other than Schema, whose name the caller has to check in the place of a catalog's. It is
-	// "" for a catalog.
+	// Of is the name after a schema other than Schema, whose name the caller has to check in the place of a catalog's.
+	// It is "" for a catalog.
 	Of string
 }
 

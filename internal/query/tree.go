@@ -7,8 +7,8 @@ type Select struct {
 	DistinctAt Pos  // the position of DISTINCT
 	// OfUnits is whether the first item must be the unit's column, because the SELECT stands for INTERSECT or EXCEPT
 	OfUnits bool
-	// First is the window function whose rows of number 1 alone are selected; nil for all rows. Only package bind sets it, in
-	// copies of a tree, and String drops it
+	// First is the window function whose rows of number 1 alone are selected; nil for all rows. Only package bind sets
+	// it, in copies of a tree, and String drops it
 	First *Call
 	Items []Item // at least one
 	From  From
@@ -51,8 +51,8 @@ type Order struct {
 	NullsFirst *bool
 }
 
-// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast, *Call and *Nested. GROUP BY
-// may also contain a *Grouping, and the list of a subquery a *Star. An Expr is never nil unless a field's comment
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast, *Call and *Nested. GROUP
+// BY may also contain a *Grouping, and the list of a subquery a *Star. An Expr is never nil unless a field's comment
 // says so. In a clause, no path from the root is longer than 200 nodes. So recursive functions need no limit of
 // their own.
 type Expr interface {
@@ -161,8 +161,8 @@ type Cast struct {
 }
 
 // Call is Name(Args), Name(*) if Star is set, or Name(DISTINCT Args) if Distinct is set. With Star, Args is empty.
-// WITHIN GROUP (ORDER BY Within), FILTER (WHERE Filter) and OVER follow if these are not nil. Named arguments come after
-// Args or the asterisk. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a
+// WITHIN GROUP (ORDER BY Within), FILTER (WHERE Filter) and OVER follow if these are not nil. Named arguments come
+// after Args or the asterisk. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a
 // column's name. The caller decides whether such a function exists.
 type Call struct {
 	At             Pos

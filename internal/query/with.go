@@ -150,8 +150,8 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	return out, err
 }
 
-// unordered refuses clauses of a UNION ALL that have no meaning in a subquery whose rows belong to persons. Package bind
-// refuses those of its SELECTs.
+// unordered refuses clauses of a UNION ALL that have no meaning in a subquery whose rows belong to persons. Package
+// bind refuses those of its SELECTs.
 func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	switch {
 	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:

@@ -50,8 +50,8 @@ type RecordedRounds struct {
 }
 
 // RecordedRounds returns the marginals that the rounds with this number have measured so far. p is a plan of the same
-// question under the present policy: the caller has checked that it may be asked. RecordedRounds spends nothing, and reads
-// no row. A step is in the ledger only after its release time, so a step in progress is not among them.
+// question under the present policy: the caller has checked that it may be asked. RecordedRounds spends nothing, and
+// reads no row. A step is in the ledger only after its release time, so a step in progress is not among them.
 //
 // The error is the same for any other reservation, whatever it is, and for one that does not exist. Rounds of the same
 // question that have no marginal yet are returned without an error.
@@ -91,8 +91,8 @@ func (k *Kernel) RecordedRounds(p *plan.Linear, id uint64) (*RecordedRounds, err
 	return out, nil
 }
 
-// recordedReservation returns the rounds with a number without their marginals, or nil if it has no rounds over the tables
-// of p.
+// recordedReservation returns the rounds with a number without their marginals, or nil if it has no rounds over the
+// tables of p.
 func (k *Kernel) recordedReservation(p *plan.Linear, id uint64) (out *RecordedRounds, err error) {
 	found := errors.New("found")
 	err = k.ledger.EntriesHaving(id, "", func(e ledger.Entry) error {

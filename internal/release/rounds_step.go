@@ -16,9 +16,9 @@ import (
 	"dither/privacy"
 )
 
-// recordedRound is the value of a step's ledger entry: the digest of the step's parameters, and its output. Parts describes
-// the output of a measurement, and Counted is plan.Linear.Counted: so it can be read without the plan of its rounds. Steps
-// of earlier versions of dither lack both.
+// recordedRound is the value of a step's ledger entry: the digest of the step's parameters, and its output. Parts
+// describes the output of a measurement, and Counted is plan.Linear.Counted: so it can be read without the plan of its
+// rounds. Steps of earlier versions of dither lack both.
 type recordedRound struct {
 	SHA256  string          `json:"sha256"`
 	Numbers json.RawMessage `json:"numbers"`
@@ -43,8 +43,8 @@ func decodeStep(text json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	return [][]*big.Int{numbers}, err
 }
 
-// step returns the output of the next step. A recorded step is returned again, if its parameters are the same. A refusal
-// leaves the rounds as they were. A cancelled step can be asked again. A failure ends the rounds.
+// step returns the output of the next step. A recorded step is returned again, if its parameters are the same. A
+// refusal leaves the rounds as they were. A cancelled step can be asked again. A failure ends the rounds.
 func (r *Rounds) step(
 	ctx context.Context,
 	text, canonical string,

@@ -27,18 +27,19 @@ const holdoutKeyBytes = 32
 
 // holdout sets the values of the columns that hold units out. No source has these columns.
 //
-// Claim: all rows of a unit are held out, or none is. A condition on such a column changes no sensitivity, and holding out lets no unit affect the
-// rows of another. Proof. If a column identifies the unit, the value is a function h of the home's key, the declared share and the unit's
-// identifier: whether the first 64 bits of HMAC-SHA-256(key, identifier) are below the share of 2⁶⁴. The rows of a unit have
-// equal identifiers, so they have equal values, in all tables of the home whose units have the same type. If each row is a unit, the value
-// is the same function of the row's own values. In both cases the value is a pure function of one row, and the key, the share and the type are
-// the same for neighbouring tables. So removing or changing a unit changes the values of its own rows alone. A statement with a
-// condition on the column is a statement of the kernel with a condition on a row's values, whose bounds hold for any such
-// condition: a unit that is not selected adds no rows, and one that is selected adds at most those that it adds without the
-// condition. ∎
+// Claim: all rows of a unit are held out, or none is. A condition on such a column changes no sensitivity, and holding
+// out lets no unit affect the rows of another. Proof. If a column identifies the unit, the value is a function h of the
+// home's key, the declared share and the unit's identifier: whether the first 64 bits of HMAC-SHA-256(key, identifier)
+// are below the share of 2⁶⁴. The rows of a unit have equal identifiers, so they have equal values, in all tables of
+// the home whose units have the same type. If each row is a unit, the value is the same function of the row's own
+// values. In both cases the value is a pure function of one row, and the key, the share and the type are the same for
+// neighbouring tables. So removing or changing a unit changes the values of its own rows alone. A statement with a
+// condition on the column is a statement of the kernel with a condition on a row's values, whose bounds hold for any
+// such condition: a unit that is not selected adds no rows, and one that is selected adds at most those that it adds
+// without the condition. ∎
 //
-// Without the key, the values of units are computationally indistinguishable from independent draws, so nobody outside can choose
-// who is held out. Rows whose unit is NULL are not held out. No question reads them.
+// Without the key, the values of units are computationally indistinguishable from independent draws, so nobody outside
+// can choose who is held out. Rows whose unit is NULL are not held out. No question reads them.
 type holdout struct {
 	at        int // the column
 	unit      int // the column of the unit; −1 if each row is a unit

@@ -44,8 +44,9 @@ func sealedRows(t *testing.T, w world, home string, table *policy.Table) (rows [
 	return rows
 }
 
-// All rows of a unit are held out, or none: in each table, wherever the column is, and in whatever order the rows are. The
-// share is the declared one: with 2,000 units it is exceeded by 0.05 with probability below 1e-5. Other units' rows do not matter.
+// All rows of a unit are held out, or none: in each table, wherever the column is, and in whatever order the rows are.
+// The share is the declared one: with 2,000 units it is exceeded by 0.05 with probability below 1e-5. Other units' rows
+// do not matter.
 func TestHoldoutIsByUnit(t *testing.T) {
 	w := newWorld(t)
 	home := w.home("home")
@@ -125,8 +126,8 @@ func TestHoldoutOfRows(t *testing.T) {
 	}
 }
 
-// A damaged key is an error, and is never replaced. Another share makes another version. A source that has the column of its own keeps
-// it out.
+// A damaged key is an error, and is never replaced. Another share makes another version. A source that has the column
+// of its own keeps it out.
 func TestHoldoutKeyIsKept(t *testing.T) {
 	w := newWorld(t)
 	home := w.home("home")

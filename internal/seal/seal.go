@@ -71,9 +71,9 @@ type Progress struct {
 // Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the
 // owner. If the newest version was made from the same bytes under the same declaration, Seal publishes nothing and
 // returns that version with Report.Unchanged set. With Options.Always it makes another version even then, because the
-// number would otherwise state whether the source has changed. On an error it publishes nothing and leaves no file, with
-// one exception: if only the folder's last fsync failed, the complete version may be published, and sealing again finds
-// it, unless Options.Always is set. A second sealing of the same table waits for the first.
+// number would otherwise state whether the source has changed. On an error it publishes nothing and leaves no file,
+// with one exception: if only the folder's last fsync failed, the complete version may be published, and sealing again
+// finds it, unless Options.Always is set. A second sealing of the same table waits for the first.
 //
 // Errors are for the owner: a *SourceError, perhaps with a *csvtable.Error inside, a *ClaimedError, or an error of
 // the file system.

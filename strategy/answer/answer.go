@@ -58,8 +58,8 @@ func Open(ctx context.Context, session *curator.Session, request curator.Request
 	return c, nil
 }
 
-// Arrange returns the column with its values in another order, such as counties by state: value j of the result is value
-// order[j] of the column. It returns ErrColumn unless order has each index once.
+// Arrange returns the column with its values in another order, such as counties by state: value j of the result is
+// value order[j] of the column. It returns ErrColumn unless order has each index once.
 func (c *Column) Arrange(order []int) (*Column, error) {
 	each := make([]int, len(c.Values))
 	for i := range each {
@@ -119,8 +119,8 @@ func (c *Column) ask(s *strategy.Strategy) (curator.Strategy, error) {
 // optimise compares strategies. Tests replace it by one whose floats round differently.
 var optimise = strategy.Choose
 
-// Choose returns the choice that [Column.MeasureChoice] recorded in the home for a workload and the unit of the price. If
-// there is none, it compares strategies.
+// Choose returns the choice that [Column.MeasureChoice] recorded in the home for a workload and the unit of the price.
+// If there is none, it compares strategies.
 func (c *Column) Choose(w strategy.Workload) (*strategy.Choice, error) {
 	if data := c.session.Choice(c.choiceOf(w)); data != nil {
 		if choice, err := strategy.Restore(w, c.Unit, data); err == nil {

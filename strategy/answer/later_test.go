@@ -58,8 +58,8 @@ func TestLaterQuestionsAreFree(t *testing.T) {
 	}
 }
 
-// The intervals of later questions cover the exact count: 150 releases. Intervals of 90 % miss more than 36 of 150 with a
-// probability below 1e-6.
+// The intervals of later questions cover the exact count: 150 releases. Intervals of 90 % miss more than 36 of 150 with
+// a probability below 1e-6.
 func TestLaterIntervalsCover(t *testing.T) {
 	s := home(t, "epsilon: 1000")
 	missed := 0
@@ -97,8 +97,8 @@ tables:
       kind: {type: text, values: [a, b]}
 `
 
-// Questions whose bounded rows differ from those that were measured are not answered from the measurement: a unit's further
-// conditions, and other caps. Damaged integers are not used, and neither are those of another strategy.
+// Questions whose bounded rows differ from those that were measured are not answered from the measurement: a unit's
+// further conditions, and other caps. Damaged integers are not used, and neither are those of another strategy.
 func TestOtherRowsAreNotReused(t *testing.T) {
 	o, dir := testhome.Opened(t, testhome.Files(persons, map[string]string{
 		"visits.csv": "person,hour,kind\n1,0,a\n1,1,b\n1,2,a\n1,3,a\n2,1,b\n3,2,z\n",
@@ -165,8 +165,8 @@ func TestOtherRowsAreNotReused(t *testing.T) {
 	}
 }
 
-// Other workloads over a measured column are answered from its release, free and with exact errors for them, but at no other
-// price, order of values or question.
+// Other workloads over a measured column are answered from its release, free and with exact errors for them, but at no
+// other price, order of values or question.
 func TestOtherWorkloadsAreFree(t *testing.T) {
 	s := home(t, "rho: 1000, delta: 1e-6")
 	open := func(sql, rho string) *answer.Column {

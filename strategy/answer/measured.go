@@ -33,14 +33,14 @@ func (c *Column) remembered(data []byte) []curator.Choice {
 	return nil
 }
 
-// Measured returns the choice with a strategy in place of the chosen one that [Column.MeasureChoice] measured before, for
-// another workload over the same column at the same price. Of several, it takes the one of least RMSE for this workload.
-// [Column.Measure] then replays its release, free. Measured returns nil if there is none, or if the chosen strategy itself
-// was measured before.
+// Measured returns the choice with a strategy in place of the chosen one that [Column.MeasureChoice] measured before,
+// for another workload over the same column at the same price. Of several, it takes the one of least RMSE for this
+// workload. [Column.Measure] then replays its release, free. Measured returns nil if there is none, or if the chosen
+// strategy itself was measured before.
 //
-// A strategy has full column rank, so its release determines every workload. Its errors are exact for this workload. They
-// may be larger than those of the chosen strategy. The kernel decides which strategies were released for the present
-// version of the table: Measured takes only those that it would replay. It spends nothing and reads no row.
+// A strategy has full column rank, so its release determines every workload. Its errors are exact for this workload.
+// They may be larger than those of the chosen strategy. The kernel decides which strategies were released for the
+// present version of the table: Measured takes only those that it would replay. It spends nothing and reads no row.
 func (c *Column) Measured(ctx context.Context, choice *strategy.Choice) (*strategy.Choice, error) {
 	own, err := c.Explain(ctx, choice.Chosen)
 	if err != nil || own.Replayed {

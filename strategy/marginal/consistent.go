@@ -8,8 +8,8 @@ import (
 	"dither/strategy"
 )
 
-// consistent is what a plan of [Workload.Consistent] measures: tables cell by cell, with a share of the price each. Every
-// marginal is estimated from all of them.
+// consistent is what a plan of [Workload.Consistent] measures: tables cell by cell, with a share of the price each.
+// Every marginal is estimated from all of them.
 type consistent struct {
 	shares []float64 // by class of subsets: of one table; 0 if it is not measured
 	whole  float64   // the share of the table of all attributes
@@ -26,18 +26,19 @@ const (
 // ErrConsistent reports a workload for which [Workload.Consistent] has no plan.
 var ErrConsistent = errors.New("marginal: tables are measured together for plain values, if not too many")
 
-// Consistent returns a plan for Laplace noise: it measures some marginals and perhaps the table of all attributes cell by
-// cell, and estimates each marginal from all of them by weighted least squares. It needs plain [Values].
+// Consistent returns a plan for Laplace noise: it measures some marginals and perhaps the table of all attributes cell
+// by cell, and estimates each marginal from all of them by weighted least squares. It needs plain [Values].
 //
 // The estimates are in closed form. A marginal of A with noise of variance v in each cell says of part B ⊆ A, the
-// deviations of B's counts that smaller subsets do not determine, what B's counts with noise of variance v·n(A∖B) say, for
-// n the number of combinations of values. The noise of different parts is uncorrelated, as the parts are orthogonal and
-// the noise has the same variance in all directions. So part B is the mean of these, with weights 1/(v·n(A∖B)), and its
-// noise has the variance 1/Σ 1/(v·n(A∖B)) in all directions of the part (Gauss and Markov).
+// deviations of B's counts that smaller subsets do not determine, what B's counts with noise of variance v·n(A∖B) say,
+// for n the number of combinations of values. The noise of different parts is uncorrelated, as the parts are orthogonal
+// and the noise has the same variance in all directions. So part B is the mean of these, with weights 1/(v·n(A∖B)), and
+// its noise has the variance 1/Σ 1/(v·n(A∖B)) in all directions of the part (Gauss and Markov).
 //
 // At the share s of the price, v is 1/s² in units of the noise of one count. So it is rarely worth it to measure what
-// follows from larger tables. The sum of squared errors is not convex in the shares. The search multiplies each share by a
-// power of its derivative until all are equal. It may end in a local minimum, but the errors of the plan are exact.
+// follows from larger tables. The sum of squared errors is not convex in the shares. The search multiplies each share
+// by a power of its derivative until all are equal. It may end in a local minimum, but the errors of the plan are
+// exact.
 func (w *Workload) Consistent() (*Plan, error) {
 	if !w.ordinary() {
 		return nil, ErrConsistent

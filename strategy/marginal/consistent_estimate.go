@@ -121,9 +121,9 @@ func (e *Estimate) consistentMargin(members []int, q Query, alpha float64) (floa
 	return off.Quantile(alpha), nil
 }
 
-// reading is what a query reads of a table: of a cell, the sum over the parts B of the table of what the table says of B,
-// relative to all that is known of B, times the deviations of the query's coefficients from their means in B's attributes,
-// times their means in the query's other attributes.
+// reading is what a query reads of a table: of a cell, the sum over the parts B of the table of what the table says of
+// B, relative to all that is known of B, times the deviations of the query's coefficients from their means in B's
+// attributes, times their means in the query's other attributes.
 type reading struct {
 	table        *measuredTable
 	weights      []float64  // by part: bit k stands for the k-th attribute that the query and the table share
@@ -184,8 +184,8 @@ func (r reading) each(f func(size, times float64)) {
 	}
 }
 
-// weightsOf returns what table t says of each part within shared, relative to all that is known of it. Bit k of the index
-// stands for the k-th of shared.
+// weightsOf returns what table t says of each part within shared, relative to all that is known of it. Bit k of the
+// index stands for the k-th of shared.
 func (e *Estimate) weightsOf(t *measuredTable, shared []int) []float64 {
 	out := make([]float64, 1<<len(shared))
 	for mask := range out {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestConsistentMarginsCover measures a consistent plan many times. The margins of some cells have at most the nominal
-// share of errors beyond them, and at least three quarters of it; the false-alarm rate is 1e-6 for each check. The price is
-// the request's, and the same request replays the release.
+// share of errors beyond them, and at least three quarters of it; the false-alarm rate is 1e-6 for each check. The
+// price is the request's, and the same request replays the release.
 func TestConsistentMarginsCover(t *testing.T) {
 	files, exact := survey()
 	o, _ := testhome.Opened(t, files, "people")

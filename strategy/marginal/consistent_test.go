@@ -24,8 +24,8 @@ func summed(d *Domain, in subset) *mat.Dense {
 	return kron(factors...)
 }
 
-// TestConsistentPlansAreLeastSquares compares the estimates, variances and margins of consistent plans with dense weighted
-// least squares from the same tables, on random workloads.
+// TestConsistentPlansAreLeastSquares compares the estimates, variances and margins of consistent plans with dense
+// weighted least squares from the same tables, on random workloads.
 func TestConsistentPlansAreLeastSquares(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 19))
 	for try := range 30 {

@@ -7,9 +7,9 @@ import (
 	"dither/curator"
 )
 
-// declare sets the parts that totals of the policy determine: the number of all rows, and the numbers of rows by an attribute
-// if all its values have totals. They are public constants, so these parts have no noise. All other parts are orthogonal to
-// them, so their estimates stay as they are. Totals count if the question counts all rows of its table.
+// declare sets the parts that totals of the policy determine: the number of all rows, and the numbers of rows by an
+// attribute if all its values have totals. They are public constants, so these parts have no noise. All other parts are
+// orthogonal to them, so their estimates stay as they are. Totals count if the question counts all rows of its table.
 func (e *Estimate) declare(s *curator.Session, r curator.Request, of *curator.Domain) {
 	totals := s.TotalsOf(r)
 	if len(totals) == 0 {

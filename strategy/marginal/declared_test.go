@@ -11,8 +11,8 @@ import (
 	"dither/strategy/marginal"
 )
 
-// TestDeclaredTotals measures marginals of a table whose totals the policy declares: under either kind of price, they have
-// no error, all marginals add up to them, and other cells have less noise.
+// TestDeclaredTotals measures marginals of a table whose totals the policy declares: under either kind of price, they
+// have no error, all marginals add up to them, and other cells have less noise.
 func TestDeclaredTotals(t *testing.T) {
 	const policy = `
 version: 1

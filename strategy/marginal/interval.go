@@ -36,8 +36,8 @@ func (e *Estimate) Interval(q Query, confidence float64) (low, high float64, err
 	return value - half, value + half, err
 }
 
-// Margins returns the margin of error of each cell of a marginal, in the order of [Estimate.Marginal]: the half-width of
-// its [Estimate.Interval].
+// Margins returns the margin of error of each cell of a marginal, in the order of [Estimate.Marginal]: the half-width
+// of its [Estimate.Interval].
 func (e *Estimate) Margins(confidence float64, attributes ...string) ([]float64, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return nil, fmt.Errorf("marginal: the confidence must be between 0 and 1, and is %v", confidence)

@@ -16,8 +16,9 @@ type keptShares struct {
 	Whole  float64   `json:"whole,omitempty"`
 }
 
-// ChooseIn returns the choice of [Workload.Choose], with the shares of the price that the home recorded when the plan was
-// first measured. So a computer whose processor rounds otherwise measures the same, and [Plan.Measure] replays the release.
+// ChooseIn returns the choice of [Workload.Choose], with the shares of the price that the home recorded when the plan
+// was first measured. So a computer whose processor rounds otherwise measures the same, and [Plan.Measure] replays the
+// release.
 func (w *Workload) ChooseIn(s *curator.Session, u strategy.Unit) *Choice {
 	c := w.Choose(u)
 	if !w.ordinary() || c.Plan == nil {

@@ -30,13 +30,13 @@ func DomainOf(ctx context.Context, s *curator.Session, r curator.Request, names 
 	return NewDomain(attributes...)
 }
 
-// Strategies returns the requests that measure the plan, each of which is one release. Most plans need one. The i-th key
-// of the question is the i-th attribute of the domain. The shares of the price are integers of the plan's shares, rounded
-// to a relative precision of at least 2⁻⁴⁰ of the largest.
+// Strategies returns the requests that measure the plan, each of which is one release. Most plans need one. The i-th
+// key of the question is the i-th attribute of the domain. The shares of the price are integers of the plan's shares,
+// rounded to a relative precision of at least 2⁻⁴⁰ of the largest.
 //
 // A plan of more than 2²² numbers, or 2²³ cells, has several releases. If the numbers are so long that fewer fit into a
-// release, a plan of more than 2²⁰ numbers has several. Their prices are the shares of the request's price, rounded down
-// to 18 digits. So they add up to at most the price.
+// release, a plan of more than 2²⁰ numbers has several. Their prices are the shares of the request's price, rounded
+// down to 18 digits. So they add up to at most the price.
 //
 // It returns an error if the sizes of the domain are not those of the question, so nothing is spent on a plan for other
 // data.
@@ -157,17 +157,17 @@ func (p *Plan) Explain(
 	return x, err
 }
 
-// Measure measures the plan for the price of the request, and returns estimates of all marginals that it determines. The
-// question is as for [DomainOf]. Its keys are the attributes of the plan's domain, in order.
+// Measure measures the plan for the price of the request, and returns estimates of all marginals that it determines.
+// The question is as for [DomainOf]. Its keys are the attributes of the plan's domain, in order.
 //
 // The loss is at most the price: the kernel divides it among the parts, and proves the sensitivity of each integer
 // matrix. The request for a plan in ρ should have a price in ρ, and one in ε a price in ε. Otherwise the shares are not
 // the best ones, but the estimates and their variances are right, because they use the noise that was drawn.
 //
-// A large plan takes several releases (see [Plan.Strategies]). Measure plans all of them, and compares the price of those
-// that were not released before with the remaining budget. Only then it measures the first. If it is interrupted, or if
-// other questions spend the budget meanwhile, the releases until then stay recorded and charged. The same call replays
-// them free and pays for the others alone, unless the request is Fresh.
+// A large plan takes several releases (see [Plan.Strategies]). Measure plans all of them, and compares the price of
+// those that were not released before with the remaining budget. Only then it measures the first. If it is interrupted,
+// or if other questions spend the budget meanwhile, the releases until then stay recorded and charged. The same call
+// replays them free and pays for the others alone, unless the request is Fresh.
 //
 // If the policy declares totals of the question's table, and the question counts all its rows, the estimates have them
 // without error. [Plan.Errors] leaves them out.

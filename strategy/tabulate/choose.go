@@ -72,8 +72,8 @@ func (g *group) noisy() (out []table.Noisy) {
 }
 
 // gridOf returns the step in which sums are shown: the power of ten that is at most a hundredth of the smallest
-// standard deviation, or of the unit of released numbers if that is larger. A finer step would show nothing, and could make
-// numbers too large to be rounded.
+// standard deviation, or of the unit of released numbers if that is larger. A finer step would show nothing, and could
+// make numbers too large to be rounded.
 func gridOf(noisy []table.Noisy, unit *big.Rat) *big.Rat {
 	least := math.Inf(1)
 	for _, n := range noisy {

@@ -246,8 +246,8 @@ func (g *group) declared(c *curator.Session, s *Spec) error {
 	return nil
 }
 
-// ofPolicy collects the totals that the policy declares for the group's table. They are about all of its rows, and about the
-// values of its columns, of which the key of the places is one.
+// ofPolicy collects the totals that the policy declares for the group's table. They are about all of its rows, and
+// about the values of its columns, of which the key of the places is one.
 func (g *group) ofPolicy(c *curator.Session) {
 	if g.first.Where != "" || g.first.Sum != "" {
 		return

@@ -16,8 +16,8 @@ const (
 )
 
 // Parse reads a constraint: a condition, or two with => between them. A condition is made of AND, OR, NOT, parentheses,
-// boolean columns, comparisons of columns with constants and other columns, BETWEEN, IN, and IS NULL. Dates, times and texts
-// are in single quotes. A name in double quotes may have any characters.
+// boolean columns, comparisons of columns with constants and other columns, BETWEEN, IN, and IS NULL. Dates, times and
+// texts are in single quotes. A name in double quotes may have any characters.
 func Parse(text string) (*Rule, error) {
 	if len(text) > MaxLength || !utf8.ValidString(text) {
 		return nil, fmt.Errorf("a constraint has at most %d bytes of UTF-8", MaxLength)

@@ -38,12 +38,12 @@ func (r *Rule) Bind(column func(name string) (Column, bool)) error {
 	return nil
 }
 
-// Truth evaluates the constraint, which is bound, on values or ranges of its columns. It may contain truth values that no
-// values of the ranges have, and lacks none that some have.
+// Truth evaluates the constraint, which is bound, on values or ranges of its columns. It may contain truth values that
+// no values of the ranges have, and lacks none that some have.
 func (r *Rule) Truth(values []Value) Truth { return r.root.truth(values) }
 
-// Cut is a constant that a column of numbers is compared with. A bin of the column that begins at the constant, or right
-// after it, lies on one side.
+// Cut is a constant that a column of numbers is compared with. A bin of the column that begins at the constant, or
+// right after it, lies on one side.
 type Cut struct {
 	At            float64
 	Before, After bool // whether the constant begins a bin, and whether it ends one

@@ -40,8 +40,8 @@ const (
 	Unknown
 )
 
-// Breaks reports whether the constraint is false for all values of the ranges. As for a CHECK of SQL, an unknown constraint
-// is satisfied.
+// Breaks reports whether the constraint is false for all values of the ranges. As for a CHECK of SQL, an unknown
+// constraint is satisfied.
 func (t Truth) Breaks() bool { return t == False }
 
 // Holds reports whether the constraint is satisfied for all values of the ranges.

@@ -26,8 +26,8 @@ type Result struct {
 	Reason       string // why there is no interval, or ""
 }
 
-// Estimate estimates a statistic from all tables. If it is outside of the span of the model, or the marginals were chosen
-// adaptively, the result has no interval and says why.
+// Estimate estimates a statistic from all tables. If it is outside of the span of the model, or the marginals were
+// chosen adaptively, the result has no interval and says why.
 func (t *Tables) Estimate(ctx context.Context, s Statistic, confidence float64) (*Result, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return nil, fmt.Errorf("a confidence is between 0 and 1, not %v", confidence)

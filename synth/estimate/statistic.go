@@ -25,8 +25,8 @@ type Statistic struct {
 	Predictors []string // of regressions. A column of texts or booleans has an indicator for each value but its first
 }
 
-// ParseStatistic reads a statistic: the name of a column for a mean, column=value for a proportion, and "outcome ~ a + b" for
-// regressions. The outcome of a logistic regression may be column=value.
+// ParseStatistic reads a statistic: the name of a column for a mean, column=value for a proportion, and "outcome ~ a +
+// b" for regressions. The outcome of a logistic regression may be column=value.
 func ParseStatistic(kind Kind, text string) (Statistic, error) {
 	s := Statistic{Kind: kind}
 	left, right, formula := strings.Cut(text, "~")

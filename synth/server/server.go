@@ -127,8 +127,8 @@ var types = map[string]string{
 	"timestamp": "timestamp without time zone", "time": "time without time zone",
 }
 
-// Write creates the table, streams the rows into it, and says in its comment that they are synthetic. An existing table is an error,
-// and stays as it is. On an error there is no table.
+// Write creates the table, streams the rows into it, and says in its comment that they are synthetic. An existing table
+// is an error, and stays as it is. On an error there is no table.
 func (t *Target) Write(ctx context.Context, r *synth.Result) (err error) {
 	c, err := t.connect(ctx)
 	if err != nil {

@@ -67,8 +67,8 @@ tables:
 	return r
 }
 
-// The server has the rows with their types, in a table whose comment says that it is synthetic. A second table of the name is refused,
-// and a failure leaves none.
+// The server has the rows with their types, in a table whose comment says that it is synthetic. A second table of the
+// name is refused, and a failure leaves none.
 func TestWrite(t *testing.T) {
 	s := pgtest.Start(t)
 	of := s.URL("owner", s.Database(t))

@@ -52,8 +52,8 @@ func ChartOf(r *curator.Release) plot.Chart {
 	return c
 }
 
-// othersColumn is the column that says which row has all groups that are not released; none if there is no such row. The row
-// is a group by itself, and not one of the group whose keys are NULL.
+// othersColumn is the column that says which row has all groups that are not released; none if there is no such row.
+// The row is a group by itself, and not one of the group whose keys are NULL.
 type othersColumn struct {
 	any    bool
 	column int

@@ -17,7 +17,8 @@ func synthesized(s *console.Console, c *curator.Session, r synth.Request, told b
 	return synth.Synthesize(s.Context(), c, r)
 }
 
-// watched shows the progress of a request and the time left on stderr, on a terminal or if told is true, until stop is called.
+// watched shows the progress of a request and the time left on stderr, on a terminal or if told is true, until stop is
+// called.
 func watched(s *console.Console, r *synth.Request, told bool) (stop func()) {
 	switch {
 	case told && !console.Obeys(s.Stderr):

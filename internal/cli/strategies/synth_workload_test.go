@@ -10,7 +10,8 @@ import (
 	"dither/strategy/tabulate"
 )
 
-// A specification of tabulate has one question for each table, by the keys of its levels. A file of SQL has its statements.
+// A specification of tabulate has one question for each table, by the keys of its levels. A file of SQL has its
+// statements.
 func TestWantedOf(t *testing.T) {
 	spec := &tabulate.Spec{
 		Hierarchies: []tabulate.Hierarchy{{Name: "place", Key: "county", Levels: []string{"county", "state"}, Total: "nation"}},

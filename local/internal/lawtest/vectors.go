@@ -16,8 +16,8 @@ import (
 	"dither/local/internal/coin"
 )
 
-// Words are the injected random bytes of a test vector. With Stream, they are the SHA-256 hashes of the text "Stream 0",
-// "Stream 1" and so on, in this order. Otherwise Bytes has them in hexadecimal digits.
+// Words are the injected random bytes of a test vector. With Stream, they are the SHA-256 hashes of the text "Stream
+// 0", "Stream 1" and so on, in this order. Otherwise Bytes has them in hexadecimal digits.
 type Words struct {
 	Stream string `json:"stream,omitempty"`
 	Bytes  string `json:"words,omitempty"`
@@ -36,8 +36,8 @@ func Streamed(label string, f func(coin.Chooser)) Words {
 	return Words{Stream: label, Used: source.Consumed()}
 }
 
-// Close calls f twice: with a chooser that writes the words down, and with these words, which it returns. A toss of them
-// is decided by the very last bit: its number is that of the coin, or the one below.
+// Close calls f twice: with a chooser that writes the words down, and with these words, which it returns. A toss of
+// them is decided by the very last bit: its number is that of the coin, or the one below.
 func Close(seed uint64, f func(coin.Chooser)) Words {
 	c := &close{draw: splitmix.At(seed)}
 	f(c)
