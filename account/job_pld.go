@@ -231,8 +231,8 @@ func (t *tally) optimal() (*Optimal, bool) {
 	return o, err == nil
 }
 
-// optimalRange returns the optimal composition of a job that repeats one exponential mechanism without sampling. A job
-// is fixed before its first output, which this composition needs. ok is false for other jobs.
+// optimalRange returns the optimal composition of a job that repeats one exponential mechanism without sampling. It
+// needs the scores to be fixed before the first output (Report.FixedScores). ok is false for other jobs.
 func (t *tally) optimalRange() (*OptimalRange, bool) {
 	s := t.steps[0]
 	if len(t.steps) > 1 || s.sampling != nil || s.kind.name != "exponential" {
@@ -241,6 +241,12 @@ func (t *tally) optimalRange() (*OptimalRange, bool) {
 	a, _ := s.promise()
 	o, err := NewOptimalRange(s.count, a.Epsilon)
 	return o, err == nil
+}
+
+// fixedScores reports whether the loss distribution of the job is that of optimalRange, with several mechanisms.
+func (t *tally) fixedScores() bool {
+	_, of := t.optimalRange()
+	return of && t.steps[0].count > 1
 }
 
 func (t *tally) exactEpsilon(d privacy.Delta) (lower, upper float64, ok bool) {

@@ -105,3 +105,42 @@ func TestOptimalRangeRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The composition does not hold for scores that depend on earlier outputs: two mechanisms of range 1, of which the second
+// depends on the output of the first, have a larger δ at ε = .3. Reports say that they need fixed scores.
+func TestOptimalRangeNeedsFixedScores(t *testing.T) {
+	o := rangesOf(t, 2, "1")
+	at, err := privacy.ParseEpsilon(".3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// the worst mechanism with losses t and t − 1: the sum of Q(o)·max(0, e^loss − e^.3) over its outputs
+	first := func(t float64) float64 { return (math.Exp(-t) - math.Exp(-1)) / (1 - math.Exp(-1)) }
+	above := func(loss float64) float64 { return max(0, math.Exp(loss)-math.Exp(.3)) }
+	second := func(before float64) (most float64) {
+		for i := range 101 {
+			t := float64(i) / 100
+			most = max(most, first(t)*above(before+t)+(1-first(t))*above(before+t-1))
+		}
+		return most
+	}
+	adaptive := first(.5)*second(.5) + (1-first(.5))*second(-.5)
+	if _, upper := o.Delta(at); adaptive < upper+.003 {
+		t.Errorf("δ is %v for dependent scores, and %v for fixed ones", adaptive, upper)
+	}
+	for spec, want := range map[string]bool{
+		"exponential epsilon=1 count=2": true, "exponential epsilon=1": false, "pure epsilon=1 count=2": false,
+	} {
+		step, err := ParseStep(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := NewJob(step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := job.Delta(at); err != nil || r.FixedScores != want {
+			t.Errorf("%s: fixed scores are needed: %t", spec, r.FixedScores)
+		}
+	}
+}

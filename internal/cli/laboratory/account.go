@@ -223,11 +223,16 @@ func (a asked) words() string {
 	if size > mostTimes {
 		times, warning = "e^"+e, " An ε this large protects hardly anybody.\n"
 	}
+	scores := ""
+	if a.report.FixedScores && name == "pld" {
+		scores = "\nThe figure of pld needs all scores to be fixed before the first output. If a score depends on an\n" +
+			"earlier output, as in MWEM and AIM, only the other figures hold."
+	}
 	return fmt.Sprintf(
 		"The whole job is (%s, %s)-differentially private, by %s: with one person's data,\n"+
 			"no outcome is more than %s times as probable as %s%s.%sEach figure is a certified bound\n"+
-			"for a job that is fixed in advance. Budgets are charged by another rule.",
-		e, d, name, times, other, plus, warning)
+			"for a job that is fixed in advance. Budgets are charged by another rule.%s",
+		e, d, name, times, other, plus, warning, scores)
 }
 
 // mostTimes is the largest ε for which e^ε is written as a number.
