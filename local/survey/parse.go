@@ -230,7 +230,7 @@ func readQuestion(n *yaml.Node) (q Question, err error) {
 			return e, nil
 		}
 	}
-	err = fields(n, "a question", []string{"name", "values", "mechanism"}, map[string]func(*yaml.Node) error{
+	err = fields(n, "a question", []string{"name", "values"}, map[string]func(*yaml.Node) error{
 		"name":      into(&q.Name, func(n *yaml.Node) (string, error) { return name(n, "the name of a question") }),
 		"text":      into(&q.Text, func(n *yaml.Node) (string, error) { return scalar(n, "text") }),
 		"values":    func(n *yaml.Node) error { return q.readValues(n, &p.Values) },
@@ -244,6 +244,9 @@ func readQuestion(n *yaml.Node) (q Question, err error) {
 		return q, err
 	}
 	p.Seed, p.Positions = uint64(seed), uint64(positions)
+	if p.Mechanism == "" {
+		return q, wrong(n, "question %s has no mechanism: krr suits few values, oue or flh more, and hr very many", q.Name)
+	}
 	if coin := p.Mechanism == "coin"; coin != p.Epsilon.IsZero() {
 		return q, wrong(n, "a question has an epsilon, except with the mechanism coin, whose ε is ln 3")
 	}

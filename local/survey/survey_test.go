@@ -110,6 +110,7 @@ func TestInvalidSurveysAreRefused(t *testing.T) {
 		{"[never, sometimes, always]", "[never, [a]]", "single value"},
 		{"[never, sometimes, always]", "3.5", "whole number"},
 		{"[never, sometimes, always]", "&a [x, y]", "a list of"},
+		{"    mechanism: krr\n", "", "krr suits few values"},
 		{"mechanism: krr", "mechanism: kr", "no mechanism"},
 		{"mechanism: krr", "mechanism: duchi", "no mechanism"},
 		{"epsilon: 1\n", "epsilon: 0\n", "line 13: epsilon"},
