@@ -195,7 +195,7 @@ func (t *tally) pldDelta(e privacy.Epsilon) Bracket {
 }
 
 // The following jobs have a loss distribution in closed form, and need no numerical composition: those of Gaussian
-// noise, and those of one repeated promise or exponential mechanism.
+// noise, and those of one repeated promise.
 
 // mu2 returns the sum of μ² over all steps. ok is false unless every step is unsampled Gaussian noise or Gaussian
 // differential privacy.
@@ -232,7 +232,7 @@ func (t *tally) optimal() (*Optimal, bool) {
 }
 
 // optimalRange returns the optimal composition of a job that repeats one exponential mechanism without sampling. It
-// needs the scores to be fixed before the first output (Report.FixedScores). ok is false for other jobs.
+// needs the scores to be fixed before the first output (Report.Fixed). ok is false for other jobs.
 func (t *tally) optimalRange() (*OptimalRange, bool) {
 	s := t.steps[0]
 	if len(t.steps) > 1 || s.sampling != nil || s.kind.name != "exponential" {
@@ -243,10 +243,21 @@ func (t *tally) optimalRange() (*OptimalRange, bool) {
 	return o, err == nil
 }
 
-// fixedScores reports whether the loss distribution of the job is that of optimalRange, with several mechanisms.
-func (t *tally) fixedScores() bool {
-	_, of := t.optimalRange()
-	return of && t.steps[0].count > 1
+// fixedEpsilon and fixedDelta return the optimum of [OptimalRange], if there is one that says more than single mechanisms do.
+func (t *tally) fixedEpsilon(d privacy.Delta) Bracket {
+	if o, equal := t.optimalRange(); equal && t.steps[0].count > 1 && !d.IsZero() {
+		lower, upper := o.Epsilon(d)
+		return Bracket{lower, Figure{Value: upper}}
+	}
+	return Bracket{Figure: none("the job is not several equal exponential mechanisms")}
+}
+
+func (t *tally) fixedDelta(e privacy.Epsilon) Bracket {
+	if o, equal := t.optimalRange(); equal && t.steps[0].count > 1 {
+		lower, upper := o.Delta(e)
+		return Bracket{lower, Figure{Value: upper}}
+	}
+	return Bracket{Figure: none("the job is not several equal exponential mechanisms")}
 }
 
 func (t *tally) exactEpsilon(d privacy.Delta) (lower, upper float64, ok bool) {
@@ -258,10 +269,6 @@ func (t *tally) exactEpsilon(d privacy.Delta) (lower, upper float64, ok bool) {
 		lower, upper = o.Epsilon(d)
 		return lower, upper, !math.IsInf(upper, 1)
 	}
-	if o, equal := t.optimalRange(); equal && !d.IsZero() {
-		lower, upper = o.Epsilon(d)
-		return lower, upper, true
-	}
 	return 0, 0, false
 }
 
@@ -271,10 +278,6 @@ func (t *tally) exactDelta(e privacy.Epsilon) (lower, upper float64, ok bool) {
 		return lower, upper, true
 	}
 	if o, equal := t.optimal(); equal {
-		lower, upper = o.Delta(e)
-		return lower, upper, true
-	}
-	if o, equal := t.optimalRange(); equal {
 		lower, upper = o.Delta(e)
 		return lower, upper, true
 	}

@@ -54,10 +54,10 @@ type Report struct {
 	ZCDP     Figure  // the sum of ρ, converted to ε or δ
 	Renyi    Figure  // the sum of Rényi divergences, converted at the best order
 	PLD      Bracket // privacy loss distributions, composed numerically
-	// FixedScores is whether PLD is that of [OptimalRange]. Then it needs all scores of the exponential mechanisms to be
-	// fixed before the first output. If a score depends on an earlier output, as in MWEM and AIM, the other figures hold,
-	// and PLD may not.
-	FixedScores bool
+	// Fixed is the optimum of equal exponential mechanisms by [OptimalRange]. It holds only if all their scores are fixed
+	// before the first output. If a score depends on an earlier output, as in MWEM and AIM, only the other figures hold. So
+	// Least leaves it out.
+	Fixed Bracket
 }
 
 // Least returns the least upper bound of the report, and the name of the first accountant that has it. If no figure
@@ -87,7 +87,7 @@ func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	r.Advanced = t.advancedEpsilon(d)
 	r.ZCDP = t.zcdpEpsilon(d)
 	var both sync.WaitGroup // PLD and Renyi take longest, so they run in parallel
-	r.FixedScores = t.fixedScores()
+	r.Fixed = t.fixedEpsilon(d)
 	both.Go(func() { r.PLD = t.pldEpsilon(d) })
 	r.Renyi = t.renyiEpsilon(d).atMost(r.ZCDP, t.infiniteEpsilon(d))
 	both.Wait()
@@ -107,7 +107,7 @@ func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	r.Advanced = t.advancedDelta(e)
 	r.ZCDP = t.zcdpDelta(e)
 	var both sync.WaitGroup
-	r.FixedScores = t.fixedScores()
+	r.Fixed = t.fixedDelta(e)
 	both.Go(func() { r.PLD = t.pldDelta(e) })
 	r.Renyi = t.renyiDelta(e).atMost(r.ZCDP, t.infiniteDelta(e))
 	both.Wait()

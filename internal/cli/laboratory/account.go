@@ -224,9 +224,13 @@ func (a asked) words() string {
 		times, warning = "e^"+e, " An ε this large protects hardly anybody.\n"
 	}
 	scores := ""
-	if a.report.FixedScores && name == "pld" {
-		scores = "\nThe figure of pld needs all scores to be fixed before the first output. If a score depends on an\n" +
-			"earlier output, as in MWEM and AIM, only the other figures hold."
+	if f := a.report.Fixed; f.Told() {
+		of := "ε"
+		if a.ofDelta {
+			of = "δ"
+		}
+		scores = fmt.Sprintf("\nIf all scores are fixed before the first output, %s is %s, and at least %s. If a score depends on\n"+
+			"an earlier output, as in MWEM and AIM, only the figures of the table hold.", of, render.Above(f.Value), render.Below(f.Lower))
 	}
 	return fmt.Sprintf(
 		"The whole job is (%s, %s)-differentially private, by %s: with one person's data,\n"+
@@ -270,6 +274,7 @@ type (
 		ZCDP     json.RawMessage `json:"zcdp"`
 		Renyi    json.RawMessage `json:"renyi"`
 		PLD      *betweenJSON    `json:"pld"`
+		Fixed    *betweenJSON    `json:"fixed_scores,omitempty"`
 	}
 )
 
@@ -285,6 +290,9 @@ func (a asked) MarshalJSON() ([]byte, error) {
 	figures := figuresJSON{Basic: of(r.Basic), Advanced: of(r.Advanced), ZCDP: of(r.ZCDP), Renyi: of(r.Renyi)}
 	if r.PLD.Told() {
 		figures.PLD = &betweenJSON{number(r.PLD.Lower), number(r.PLD.Value)}
+	}
+	if r.Fixed.Told() {
+		figures.Fixed = &betweenJSON{number(r.Fixed.Lower), number(r.Fixed.Value)}
 	}
 	if a.ofDelta {
 		return json.Marshal(accountOfEpsilonJSON{json.RawMessage(render.JSONRat(a.epsilon.Rat())), figures})
