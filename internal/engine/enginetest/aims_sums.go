@@ -59,6 +59,13 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT k, SUM(DISTINCT i - 5) FROM p GROUP BY k"),
 		},
 		{
+			at: "distinct values that may be as large with either sign, where a unit changes its rows", change: true,
+			rows: map[string][2]string{"p": {
+				"person=1 k=5 i=7; person=1 k=5 i=6; person=1 k=5 i=5", "person=1 k=5 i=-7; person=1 k=5 i=-6; person=1 k=5 i=-5",
+			}},
+			questions: plainly("SELECT k, SUM(DISTINCT LEAST(i, 7)) FROM p GROUP BY k"),
+		},
+		{
 			at:        "one value in several groups",
 			rows:      map[string][2]string{"p": {"person=1 k=5 i=9; person=1 k=0 i=9; person=1 k=-3 i=9", ""}},
 			questions: plainly("SELECT k, SUM(DISTINCT i) FROM p GROUP BY k"),
