@@ -10,11 +10,7 @@ import (
 // declare sets the parts that totals of the policy determine: the number of all rows, and the numbers of rows by an
 // attribute if all its values have totals. They are public constants, so these parts have no noise. All other parts are
 // orthogonal to them, so their estimates stay as they are. Totals count if the question counts all rows of its table.
-func (e *Estimate) declare(s *curator.Session, r curator.Request, of *curator.Domain) {
-	totals := s.TotalsOf(r)
-	if len(totals) == 0 {
-		return
-	}
+func (e *Estimate) declare(totals []curator.DeclaredTotal, of *curator.Domain) {
 	all := -1.0
 	if i := slices.IndexFunc(totals, func(t curator.DeclaredTotal) bool { return t.Column == "" }); i >= 0 {
 		all = float64(totals[i].Count)

@@ -209,11 +209,13 @@ func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Reques
 	if p.tables != nil {
 		e.settle()
 	}
-	of, err := s.Domain(ctx, r)
-	if err != nil {
-		return nil, err
+	if totals := s.TotalsOf(r); len(totals) > 0 {
+		of, err := s.Domain(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		e.declare(totals, of)
 	}
-	e.declare(s, r, of)
 	return e, nil
 }
 
