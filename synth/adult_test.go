@@ -24,6 +24,31 @@ const adultData = "../../shared/data/"
 // The limits are at least four standard deviations of the mean above what these runs have. So each fails by chance with
 // probability below 1e-4.
 func TestAdult(t *testing.T) {
+	compareAdult(t, []adultCase{
+		{Independent, "1", 0, 1, .082, .190},
+		{MST, "1", 0, 3, .0525, .098},
+		{AIM, "0.1", 0, 10, .119, .160},
+		{AIM, "1", 0, 10, .042, .0675},
+		{AIM, "10", 0, 3, .0235, .0425},
+	})
+}
+
+// TestAdultLargerModel does the same with models of 16 MB. The limits are those of models of 1 MB.
+func TestAdultLargerModel(t *testing.T) {
+	compareAdult(t, []adultCase{{AIM, "1", 1 << 24, 3, .042, .0675}})
+}
+
+// adultCase is a method with its limits on the distances of pairs and triples.
+type adultCase struct {
+	method     Method
+	epsilon    string
+	modelBytes float64 // 0: the default, 1 MB
+	runs       int
+	two, three float64
+}
+
+func compareAdult(t *testing.T, cases []adultCase) {
+	t.Helper()
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("it takes minutes: set DITHER_LONG=1")
 	}
@@ -43,19 +68,10 @@ func TestAdult(t *testing.T) {
 	for i, n := range names {
 		cells[i] = size[n]
 	}
-	for _, of := range []struct {
-		method     Method
-		epsilon    string
-		runs       int
-		two, three float64
-	}{
-		{Independent, "1", 1, .082, .190},
-		{MST, "1", 3, .0525, .098},
-		{AIM, "0.1", 10, .119, .160},
-		{AIM, "1", 10, .042, .0675},
-		{AIM, "10", 3, .0235, .0425},
-	} {
-		r := Request{Table: "census", Method: of.method, Epsilon: of.epsilon, Delta: "1e-9", Bins: 100, Fresh: true}
+	for _, of := range cases {
+		r := Request{
+			Table: "census", Method: of.method, Epsilon: of.epsilon, Delta: "1e-9", Bins: 100, Fresh: true, ModelBytes: of.modelBytes,
+		}
 		two, three, seconds := 0.0, 0.0, 0.0
 		for range of.runs {
 			result, err := Synthesize(t.Context(), c.Session(), r)
@@ -71,58 +87,10 @@ func TestAdult(t *testing.T) {
 			three += variation(real, made, cells, 3) / float64(of.runs)
 			seconds += result.Seconds / float64(of.runs)
 		}
-		t.Logf("%s at ε = %s: %.4f / %.4f in the mean of %d runs, of %.1f s", of.method, of.epsilon, two, three, of.runs, seconds)
+		t.Logf("%s at ε = %s, model %v bytes: %.4f / %.4f in the mean of %d runs, of %.1f s",
+			of.method, of.epsilon, of.modelBytes, two, three, of.runs, seconds)
 		if two > of.two || three > of.three {
 			t.Errorf("%s at ε = %s: %.4f / %.4f, above %v / %v", of.method, of.epsilon, two, three, of.two, of.three)
-		}
-	}
-}
-
-// TestAdultLargerModel does the same with models of 16 MB. The limits are those of models of 1 MB.
-func TestAdultLargerModel(t *testing.T) {
-	if os.Getenv("DITHER_LONG") == "" {
-		t.Skip("it takes minutes: set DITHER_LONG=1")
-	}
-	text, err := os.ReadFile(adultData + "adult.csv")
-	sizes, err2 := os.ReadFile(adultData + "adult-domain.json")
-	if err != nil || err2 != nil {
-		t.Skip("the census table is not here: ", err, err2)
-	}
-	var size map[string]int
-	if err := json.Unmarshal(sizes, &size); err != nil {
-		t.Fatal(err)
-	}
-	real := coded(t, string(text))
-	names := strings.Split(strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0]), ",")
-	c := census(t, names, size, string(text))
-	cells := make([]int, len(names))
-	for i, n := range names {
-		cells[i] = size[n]
-	}
-	for _, of := range []struct {
-		epsilon    string
-		two, three float64
-	}{{"1", .042, .0675}} {
-		two, three, seconds := 0.0, 0.0, 0.0
-		for range 3 {
-			result, err := Synthesize(t.Context(), c.Session(), Request{
-				Table: "census", Epsilon: of.epsilon, Delta: "1e-9", Bins: 100, Fresh: true, ModelBytes: 1 << 24,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var b strings.Builder
-			if err := result.WriteCSV(&b); err != nil {
-				t.Fatal(err)
-			}
-			made := coded(t, b.String())
-			two += variation(real, made, cells, 2) / 3
-			three += variation(real, made, cells, 3) / 3
-			seconds += result.Seconds / 3
-		}
-		t.Logf("16 MB at ε = %s: %.4f / %.4f in the mean of 3 runs, of %.1f s", of.epsilon, two, three, seconds)
-		if two > of.two || three > of.three {
-			t.Errorf("ε = %s: %.4f / %.4f, above %v / %v", of.epsilon, two, three, of.two, of.three)
 		}
 	}
 }

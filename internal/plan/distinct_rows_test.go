@@ -3,47 +3,20 @@ package plan_test
 import (
 	"strings"
 	"testing"
-
-	"dither/internal/engine/enginetest"
-	"dither/internal/plan"
-	"dither/internal/policy"
 )
 
 // A count of distinct combinations with the unit's column is the count of the rows of a subquery.
 func TestDistinctCombinations(t *testing.T) {
-	p, err := policy.Decode(enginetest.RelationPolicy("add-remove", false), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := func(sql string) (string, error) {
-		q, err := plan.Build(p, plan.Request{SQL: sql})
-		if err != nil {
-			return "", err
-		}
-		return q.Canonical(1, 1, 1), nil
-	}
+	key := relationKeys(t)
 	const joined = "p a JOIN v b ON a.person = b.who"
-	for sql, same := range map[string]string{
+	sameKeys(t, key, map[string]string{
 		"SELECT COUNT(DISTINCT (person, k)) FROM p": "SELECT COUNT(*) FROM (SELECT person, k FROM p GROUP BY person, k) q",
 		"SELECT s, COUNT(DISTINCT (k, person)) AS n FROM p WHERE i > 0 GROUP BY 1 HAVING COUNT(DISTINCT (k, person)) > 3": "SELECT s, COUNT(*) AS n FROM (SELECT s, k, person FROM p WHERE i > 0 GROUP BY s, k, person) q GROUP BY s HAVING COUNT(*) > 3",
 		"SELECT COUNT(DISTINCT (person, k)) FILTER (WHERE b) + 1 FROM p":                                                  "SELECT COUNT(*) + 1 FROM (SELECT person, k FROM p WHERE b GROUP BY person, k) q",
 		"SELECT COUNT(DISTINCT person || '-' || k) FROM p WHERE b":                                                        "SELECT COUNT(*) FROM (SELECT person, k FROM p WHERE b AND person IS NOT NULL AND k IS NOT NULL GROUP BY person, k) q",
 		"SELECT b.c, COUNT(DISTINCT a.person || ' on ' || b.d) FROM " + joined + " GROUP BY b.c":                          "SELECT c, COUNT(*) FROM (SELECT b.c, a.person, b.d FROM " + joined + " WHERE a.person IS NOT NULL AND b.d IS NOT NULL GROUP BY b.c, a.person, b.d) q GROUP BY c",
 		"SELECT COUNT(DISTINCT (k, i)), COUNT(*) FROM p":                                                                  "SELECT COUNT(DISTINCT COALESCE(k::text, 'NULL') || '/' || COALESCE(i::text, 'NULL')), COUNT(*) FROM p",
-	} {
-		got, err := key(sql)
-		if err != nil {
-			t.Errorf("%s: %v", sql, err)
-			continue
-		}
-		want, err := key(same)
-		if err != nil {
-			t.Fatal(same, err)
-		}
-		if got != want {
-			t.Errorf("%s is\n%s, want\n%s", sql, got, want)
-		}
-	}
+	})
 	for sql, want := range map[string]string{
 		"SELECT COUNT(DISTINCT (person, k)), COUNT(*) FROM p":                                   "takes one value",
 		"SELECT COUNT(DISTINCT (k, s)) FROM p":                                                  "takes one value",

@@ -3,47 +3,20 @@ package plan_test
 import (
 	"strings"
 	"testing"
-
-	"dither/internal/engine/enginetest"
-	"dither/internal/plan"
-	"dither/internal/policy"
 )
 
 // A table of constants that is joined by one column of different values is a CASE of the rows beside it.
 func TestConstantsAreAMapping(t *testing.T) {
-	p, err := policy.Decode(enginetest.RelationPolicy("add-remove", false), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := func(sql string) (string, error) {
-		q, err := plan.Build(p, plan.Request{SQL: sql})
-		if err != nil {
-			return "", err
-		}
-		return q.Canonical(1, 1, 1), nil
-	}
+	key := relationKeys(t)
 	const mapping = "(VALUES ('a', 'A', 1), ('B', 'b', 2)) m (s, l, n)"
 	const inner = " FROM p a WHERE a.s IN ('a', 'B')"
-	for sql, same := range map[string]string{
+	sameKeys(t, key, map[string]string{
 		"SELECT m.l, COUNT(*) FROM p a JOIN " + mapping + " ON m.s = a.s GROUP BY m.l":                                               "SELECT CASE a.s WHEN 'a' THEN 'A' ELSE 'b' END, COUNT(*)" + inner + " GROUP BY 1",
 		"SELECT l, SUM(n) FROM " + mapping + " JOIN p a ON a.s = m.s GROUP BY l":                                                     "SELECT CASE a.s WHEN 'a' THEN 'A' ELSE 'b' END, SUM(CASE a.s WHEN 'a' THEN 1 ELSE 2 END)" + inner + " GROUP BY 1",
 		"SELECT l, COUNT(s) FROM p a JOIN " + mapping + " USING (s) GROUP BY l":                                                      "SELECT CASE a.s WHEN 'a' THEN 'A' ELSE 'b' END, COUNT(s)" + inner + " GROUP BY 1",
 		"SELECT m.l, COUNT(*) FROM p a LEFT JOIN " + mapping + " ON m.s = a.s GROUP BY 1":                                            "SELECT CASE a.s WHEN 'a' THEN 'A' WHEN 'B' THEN 'b' END, COUNT(*) FROM p a GROUP BY 1",
 		"WITH m AS (SELECT 'a' AS s, 'A' AS l UNION ALL SELECT 'B', 'b') SELECT l, COUNT(*) FROM p a JOIN m ON m.s = a.s GROUP BY l": "SELECT CASE a.s WHEN 'a' THEN 'A' ELSE 'b' END, COUNT(*)" + inner + " GROUP BY 1",
-	} {
-		got, err := key(sql)
-		if err != nil {
-			t.Errorf("%s: %v", sql, err)
-			continue
-		}
-		want, err := key(same)
-		if err != nil {
-			t.Fatal(same, err)
-		}
-		if got != want {
-			t.Errorf("%s is\n%s, want\n%s", sql, got, want)
-		}
-	}
+	})
 	for _, sql := range []string{
 		"SELECT COUNT(*) FROM p a JOIN (VALUES ('a', 1), ('a', 2)) m (s, n) ON m.s = a.s",
 		"SELECT COUNT(*) FROM p a JOIN (VALUES (NULL, 1), ('a', 2)) m (s, n) ON m.s = a.s",
