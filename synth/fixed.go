@@ -7,8 +7,8 @@ import (
 	"dither/synth/model"
 )
 
-// candidatesFixed lists the marginals that the request names. All columns of the table are in one of them; a column
-// that is in none is measured alone.
+// candidatesFixed lists the marginals that the request names. A column that the request does not name is measured
+// alone.
 func (p *Plan) candidatesFixed() error {
 	places := map[string]int{}
 	for i, c := range p.Columns {

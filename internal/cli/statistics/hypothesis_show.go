@@ -186,7 +186,7 @@ func (t tested) words() (lines []string) {
 	return lines
 }
 
-// pValue writes the p-value. Simulations of which none is as extreme as the statistic only bound it.
+// pValue writes the p-value. If no simulation is as extreme as the statistic, it writes a bound.
 func (t tested) pValue() string {
 	if t.Simulations > 0 && t.P <= t.Least {
 		return fmt.Sprintf("< %s (no simulation of %d is as extreme)", pValue(t.P), t.Simulations)
