@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ErrUnlike reports that the runs of one side are not independent and identically distributed, so that no
@@ -67,6 +68,35 @@ func (p *part) add(has bool) {
 	if has {
 		p.seen++
 	}
+}
+
+// mostMiddles is the largest number of features of which [middles] returns an event.
+const mostMiddles = 8
+
+// middles returns events that the audit tests for likeness alone: the numbers of at least a feature's median in a
+// sample, for the first numeric features. An event that is chosen to tell the two sides apart may contain every run, or
+// none; then it shows nothing about noise that is drawn once for many runs.
+func middles(features []feature, s sample) (events []event) {
+	for _, f := range features {
+		h := height{f}
+		var heights []float64
+		for _, side := range s {
+			for i := range side {
+				if x := h.of(&side[i]); !math.IsNaN(x) {
+					heights = append(heights, x)
+				}
+			}
+		}
+		if len(heights) == 0 {
+			continue
+		}
+		slices.Sort(heights)
+		events = append(events, event{score: h, atLeast: true, threshold: heights[len(heights)/2]})
+		if len(events) == mostMiddles {
+			break
+		}
+	}
+	return events
 }
 
 // alike returns [ErrUnlike] if an event's counts on one side differ more, between turns or between blocks of runs,

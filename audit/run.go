@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"dither/internal/exact"
@@ -65,7 +66,8 @@ func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byt
 // privacy between the two sides, p ≤ e^ε·q + δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low − e^ε·high for each event. A
 // claim is refuted only if it contradicts one of these. ∎
 //
-// The mechanism must keep its runs independent and identically distributed. Run tests this. If an event's counts
+// The mechanism must keep its runs independent and identically distributed. Run tests this, on the events and on the
+// halves above the medians of [middles]. If an event's counts
 // differ more between turns than chance allows, Run returns [ErrUnlike] instead of a report. For independent and
 // identically distributed runs, this happens with probability at most u, which is at most 1e-9. So noise that is
 // drawn once for many answers, or from a shared seed, does not look like a difference between the sides.
@@ -137,9 +139,10 @@ func (a *audit) run(ctx context.Context) (*Report, error) {
 	}
 	features := featuresOf(learned.sample)
 	events := a.choose(features, learned.sample, compared.sample, tests)
-	tallies, err := a.test(ctx, events, tests)
+	watched := slices.Concat(events, middles(features, learned.sample))
+	tallies, err := a.test(ctx, watched, tests)
 	if err == nil {
-		err = a.alike(events, tallies, a.unlike())
+		err = a.alike(watched, tallies, a.unlike())
 	}
 	if err != nil {
 		return nil, err
