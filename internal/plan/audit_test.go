@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/stattest"
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -91,6 +93,12 @@ var plain = map[bounded.Kind]string{
 	bounded.Sum: "SUM(i)", bounded.SumDistinct: "SUM(DISTINCT " + few + ")",
 }
 
+// seldom are questions of constructs that random questions seldom have.
+var seldom = map[string]string{
+	"regular expressions": "SELECT COUNT(*) FROM p WHERE s ~ '^[ab]'", "SIMILAR TO": "SELECT COUNT(*) FROM p WHERE s SIMILAR TO '_|it%'",
+	"EXP": "SELECT SUM(EXP(i)) FROM p",
+}
+
 // texts are functions of texts, which random questions seldom have.
 var texts = map[string]string{
 	"LOWER": "LOWER(s)", "UPPER": "UPPER(s)", "INITCAP": "INITCAP(s)", "TRIM": "TRIM(s)", "REVERSE": "REVERSE(s)",
@@ -105,6 +113,9 @@ var texts = map[string]string{
 func aimed(t *rapid.T, w enginetest.World, lacks []string) (request plan.Request, table string, ofRows bool) {
 	var of []string
 	for _, name := range lacks {
+		if sql := seldom[name]; sql != "" {
+			of = append(of, sql)
+		}
 		if text := texts[name]; text != "" {
 			of = append(of, "SELECT "+text+", COUNT(*) FROM p GROUP BY 1")
 		}
@@ -137,6 +148,10 @@ func (a *audit) ask(t *rapid.T, w enginetest.World, lacks []string) {
 	moved := false
 	for try := 0; try < 3 && !moved; try++ {
 		m.before, m.after = neighbours(t, w, table, ofRows)
+		if q.Unit != nil && len(lacks) > 0 && rapid.Bool().Draw(t, "opposed") {
+			high := rapid.SampledFrom([][]int64{{math.MaxInt32}, {7, 5, 3}}).Draw(t, "high")
+			opposed(m.before[table], m.after[table], q.Unit.Name, high)
+		}
 		if q.Source == nil && q.Unit != nil { // of one table, whose rows are ranked when they are sealed
 			for _, of := range []enginetest.Tables{m.before, m.after} {
 				of[q.Table] = enginetest.Ranked(clones(of[q.Table]), q.Unit.Name)
@@ -152,6 +167,23 @@ func (a *audit) ask(t *rapid.T, w enginetest.World, lacks []string) {
 	if a.asked.Add(q, request.SQL); moved {
 		a.moved.Add(q, request.SQL)
 	}
+}
+
+// opposed gives the unit that is before alone high integers, in turn, and the one that is after alone the lowest: drawn at
+// random, they seldom move a sum by the most. 7, 5 and 3 are different values of [few].
+func opposed(before, after []enginetest.Row, unit string, high []int64) {
+	only := func(rows, others []enginetest.Row, values ...int64) {
+		next := 0
+		for _, r := range rows {
+			is := func(o enginetest.Row) bool { return o[unit] == r[unit] }
+			if _, has := r["i"]; has && !r[unit].Null && !slices.ContainsFunc(others, is) {
+				r["i"] = value.OfInt(values[next%len(values)])
+				next++
+			}
+		}
+	}
+	only(before, after, high...)
+	only(after, before, math.MinInt32)
 }
 
 // neighbours draws tables, and the same without a unit or with another in its place.
