@@ -1,19 +1,22 @@
 package cli
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"dither/internal/cli/console"
 )
 
 // TestTutorialsFromNothing follows tutorials in empty folders: it saves the files that a page shows, and runs its
 // commands in their order. Each command must succeed. If the page shows what a command prints, the command must print
-// that.
+// that. A command with & at its end runs until a page kills it. The address of a collector is another one here.
 func TestTutorialsFromNothing(t *testing.T) {
 	for page, of := range map[string]struct {
 		files    []string // in the order in which the page shows them
@@ -23,6 +26,7 @@ func TestTutorialsFromNothing(t *testing.T) {
 		"stream":   {[]string{"home/policy.yaml"}, 12},
 		"workload": {[]string{"home/policy.yaml"}, 12},
 		"synth":    {[]string{"home/policy.yaml", "rules.txt"}, 17},
+		"survey":   {[]string{"survey.yaml"}, 6},
 		"together": {[]string{"home/policy.yaml", "two.sql", "many.sql", "later.sql"}, 10},
 	} {
 		t.Run(page, func(t *testing.T) { follow(t, "../../docs/tutorials/"+page+".md", of.files, of.commands) })
@@ -42,7 +46,8 @@ func follow(t *testing.T, name string, files []string, commands int) {
 	}
 	t.Setenv("REPO", repository)
 	t.Chdir(t.TempDir())
-	shown := 0
+	shown, stop := 0, func() { t.Error("there is nothing to kill") }
+	address := free(t)
 	for _, block := range regexp.MustCompile("(?s)```(yaml|sql|console)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		if block[1] != "console" {
 			if err := os.WriteFile(files[0], []byte(block[2]), 0o600); err != nil {
@@ -54,6 +59,13 @@ func follow(t *testing.T, name string, files []string, commands int) {
 		for _, command := range strings.Split("\n"+continued.Replace(block[2]), "\n$ ")[1:] {
 			command, want, _ := strings.Cut(command, "\n")
 			shown++
+			command = strings.ReplaceAll(command, "127.0.0.1:8484", address)
+			if begun, ends := strings.CutSuffix(command, " &"); ends {
+				command, stop = "true", begin(t, begun, address)
+			} else if command == "kill %1" {
+				command = "true"
+				stop()
+			}
 			if got := followed(t, command); want != "" && strings.TrimSpace(got) != strings.TrimSpace(want) {
 				t.Errorf("%s prints %q, but the page shows %q", command, got, want)
 			}
@@ -62,6 +74,52 @@ func follow(t *testing.T, name string, files []string, commands int) {
 	if shown != commands || len(files) != 0 {
 		t.Errorf("the page shows %d commands, and not the files %v", shown, files)
 	}
+}
+
+// free returns an address that nothing listens at.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// begin starts a command that writes to a file, and waits until it listens at the address. The function that it returns
+// ends the command, which must succeed.
+func begin(t *testing.T, command, address string) (stop func()) {
+	t.Helper()
+	command, file, _ := strings.Cut(command, " > ")
+	out, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program)
+	c.Args, c.Stdout, c.Stderr = argument.FindAllString(command, -1), out, out // as dither: see TestMain
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() }) // if the page did not kill it
+	for range 600 {
+		if connection, err := net.Dial("tcp", address); err == nil {
+			_ = connection.Close()
+			return func() {
+				_ = c.Process.Signal(syscall.SIGTERM)
+				if err := c.Wait(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("%s does not listen at %s in a minute", command, address)
+	return nil
 }
 
 // continued joins the lines of a command.

@@ -16,6 +16,9 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrChanged reports a survey that is not the one of the store.
 	ErrChanged = errors.New("the survey has changed")
+	// ErrOver reports that the store accepts no more reports of the survey's version: its window closed earlier, or a later
+	// version began. Nothing of the call was stored.
+	ErrOver = errors.New("the collection of this version of the survey has ended")
 	// ErrBusy reports that too many reports wait for the disk. Nothing of the call was stored.
 	ErrBusy = errors.New("too many reports wait for the disk")
 	// ErrClosed reports a store that is closing. Nothing of the call was stored.

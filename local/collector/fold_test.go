@@ -59,7 +59,61 @@ q`, 1))))
 	if n := must(st.Rows("ids")); n != 0 || !st.Late(now) {
 		t.Errorf("%d ids after the window", n)
 	}
+	now = s.Closes.Add(-time.Hour) // a clock that goes back
+	if _, err := st.Add(t.Context(), all[:1]); !errors.Is(err, collector.ErrOver) {
+		t.Errorf("a replayed report, after its id was deleted: %v", err)
+	}
+	if n := must(st.Reports()); n != 90 {
+		t.Errorf("%d reports in the end", n)
+	}
 	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A new version ends the collection of the earlier one, also in a collector that still runs for it. Its retention folds
+// the reports of all versions.
+func TestNewVersionFoldsTheEarlierOne(t *testing.T) {
+	s := must(survey.Parse([]byte(declaration)))
+	change := strings.NewReplacer("version: 1\nq", "version: 2\nretention: {fold: 2d}\nq", "epsilon: 1", "epsilon: 1.5")
+	second := must(survey.Parse([]byte(change.Replace(declaration))))
+	now := time.Date(2026, 12, 20, 12, 30, 0, 0, time.UTC)
+	file := filepath.Join(t.TempDir(), "store")
+	open := func(s *survey.Survey) *collector.Store {
+		st := must(collector.Open(file, s))
+		st.SetNow(func() time.Time { return now })
+		return st
+	}
+	old := open(s)
+	all := reports(s, 40)
+	must(old.Add(t.Context(), all))
+	before := must(old.Results(.95, collector.Malicious(2)))
+	st := open(second)
+	if _, err := old.Add(t.Context(), reports(s, 1)); !errors.Is(err, collector.ErrOver) {
+		t.Errorf("a report of the earlier version: %v", err)
+	}
+	if status, code := ask(t, collector.NewServer(old, collector.Options{}).Handler(), "POST", "/v1/reports",
+		collector.BinaryType, "", s.Binary(all)); status != 403 || code != "late" {
+		t.Errorf("a replayed report of the earlier version: %d %s", status, code)
+	}
+	must(st.Add(t.Context(), reports(second, 20)))
+	now = now.Add(72 * time.Hour)
+	if n := must(st.Fold()); n != 60 {
+		t.Errorf("%d of 60 reports were folded", n)
+	}
+	if n := must(st.Rows("reports")); n != 0 {
+		t.Errorf("%d rows of reports are left", n)
+	}
+	after := must(old.Results(.95, collector.Malicious(2)))
+	if after.Folded != 40 {
+		t.Errorf("%d of 40 reports are folded", after.Folded)
+	}
+	for i, q := range before.Questions {
+		if !slices.Equal(q.Estimates, after.Questions[i].Estimates) {
+			t.Errorf("%v became %v", q.Estimates, after.Questions[i].Estimates)
+		}
+	}
+	if err := errors.Join(old.Close(), st.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

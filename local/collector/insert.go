@@ -15,6 +15,13 @@ import (
 // insert stores the fresh reports of a group of calls in one transaction.
 func (st *Store) insert(group []*job, n int) error {
 	return st.within(func(tx *sql.Tx) (err error) {
+		var over bool
+		err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM closed WHERE version = ?)`, st.survey.Version).Scan(&over)
+		if err != nil {
+			return err
+		} else if over {
+			return ErrOver
+		}
 		id, err := tx.Prepare(`INSERT OR IGNORE INTO ids VALUES (?)`)
 		if err != nil {
 			return err
@@ -55,41 +62,80 @@ func (st *Store) insert(group []*job, n int) error {
 	})
 }
 
-// Fold turns the stored reports of the survey that are older than its retention allows into counts, and deletes them.
-// Once the window has closed for late reports too, it deletes the hashed ids. It returns the number of folded reports.
-// Deleted contents are overwritten in the file.
+// Fold turns the stored reports that are older than the survey's retention allows into counts, and deletes them. This
+// includes the reports of the store's earlier versions. Once the window has closed for late reports too, it ends the
+// collection for good, and deletes the hashed ids. It returns the number of folded reports. Deleted contents are
+// overwritten in the file.
 // The estimates stay the same; see local.Folded for the analyses that are lost. So are tables of two questions.
 func (st *Store) Fold() (folded int64, err error) {
-	now, s := st.now(), st.survey
-	for s.Fold > 0 {
-		var some int64
-		err := st.within(func(tx *sql.Tx) (err error) {
-			some, err = st.foldBefore(tx, now.Add(-s.Fold).Unix()/3600)
-			return err
-		})
+	now := st.now()
+	if st.survey.Fold > 0 {
+		versions, err := st.versions()
 		if err != nil {
+			return 0, err
+		}
+		var failed []error
+		for _, s := range versions {
+			n, err := st.foldVersion(s, now.Add(-st.survey.Fold).Unix()/3600)
+			if folded += n; err != nil {
+				failed = append(failed, fmt.Errorf("version %d: %w", s.Version, err))
+			}
+		}
+		if err := errors.Join(failed...); err != nil {
 			return folded, err
 		}
-		if folded += some; some == 0 {
-			break
-		}
 	}
-	deleted := folded
+	deleted := folded > 0
 	if st.Late(now) {
 		err = st.within(func(tx *sql.Tx) error {
-			r, err := tx.Exec(`DELETE FROM ids`)
-			if err == nil {
-				var n int64
-				n, err = r.RowsAffected()
-				deleted += n
+			var ids int64
+			if err := tx.QueryRow(`SELECT count(*) FROM ids`).Scan(&ids); err != nil {
+				return err
 			}
-			return err
+			deleted = deleted || ids > 0
+			return closeVersions(tx, `VALUES (?)`, st.survey.Version)
 		})
 	}
-	if err == nil && deleted > 0 { // the write-ahead log has earlier contents until it is emptied
+	if err == nil && deleted { // the write-ahead log has earlier contents until it is emptied
 		_, err = st.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
 	}
-	return folded, err
+	return folded, named(err)
+}
+
+// versions returns the survey, and the earlier versions that the store has.
+func (st *Store) versions() (out []*survey.Survey, err error) {
+	rows, err := st.reader.Query(`SELECT version, declaration FROM surveys WHERE version < ? ORDER BY version`, st.survey.Version)
+	if err != nil {
+		return nil, named(err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var version int64
+		var text []byte
+		if err := rows.Scan(&version, &text); err != nil {
+			return nil, named(err)
+		}
+		s, err := survey.ReadPublic(text)
+		if err != nil || s.Version != version {
+			return nil, fmt.Errorf("%w: the declaration of version %d is damaged: %w", ErrStore, version, err)
+		}
+		out = append(out, s)
+	}
+	return append(out, st.survey), named(rows.Err())
+}
+
+// foldVersion folds the reports of a version that arrived in hours before the given one.
+func (st *Store) foldVersion(s *survey.Survey, hour int64) (folded int64, err error) {
+	for {
+		var some int64
+		err := st.within(func(tx *sql.Tx) (err error) {
+			some, err = foldBefore(tx, s, hour)
+			return err
+		})
+		if folded += some; some == 0 || err != nil {
+			return folded, err
+		}
+	}
 }
 
 // Late reports whether the window is closed, with the allowance for clocks.
@@ -104,21 +150,21 @@ func (st *Store) Early(now time.Time) bool {
 
 // foldBefore folds some of the reports that arrived in hours before the given one: few at a time, so that new reports
 // do not wait for long.
-func (st *Store) foldBefore(tx *sql.Tx, hour int64) (folded int64, err error) {
-	old := newSeen(st.survey)
+func foldBefore(tx *sql.Tx, s *survey.Survey, hour int64) (folded int64, err error) {
+	old := newSeen(s)
 	if err := old.read(tx, `SELECT number, n, answers FROM reports WHERE version = ? AND hour < ? ORDER BY number LIMIT 256`,
-		st.survey, hour); err != nil {
+		s, hour); err != nil {
 		return 0, err
 	}
 	if old.reports == 0 {
 		return 0, nil
 	}
-	before := newSeen(st.survey)
-	if err := before.readFolded(tx, st.survey); err != nil {
+	before := newSeen(s)
+	if err := before.readFolded(tx, s); err != nil {
 		return 0, err
 	}
-	for i := range st.survey.Questions {
-		q := &st.survey.Questions[i]
+	for i := range s.Questions {
+		q := &s.Questions[i]
 		if err := before.tallies[i].Merge(old.tallies[i]); err != nil {
 			return 0, err
 		}
@@ -127,13 +173,13 @@ func (st *Store) foldBefore(tx *sql.Tx, hour int64) (folded int64, err error) {
 			return 0, err
 		}
 		p := q.Oracle.Params()
-		_, err = tx.Exec(`INSERT OR REPLACE INTO folded VALUES (?, ?, ?, ?, ?, ?)`, st.survey.Version, q.Name, p.Mechanism,
+		_, err = tx.Exec(`INSERT OR REPLACE INTO folded VALUES (?, ?, ?, ?, ?, ?)`, s.Version, q.Name, p.Mechanism,
 			q.Epsilon().String(), f.Reports, packed(f.Support))
 		if err != nil {
 			return 0, err
 		}
 	}
-	_, err = tx.Exec(`DELETE FROM reports WHERE version = ? AND hour < ? AND number <= ?`, st.survey.Version, hour, old.last)
+	_, err = tx.Exec(`DELETE FROM reports WHERE version = ? AND hour < ? AND number <= ?`, s.Version, hour, old.last)
 	return old.reports, err
 }
 

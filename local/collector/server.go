@@ -286,6 +286,9 @@ func (s *Server) add(w http.ResponseWriter, r *http.Request, kind string, data [
 	// A client that goes away does not cancel the commit of its reports.
 	fresh, err := s.store.Add(context.WithoutCancel(r.Context()), batch.Reports)
 	switch {
+	case errors.Is(err, ErrOver):
+		fail(w, http.StatusForbidden, "late", "%v", ErrOver)
+		return
 	case errors.Is(err, ErrFull):
 		fail(w, http.StatusInsufficientStorage, "full", "the collector's disk is full; nothing of this request was stored")
 		return

@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS reports (
 CREATE TABLE IF NOT EXISTS folded (
   version INTEGER NOT NULL, question TEXT NOT NULL, mechanism TEXT NOT NULL, epsilon TEXT NOT NULL, n INTEGER NOT NULL,
   support BLOB NOT NULL, PRIMARY KEY (version, question));
+CREATE TABLE IF NOT EXISTS closed (version INTEGER PRIMARY KEY);
 `
 
 // Store keeps the reports of a survey in a SQLite file. It is safe for concurrent use, also by several processes.
@@ -68,7 +69,7 @@ const (
 
 // Open opens a store, and creates it if there is no file. A survey whose version the store knows must be the same
 // survey, or the error is ErrChanged. So is a survey of another name, or of an older version than the store's last one.
-// A new version begins with no reports, and those of the earlier versions stay in the store.
+// A new version begins with no reports. Those of the earlier versions stay in the store, which accepts no more of them.
 func Open(file string, s *survey.Survey) (*Store, error) {
 	if err := create(file); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStore, err)
@@ -198,11 +199,25 @@ func (st *Store) declare(tx *sql.Tx) error {
 	case s.Version == last:
 		return nil
 	}
+	if err := closeVersions(tx, `SELECT version FROM surveys`); err != nil {
+		return err
+	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(`INSERT INTO surveys VALUES (?, ?, ?, ?)`, s.Version, s.Name, s.DigestText(), string(text))
+	return err
+}
+
+// closeVersions ends the collection of the selected versions, for good, and deletes all ids. The ids of a version that
+// accepts no more reports are not needed. The record stays: if the clock went back, a replayed report would be counted
+// twice otherwise. So would one that a collector of an earlier version, which still runs, receives.
+func closeVersions(tx *sql.Tx, selected string, args ...any) error {
+	if _, err := tx.Exec(`INSERT OR IGNORE INTO closed `+selected, args...); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`DELETE FROM ids`)
 	return err
 }
 
@@ -238,7 +253,7 @@ func (st *Store) within(do func(*sql.Tx) error) error {
 func named(err error) error {
 	var e sqlite3.Error
 	switch {
-	case err == nil || errors.Is(err, ErrChanged) || errors.Is(err, ErrStore):
+	case err == nil || errors.Is(err, ErrChanged) || errors.Is(err, ErrStore) || errors.Is(err, ErrOver):
 		return err
 	case errors.As(err, &e) && e.Code == sqlite3.ErrFull:
 		return fmt.Errorf("%w: %w: %w", ErrStore, ErrFull, err)
@@ -248,7 +263,7 @@ func named(err error) error {
 
 // Add stores reports that were read by the survey. It returns when they are durable. fresh has false for each report
 // whose id was stored before; such a report is not stored again. After an error, no report of the call is stored. The
-// error is an ErrStore, ErrBusy, ErrClosed, or that of the context, after which the reports may be stored or not.
+// error is an ErrStore, ErrOver, ErrBusy, ErrClosed, or that of the context, after which the reports may be stored or not.
 func (st *Store) Add(ctx context.Context, reports []survey.Report) (fresh []bool, err error) {
 	if len(reports) == 0 {
 		return nil, nil

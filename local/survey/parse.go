@@ -137,13 +137,18 @@ func name(n *yaml.Node, what string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	outside := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-	}
-	if len(text) > 64 || strings.ContainsFunc(text, outside) {
+	if !named(text) {
 		return "", wrong(n, "%s has 1 to 64 letters a to z, digits, _ or -", what)
 	}
 	return text, nil
+}
+
+// named reports whether a text is a valid name.
+func named(text string) bool {
+	outside := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	}
+	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, outside)
 }
 
 // into stores what a reader of a value returns.

@@ -148,64 +148,6 @@ func (s *Survey) DigestText() string { return hex.EncodeToString(s.digest[:]) }
 // Size returns the number of bytes of a report's answers.
 func (s *Survey) Size() int { return s.size }
 
-// publicJSON is the form of a survey that devices read.
-type publicJSON struct {
-	Form      int            `json:"version"`
-	Digest    string         `json:"digest,omitempty"`
-	Name      string         `json:"name"`
-	Version   int64          `json:"survey_version"`
-	Opens     string         `json:"opens,omitempty"`
-	Closes    string         `json:"closes,omitempty"`
-	Skew      int64          `json:"skew_seconds"`
-	Reports   int64          `json:"reports"`
-	Epsilon   string         `json:"report_epsilon"`
-	Lifetime  string         `json:"lifetime_epsilon"`
-	Questions []questionJSON `json:"questions"`
-}
-
-type questionJSON struct {
-	Name      string   `json:"name"`
-	Text      string   `json:"text"`
-	Mechanism string   `json:"mechanism"`
-	Epsilon   string   `json:"epsilon"`
-	K         uint64   `json:"k"`
-	Values    []string `json:"values,omitempty"`
-	Seed      uint64   `json:"seed,omitempty"`
-	First     string   `json:"first,omitempty"`
-	Positions uint64   `json:"positions,omitempty"`
-	Bits      int      `json:"bits"`
-	Bytes     int      `json:"bytes"`
-}
-
-// MarshalJSON returns the public form of the survey.
-func (s *Survey) MarshalJSON() ([]byte, error) { return json.Marshal(s.public(s.DigestText())) }
-
-func (s *Survey) public(digest string) publicJSON {
-	out := publicJSON{
-		Form: FormVersion, Digest: digest, Name: s.Name, Version: s.Version, Skew: int64(s.Skew / time.Second),
-		Reports: s.Reports, Epsilon: s.Epsilon().String(), Lifetime: s.Lifetime().String(),
-	}
-	if !s.Opens.IsZero() {
-		out.Opens = s.Opens.UTC().Format(time.RFC3339)
-	}
-	if !s.Closes.IsZero() {
-		out.Closes = s.Closes.UTC().Format(time.RFC3339)
-	}
-	for i := range s.Questions {
-		q := &s.Questions[i]
-		p := q.Oracle.Params()
-		j := questionJSON{
-			Name: q.Name, Text: q.Text, Mechanism: p.Mechanism, Epsilon: q.Epsilon().String(), K: p.Values, Values: q.Values,
-			Seed: p.Seed, Positions: p.Positions, Bits: q.Oracle.Bits(), Bytes: q.size,
-		}
-		if !p.First.IsZero() {
-			j.First = p.First.String()
-		}
-		out.Questions = append(out.Questions, j)
-	}
-	return out
-}
-
 // seal computes the sizes and the digest.
 func (s *Survey) seal() error {
 	for i := range s.Questions {

@@ -90,6 +90,62 @@ func TestDigestCoversTheDeclaration(t *testing.T) {
 	}
 }
 
+// A survey that is read from its public form is the same, except for its retention. Other forms are refused.
+func TestPublicForm(t *testing.T) {
+	s := parse(t, strings.Replace(declaration, "questions:", `questions:
+  - {name: city, values: 9, mechanism: loloha, epsilon: 2, first: 0.5}
+  - {name: tea, values: 300, mechanism: flh, epsilon: 2, seed: 7}`, 1))
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := survey.ReadPublic(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := report(t, again)
+	if b, err := s.ReadBinary(again.Binary([]survey.Report{r}), 1); err != nil || len(b.Reports) != 1 || again.Fold != 0 {
+		t.Errorf("a report of the public form: %v %v", b.Refused, err)
+	}
+	if v, err := again.Questions[2].ValueOf("always"); err != nil || v != 2 {
+		t.Errorf("the value always is %d, %v", v, err)
+	}
+	for _, change := range [][2]string{
+		{`{"version":1,`, `{"version":2,`},
+		{`"digest":"`, `"digest":"0`},
+		{`"name":"dinner"`, `"name":"dinner "`},
+		{`"name":"phone"`, `"name":"meat"`},
+		{`"name":"phone"`, `"name":"pho\u0000ne"`},
+		{`"always"`, `"never"`},
+		{`"sometimes",`, ``},
+		{`"epsilon":"2"`, `"epsilon":"-2"`},
+		{`"epsilon":"2"`, `"epsilon":"2.1"`},
+		{`"first":"0.5"`, `"first":"3"`},
+		{`"first":"0.5"`, `"first":"x"`},
+		{`"lifetime_epsilon":"`, `"lifetime_epsilon":"1`},
+		{`"bits":2`, `"bits":1000000000000`},
+		{`"k":1000,`, `"k":1,`},
+		{`"k":1000,`, `"k":18446744073709551615,`},
+		{`"reports":10,`, `"reports":0,`},
+		{`"skew_seconds":300`, `"skew_seconds":-1`},
+		{`"skew_seconds":300`, `"skew_seconds":9223372036854775807`},
+		{`"opens":"2026-12-01T00:00:00Z"`, `"opens":"2026-12-01"`},
+		{`"mechanism":"hr"`, `"mechanism":"none"`},
+		{`"survey_version":1`, `"survey_version":1,"more":1`},
+		{`"questions":[`, `"questions":[],"x":[`},
+	} {
+		other := strings.Replace(string(text), change[0], change[1], 1)
+		if _, err := survey.ReadPublic([]byte(other)); other == string(text) || !errors.Is(err, survey.ErrSurvey) {
+			t.Errorf("%s: %v", change[1], err)
+		}
+	}
+	for _, other := range []string{"", "null", "[]", "{}", string(text) + "{}", string(text[:len(text)-1])} {
+		if _, err := survey.ReadPublic([]byte(other)); !errors.Is(err, survey.ErrSurvey) {
+			t.Errorf("%.20s: %v", other, err)
+		}
+	}
+}
+
 func TestInvalidSurveysAreRefused(t *testing.T) {
 	for _, change := range [][3]string{
 		{"survey: 1", "survey: 2", "line 2: survey"},

@@ -24,8 +24,8 @@ var Collect = console.Verb{
 
 const collectHelp = `
 check validates a survey and states its ε. serve receives reports over HTTPS and keeps them in a SQLite file. send
-randomizes the answers of a CSV file, whose columns are the questions, and sends the reports. results estimates the
-number of senders with each value.
+randomizes the answers of a CSV file, whose columns are the questions, saves the reports, and sends them. If it runs
+again, it sends the saved reports, which are counted once. results estimates the number of senders with each value.
 
   dither collect serve survey.yaml --addr 127.0.0.1:8484 --store reports.db
   dither collect send survey.yaml --to http://127.0.0.1:8484 --in answers.csv
@@ -38,7 +38,7 @@ type collectOptions struct {
 
 	addr, store, cert, key, submit, read, rate, address string // serve
 	plain                                               bool
-	to, in, batch                                       string // send
+	to, in, reports, batch                              string // send
 	confidence, malicious                               string // results
 	picture                                             console.Picture
 }
@@ -59,7 +59,7 @@ func collectTasks() []collectTask {
 			[]string{"addr", "store", "cert", "key", "plain", "submit-token", "read-token", "rate", "per-address"},
 			collectServe,
 		},
-		{"send", []string{"table", "json"}, []string{"to", "in", "batch", "submit-token"}, collectSend},
+		{"send", []string{"table", "json"}, []string{"to", "in", "reports", "batch", "submit-token"}, collectSend},
 		{"results", console.AnyFormat, []string{"store", "confidence", "malicious", "plot"}, collectResults},
 	}
 }
@@ -83,6 +83,7 @@ func (o *collectOptions) declare(s *console.Console, formats, names []string) {
 		{&o.address, "per-address", "C", "the most connections of one address, or 0 for any (default 256)"},
 		{&o.to, "to", "URL", "the address of the collector, such as https://survey.example.org"},
 		{&o.in, "in", "FILE", "the CSV file of answers: the first line names the questions"},
+		{&o.reports, "reports", "FILE", "the file that keeps the reports, so that they are drawn once (default: that of --in with .reports)"},
 		{&o.batch, "batch", "B", "the number of reports in a request (default 1000)"},
 		{&o.malicious, "malicious", "M", "the number of malicious reports to assume (default: 1 % of all)"},
 		{&o.picture.File, "plot", "FILE", "draw the estimates of the first eight questions as FILE.svg or FILE.png"},

@@ -1,25 +1,22 @@
 package survey
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
-	"dither/local/collector"
 	declared "dither/local/survey"
 )
 
-// collectSend randomizes the answers of a file on this machine, and sends the reports.
+// collectSend randomizes the answers of a file on this machine, and sends the reports. It saves the reports before it
+// sends them, and sends saved ones if there are any: another randomization of the same answers would reveal more, and be
+// counted again.
 func collectSend(s *console.Console, o *collectOptions) error {
 	to, err := url.Parse(o.to)
 	if o.to == "" || err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
@@ -36,43 +33,108 @@ func collectSend(s *console.Console, o *collectOptions) error {
 	if o.in == "" {
 		return console.Usage("--in is missing: the CSV file of answers")
 	}
-	file, err := os.Open(o.in)
+	if o.reports == "" {
+		o.reports = o.in + ".reports"
+	}
+	reports, saved, err := o.reportsOf()
 	if err != nil {
-		return console.Usage("%v", err)
+		return err
+	}
+	if saved {
+		s.Note("sending the reports of %s, which were drawn earlier\n", o.reports)
+	}
+	sender := sender{s: s, survey: o.survey, url: to.JoinPath("v1", "reports").String(), token: token}
+	for part := reports; len(part) > 0; part = part[min(int(size), len(part)):] {
+		if err := sender.send(part[:min(int(size), len(part))]); err != nil {
+			return err
+		}
+	}
+	if s.Format == "json" {
+		return s.JSON(map[string]int{"accepted": sender.accepted, "duplicate": sender.duplicate})
+	}
+	text := ""
+	if sender.duplicate > 0 {
+		text = fmt.Sprintf(", and %s were accepted before", render.ShortInt(int64(sender.duplicate)))
+	}
+	s.Print("%s accepted by %s%s\n", render.Plural(sender.accepted, "report"), to.Host, text)
+	return nil
+}
+
+// reportsOf returns the saved reports about the answers of --in. If there are none, it randomizes the answers, and saves
+// the reports.
+func (o *collectOptions) reportsOf() (reports []declared.Report, saved bool, err error) {
+	answers, err := answersOf(o.in, o.survey)
+	if err != nil {
+		return nil, false, err
+	}
+	data, err := os.ReadFile(o.reports)
+	switch {
+	case err == nil:
+		reports, err = savedReports(o.survey, o.reports, data)
+		if err == nil && len(reports) != len(answers) {
+			err = console.Usage("%s has %s, but %s has %s: put the new answers in a file of their own", o.reports,
+				render.Plural(len(reports), "report"), o.in, render.Plural(len(answers), "answer"))
+		}
+		return reports, true, err
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, false, console.Usage("--reports: %v", err)
+	}
+	for _, values := range answers {
+		r, err := o.survey.Randomize(values)
+		if err != nil {
+			return nil, false, err
+		}
+		reports = append(reports, r)
+	}
+	err = console.ReplaceFile(o.reports, func(w io.Writer) error {
+		_, err := w.Write(o.survey.Binary(reports))
+		if f, ok := w.(*os.File); ok && err == nil {
+			err = f.Sync()
+		}
+		return err
+	})
+	return reports, false, err
+}
+
+// savedReports reads a file of reports in the binary form.
+func savedReports(v *declared.Survey, file string, data []byte) ([]declared.Report, error) {
+	b, err := v.ReadBinary(data, len(data))
+	switch {
+	case err != nil:
+		return nil, console.Usage("%s has no saved reports of this survey: %v", file, err)
+	case len(b.Refused) > 0:
+		return nil, console.Usage("%s: report %d is damaged: %s", file, b.Refused[0].Index+1, b.Refused[0].Reason)
+	}
+	return b.Reports, nil
+}
+
+// answersOf reads the answers of all people.
+func answersOf(name string, v *declared.Survey) (answers [][]uint64, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, console.Usage("%v", err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	rows := csv.NewReader(file)
 	rows.ReuseRecord = true
-	columns, err := columnsOf(rows, o.in, o.survey)
+	columns, err := columnsOf(rows, name, v)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	sender := sender{s: s, survey: o.survey, url: to.JoinPath("v1", "reports").String(), token: token}
-	var reports []declared.Report
-	for done := false; !done; {
-		values, err := answersOf(rows, o.in, o.survey, columns)
-		if done = errors.Is(err, io.EOF); !done {
-			if err != nil {
-				return err
-			}
-			r, err := o.survey.Randomize(values)
-			if err != nil {
-				return err
-			}
-			reports = append(reports, r)
+	for {
+		values, err := answersOfOne(rows, name, v, columns)
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		if len(reports) == int(size) || done && len(reports) > 0 {
-			if err := sender.send(reports); err != nil {
-				return err
-			}
-			reports = reports[:0]
+		if err != nil {
+			return nil, err
 		}
+		answers = append(answers, values)
 	}
-	if s.Format == "json" {
-		return s.JSON(map[string]int{"accepted": sender.accepted, "refused": sender.refused})
+	if len(answers) == 0 {
+		return nil, console.Usage("%s has no answers", name)
 	}
-	s.Print("%s accepted by %s\n", render.Plural(sender.accepted, "report"), to.Host)
-	return nil
+	return answers, nil
 }
 
 // columnsOf reads the header of the answers, and returns the column of each question.
@@ -96,8 +158,8 @@ func columnsOf(rows *csv.Reader, file string, v *declared.Survey) (columns []int
 	return columns, nil
 }
 
-// answersOf reads the answers of one person.
-func answersOf(rows *csv.Reader, file string, v *declared.Survey, columns []int) ([]uint64, error) {
+// answersOfOne reads the answers of one person.
+func answersOfOne(rows *csv.Reader, file string, v *declared.Survey, columns []int) ([]uint64, error) {
 	row, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, err
@@ -113,72 +175,4 @@ func answersOf(rows *csv.Reader, file string, v *declared.Survey, columns []int)
 		}
 	}
 	return values, nil
-}
-
-// sender sends reports to a collector.
-type sender struct {
-	s                 *console.Console
-	survey            *declared.Survey
-	url, token        string
-	accepted, refused int
-	client            http.Client
-}
-
-// send sends a batch. A request without an answer is repeated with the same reports, which are counted once.
-func (c *sender) send(reports []declared.Report) error {
-	body := c.survey.Binary(reports)
-	for attempt := 1; ; attempt++ {
-		again, err := c.post(body)
-		if err == nil || !again || attempt == 5 {
-			return err
-		}
-		select {
-		case <-time.After(time.Duration(attempt) * 200 * time.Millisecond):
-		case <-c.s.Context().Done():
-			return c.s.Context().Err()
-		}
-	}
-}
-
-func (c *sender) post(body []byte) (again bool, err error) {
-	r, err := http.NewRequestWithContext(c.s.Context(), http.MethodPost, c.url, bytes.NewReader(body))
-	if err != nil {
-		return false, err
-	}
-	r.Header.Set("Content-Type", collector.BinaryType)
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	c.client.Timeout = time.Minute
-	answer, err := c.client.Do(r)
-	if err != nil {
-		return true, err
-	}
-	defer func() { _ = answer.Body.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(answer.Body, 16<<20))
-	if err != nil {
-		return true, err
-	}
-	var out struct {
-		Accepted int
-		Refused  []struct{ Code, Reason string }
-		Error    *struct{ Message string }
-	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return false, fmt.Errorf("the collector's answer is not understood (status %d)", answer.StatusCode)
-	}
-	if out.Error != nil {
-		busy := answer.StatusCode == http.StatusServiceUnavailable || answer.StatusCode == http.StatusTooManyRequests
-		return busy, fmt.Errorf("the collector refuses the reports: %s", render.Printable(out.Error.Message))
-	}
-	c.accepted += out.Accepted
-	for _, f := range out.Refused {
-		if f.Code == "duplicate" { // of an earlier attempt that was not answered
-			c.accepted++
-			continue
-		}
-		c.refused++
-		return false, fmt.Errorf("the collector refuses a report: %s", render.Printable(f.Reason))
-	}
-	return false, nil
 }
