@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,31 +12,41 @@ import (
 
 // TestSeparateTables rounds tables of different classifications: a star and a path, whose tables share one
 // classification, tables that share none, and a cycle and a ring, whose tables are rounded as one. Further sets of tables
-// are random. Tables that share classifications must have the same sums over the others, and no count is negative. True
+// are random, and half of them have levels of two classifications. Tables that share classifications must have the same sums over the others, and no count is negative. True
 // counts are often above 100 and the deviation of noise is 3, so values are near their estimates.
 func TestSeparateTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
-	s := &table.Space{Hierarchy: places(t, 3, 4), Sizes: []int{2, 5, 3, 4}}
+	s := &table.Space{Hierarchy: places(t, 3, 4), Classes: table.Flat(2, 5, 3, 4)}
 	type tables struct {
-		name string
-		keys []table.Keys
-		most float64 // the largest distance of a value from its estimate
+		name  string
+		keys  []table.Keys
+		most  float64      // the largest distance of a value from its estimate
+		space *table.Space // nil for the first one
 	}
 	all := []tables{
-		{"star", []table.Keys{0b0011, 0b0101, 0b1001}, 3},
-		{"path", []table.Keys{0b0011, 0b0110, 0b1100}, 3},
-		{"separate", []table.Keys{0b0001, 0b0010, 0b1100}, 3},
-		{"cycle", []table.Keys{0b0011, 0b0110, 0b0101}, 10},
-		{"ring", []table.Keys{0b0011, 0b0110, 0b1100, 0b1001}, 10},
+		{"star", []table.Keys{0b0011, 0b0101, 0b1001}, 3, nil},
+		{"path", []table.Keys{0b0011, 0b0110, 0b1100}, 3, nil},
+		{"separate", []table.Keys{0b0001, 0b0010, 0b1100}, 3, nil},
+		{"cycle", []table.Keys{0b0011, 0b0110, 0b0101}, 10, nil},
+		{"ring", []table.Keys{0b0011, 0b0110, 0b1100, 0b1001}, 10, nil},
 	}
-	for i := range 30 {
-		c := tables{name: fmt.Sprint("random ", i), most: 20}
+	levels := &table.Space{
+		Hierarchy: s.Hierarchy,
+		Classes:   append(table.Flat(2, 3), ages(t, []int{1, 3}, []int{2}), ages(t, []int{2, 1})),
+	}
+	for i := range 60 {
+		c := tables{name: fmt.Sprint("random ", i), most: 20, space: s}
+		if i >= 30 {
+			c.name, c.space = fmt.Sprint("random levels ", i), levels
+		}
+		keys := everything(c.space)
 		for range 2 + r.IntN(4) {
-			c.keys = append(c.keys, table.Keys(r.IntN(16)))
+			c.keys = append(c.keys, keys[r.IntN(len(keys))])
 		}
 		all = append(all, c)
 	}
 	for _, c := range all {
+		s := cmp.Or(c.space, s)
 		var margins []table.Margin
 		var measured []table.Measured
 		truth := truths(r, s)
@@ -84,7 +95,7 @@ func TestSeparateTables(t *testing.T) {
 
 // truths returns a function that sums a made-up table of dependent classifications. A tenth of its cells is 0.
 func truths(r *rand.Rand, s *table.Space) func(table.Margin) []float64 {
-	all := table.Margin{Level: 0, Keys: 1<<len(s.Sizes) - 1}
+	all := table.Margin{Level: 0, Keys: whole(s)}
 	fine := make([]float64, s.Cells(all))
 	for i := range fine {
 		if r.IntN(10) > 0 {
@@ -106,18 +117,7 @@ func sumOver[V int64 | float64](s *table.Space, from, to table.Margin, x []V) []
 	out := make([]V, s.Cells(to))
 	width, narrow := len(x)/len(up), len(out)/s.Hierarchy.Nodes(to.Level)
 	for i, v := range x {
-		at, scale, rest := 0, 1, i%width
-		for k := len(s.Sizes) - 1; k >= 0; k-- {
-			if !has(from.Keys, k) {
-				continue
-			}
-			if has(to.Keys, k) {
-				at += rest % s.Sizes[k] * scale
-				scale *= s.Sizes[k]
-			}
-			rest /= s.Sizes[k]
-		}
-		out[up[i/width]*narrow+at] += v
+		out[up[i/width]*narrow+into(s, from.Keys, to.Keys, i%width)] += v
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package table
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Measured is a margin with its noisy cells.
 type Measured struct {
@@ -12,14 +15,14 @@ type Measured struct {
 // the sum of its parts in every finer table, up to the rounding of floats.
 type Fit struct {
 	*Accuracy
-	values map[Keys][][]float64 // by component and level: a block of numbers for each node
+	values map[Keys][][][]float64 // by component, level and node: a block of numbers
 }
 
 // NewFit fits the measured margins to each other by least squares, weighted by the inverse variances. fixed holds
 // declared totals, by level and node; it may be nil. The totals must not contradict each other ([CheckFixed]).
 //
-// The time is proportional to the number of nodes times Π (n_k + 1) over the numbers n_k of the classifications'
-// values.
+// The time is proportional to the number of nodes times Π (n_k + d_k²) over the numbers of the classifications' values and
+// coordinates.
 func NewFit(space *Space, measured []Measured, fixed map[[2]int]int64) (*Fit, error) {
 	noisy := make([]Noisy, len(measured))
 	for i, m := range measured {
@@ -35,90 +38,112 @@ func NewFit(space *Space, measured []Measured, fixed map[[2]int]int64) (*Fit, er
 	if err != nil {
 		return nil, err
 	}
-	f := &Fit{a, map[Keys][][]float64{}}
+	f := &Fit{a, map[Keys][][][]float64{}}
 	for t, p := range a.parts {
-		f.values[t] = f.smoothValues(t, p, f.average(t, p, measured), fixed)
+		f.values[t] = f.smoothValues(p, f.average(p, measured), fixed)
 	}
 	return f, nil
 }
 
-// average returns, by level, the average of all measurements of component t, weighted by their precisions.
-func (f *Fit) average(t Keys, p *part, measured []Measured) [][]float64 {
-	s, out := f.space, make([][]float64, len(p.precision))
-	width := s.width(t)
+// average returns, by level and node, the information that the level's own measurements have about a component. It is nil
+// in a level without measurements.
+func (f *Fit) average(p *part, measured []Measured) [][][]float64 {
+	s, out := f.space, make([][][]float64, len(p.info))
 	for _, m := range measured {
-		if m.Keys&t != t {
+		if !p.in(m.Keys) {
 			continue
 		}
 		if out[m.Level] == nil {
-			out[m.Level] = make([]float64, s.Hierarchy.Nodes(m.Level)*width)
+			out[m.Level] = make([][]float64, s.Hierarchy.Nodes(m.Level))
 		}
-		weight := 1 / (m.Variance * float64(s.width(m.Keys&^t))) / p.precision[m.Level]
 		wide := s.width(m.Keys)
-		for i := range s.Hierarchy.Nodes(m.Level) {
-			block := s.summed(m.Values[i*wide:(i+1)*wide], m.Keys, t)
-			for c, v := range block {
-				out[m.Level][i*width+c] += weight * v
-			}
-		}
-	}
-	for _, level := range out {
-		for i := 0; i < len(level); i += width {
-			s.centred(level[i:i+width], t)
+		for i := range out[m.Level] {
+			out[m.Level][i] = plus(out[m.Level][i], 1/m.Variance, p.information(m.Values[i*wide:(i+1)*wide], m.Keys))
 		}
 	}
 	return out
 }
 
-// smoothValues computes the estimates whose variances [smooth] computes, from the measurements of one component. Levels
-// below the finest measured one have equal parts of their parents' numbers, which no variance describes.
-func (f *Fit) smoothValues(t Keys, p *part, own [][]float64, fixed map[[2]int]int64) [][]float64 {
-	h, width := f.space.Hierarchy, f.space.width(t)
-	out, sums := make([][]float64, len(own)), make([][]float64, len(own))
-	for l := range out {
-		out[l] = make([]float64, h.Nodes(l)*width)
-		sums[l] = make([]float64, len(out[l]))
+// plus adds f·x to out, which may be nil.
+func plus(out []float64, f float64, x []float64) []float64 {
+	if out == nil {
+		out = make([]float64, len(x))
 	}
-	for l := p.lowest; l < len(out); l++ {
-		for i, at := range p.tree.of[l] {
-			constant, declared := fixed[[2]int{l, i}]
-			share := 0.0 // of the node's own measurement
-			switch {
-			case l == p.lowest:
-				share = 1
-			case p.sum[at] > 0:
-				share = p.precision[l] * p.up[at]
+	for i, v := range x {
+		out[i] += f * v
+	}
+	return out
+}
+
+// applied adds to out the product of a matrix over the coordinates and a block.
+func (c *component) applied(out, matrix, block []float64) {
+	for a, to := range c.at {
+		for b, from := range c.at {
+			if f := matrix[a*c.dim+b]; f != 0 {
+				for _, w := range c.within {
+					out[to+w] += f * block[from+w]
+				}
 			}
-			for c := i * width; c < (i+1)*width; c++ {
-				switch {
-				case t == 0 && declared:
-					out[l][c] = float64(constant)
-				case share > 0:
-					out[l][c] = share*own[l][c] + (1-share)*sums[l][c]
-				default:
-					out[l][c] = sums[l][c]
+		}
+	}
+}
+
+// smoothValues computes the estimates whose covariances [smooth] computes, from the measurements of one component.
+// Coordinates that neither a level nor a finer one determines are equal parts of their parents' numbers, which no variance
+// describes.
+func (f *Fit) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int64) [][][]float64 {
+	h, d := f.space.Hierarchy, p.component.dim
+	all := len(p.at) * len(p.within)
+	unit := 1.0 // the total of a block with a first coordinate of 1
+	for _, a := range p.axes {
+		unit *= math.Sqrt(float64(len(a.block)))
+	}
+	out, sums := make([][][]float64, len(own)), make([][][]float64, len(own))
+	for l := range out {
+		out[l], sums[l] = make([][]float64, h.Nodes(l)), make([][]float64, h.Nodes(l))
+		for i := range out[l] {
+			out[l][i], sums[l][i] = make([]float64, all), make([]float64, all)
+		}
+	}
+	for l := p.lowest(); l < len(out); l++ {
+		for i, at := range p.tree.of[l] {
+			x, info := out[l][i], make([]float64, all)
+			if own[l] != nil {
+				copy(info, own[l][i])
+			}
+			p.applied(info, of(p.back, at, d), sums[l][i])
+			if p.exact[at] {
+				constant, declared := fixed[[2]int{l, i}]
+				value := sums[l][i][0]
+				if declared {
+					value = float64(constant) / unit
 				}
-				if h.Levels[l].Parent != nil {
-					sums[l+1][h.Levels[l].Parent[i]*width+c-i*width] += out[l][c]
+				for a, to := range p.at {
+					info[to] -= p.first[at*d+a] * value
 				}
+				x[0] = value
+			}
+			p.applied(x, of(p.up, at, d), info)
+			if h.Levels[l].Parent != nil {
+				plus(sums[l+1][h.Levels[l].Parent[i]], 1, x)
 			}
 		}
 	}
 	for l := len(out) - 2; l >= 0; l-- {
-		var below [][]int
-		if l < p.lowest {
-			below = h.children(l + 1)
-		}
+		children := h.children(l + 1)
+		gain, excess := make([]float64, d*d), make([]float64, all)
 		for i, up := range h.Levels[l].Parent {
-			for c := range width {
-				x := &out[l][i*width+c]
-				above := out[l+1][up*width+c]
-				at, over := p.tree.of[l][i], p.tree.of[l+1][up]
-				switch {
-				case l < p.lowest:
-					*x = above / float64(len(below[up]))
-				case p.sum[over] > 0:
-					*x += p.up[at] / p.sum[over] * (above - sums[l+1][up*width+c])
+			x, above := out[l][i], out[l+1][up]
+			for c, v := range above {
+				excess[c] = v - sums[l+1][up][c]
+			}
+			multiply(gain, of(p.up, p.tree.of[l][i], d), of(p.back, p.tree.of[l+1][up], d), d)
+			p.applied(x, gain, excess)
+			for a, known := range p.known[l] {
+				for _, w := range p.within {
+					if !known {
+						x[p.at[a]+w] = above[p.at[a]+w] / float64(len(children[up]))
+					}
 				}
 			}
 		}
@@ -131,16 +156,10 @@ func (f *Fit) smoothValues(t Keys, p *part, own [][]float64, fixed map[[2]int]in
 func (f *Fit) Values(m Margin) []float64 {
 	width := f.space.width(m.Keys)
 	out := make([]float64, f.space.Cells(m))
-	for _, t := range m.Keys.subsets() {
-		values, ok := f.values[t]
-		if !ok {
-			continue
-		}
-		narrow, into := f.space.width(t), f.space.projection(m.Keys, t)
-		repeat := float64(f.space.width(m.Keys &^ t))
-		for i := range f.space.Hierarchy.Nodes(m.Level) {
-			for c := range width {
-				out[i*width+c] += values[m.Level][i*narrow+into[c]] / repeat
+	for _, t := range f.space.contrasts(m.Keys).subsets() {
+		if p := f.parts[t]; p != nil {
+			for i, block := range f.values[t][m.Level] {
+				plus(out[i*width:(i+1)*width], 1, p.cells(block, m.Keys))
 			}
 		}
 	}
@@ -153,10 +172,10 @@ func (f *Fit) Residuals(measured []Measured) []float64 {
 	var out []float64
 	for _, m := range measured {
 		fitted, variances := f.Values(m.Margin), f.Variances(m.Margin)
-		sum, expected, width := 0.0, 0.0, f.space.width(m.Keys)
+		sum, expected := 0.0, 0.0
 		for i, y := range m.Values {
 			sum += sq(y - fitted[i])
-			expected += m.Variance - variances[i/width]
+			expected += m.Variance - variances[i]
 		}
 		if expected <= 1e-9*m.Variance*float64(len(m.Values)) { // the fit equals the measurement
 			out = append(out, 1)
@@ -166,3 +185,5 @@ func (f *Fit) Residuals(measured []Measured) []float64 {
 	}
 	return out
 }
+
+func sq(x float64) float64 { return x * x }

@@ -85,12 +85,35 @@ func (h *Hierarchy) Level(name string) int {
 // Nodes returns the number of nodes of a level.
 func (h *Hierarchy) Nodes(level int) int { return len(h.Levels[level].Labels) }
 
+// Only returns the hierarchy with some of its levels, in increasing order.
+func (h *Hierarchy) Only(levels []int) *Hierarchy {
+	out := &Hierarchy{}
+	for i, l := range levels {
+		of := Level{Name: h.Levels[l].Name, Labels: h.Levels[l].Labels}
+		if i+1 < len(levels) {
+			of.Parent = h.upward(l, levels[i+1])
+		}
+		out.Levels = append(out.Levels, of)
+	}
+	return out
+}
+
 // Ancestor returns, for each leaf, the index of its ancestor in the given level.
-func (h *Hierarchy) Ancestor(level int) []int {
-	out := make([]int, h.Nodes(0))
+func (h *Hierarchy) Ancestor(level int) []int { return h.upward(0, level) }
+
+// upward returns, for each node of a level, the index of its ancestor in a coarser level. The level after the last one
+// has a single node.
+func (h *Hierarchy) upward(from, to int) []int {
+	if from == len(h.Levels) {
+		return []int{0}
+	}
+	out := make([]int, h.Nodes(from))
+	if to == len(h.Levels) {
+		return out
+	}
 	for i := range out {
 		out[i] = i
-		for l := range level {
+		for l := from; l < to; l++ {
 			out[i] = h.Levels[l].Parent[out[i]]
 		}
 	}

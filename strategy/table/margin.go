@@ -6,22 +6,36 @@ import (
 	"slices"
 )
 
-// MaxClassifications is the largest number of classifications of one group of tables.
-const MaxClassifications = 12
+// MaxClassifications is the largest number of classifications of one group of tables, and MaxLevels that of their levels.
+const (
+	MaxClassifications = 12
+	MaxLevels          = 60
+)
 
 // Space is the domain of a group of tables: the nodes of a hierarchy times the values of some classifications.
 type Space struct {
 	Hierarchy *Hierarchy
-	Sizes     []int // the number of values of each classification
+	// the classifications, with the levels that tables have. The coarsest level may have several nodes
+	Classes []*Hierarchy
 }
 
-// Keys is a set of classifications: bit k stands for the k-th.
+// Flat returns classifications without coarser levels, from their numbers of values.
+func Flat(sizes ...int) (out []*Hierarchy) {
+	for _, n := range sizes {
+		out = append(out, &Hierarchy{Levels: []Level{{Labels: make([]string, n)}}})
+	}
+	return out
+}
+
+// Keys is a set of classifications, each at one of its levels. It has a bit for each level of each classification, in
+// their order, the finest level first. A classification at some level has the bits of this level and of all coarser
+// ones, because the level determines the coarser ones.
 type Keys uint64
 
-// has reports whether the set contains the k-th classification.
+// has reports whether the set contains the k-th bit.
 func (s Keys) has(k int) bool { return s>>k&1 == 1 }
 
-// list returns the classifications of the set, in increasing order.
+// list returns the bits of the set, in increasing order.
 func (s Keys) list() (out []int) {
 	for ; s != 0; s &= s - 1 {
 		out = append(out, bits.TrailingZeros64(uint64(s)))
@@ -46,11 +60,49 @@ type Margin struct {
 	Keys  Keys
 }
 
-// width returns the number of combinations of values of the classifications in s.
+// first returns the bit of the finest level of classification k.
+func (s *Space) first(k int) (bit int) {
+	for _, c := range s.Classes[:k] {
+		bit += len(c.Levels)
+	}
+	return bit
+}
+
+// Key returns the set that has one classification at the given level.
+func (s *Space) Key(class, level int) Keys {
+	n := len(s.Classes[class].Levels)
+	return (1<<n - 1) >> level << level << s.first(class)
+}
+
+// Finest returns the set in which each classification of keys is at its finest level.
+func (s *Space) Finest(keys Keys) (out Keys) {
+	for k, c := range s.Classes {
+		if s.LevelOf(keys, k) < len(c.Levels) {
+			out |= s.Key(k, 0)
+		}
+	}
+	return out
+}
+
+// LevelOf returns the level of classification k in keys, or the number of its levels if keys does not have it.
+func (s *Space) LevelOf(keys Keys, k int) int {
+	n := len(s.Classes[k].Levels)
+	return min(bits.TrailingZeros64(uint64(keys>>s.first(k))), n)
+}
+
+// nodesOf returns the number of values of classification k in keys: 1 if keys does not have it.
+func (s *Space) nodesOf(keys Keys, k int) int {
+	if l := s.LevelOf(keys, k); l < len(s.Classes[k].Levels) {
+		return s.Classes[k].Nodes(l)
+	}
+	return 1
+}
+
+// width returns the number of combinations of values of the classifications in keys.
 func (s *Space) width(keys Keys) int {
 	n := 1
-	for _, k := range keys.list() {
-		n = min(n*s.Sizes[k], maxWidth)
+	for k := range s.Classes {
+		n = min(n*s.nodesOf(keys, k), maxWidth)
 	}
 	return n
 }
@@ -64,63 +116,28 @@ func (s *Space) Cells(m Margin) int { return s.Hierarchy.Nodes(m.Level) * s.widt
 
 // check returns an error unless the margin is one of the space.
 func (s *Space) check(m Margin) error {
-	if m.Level < 0 || m.Level >= len(s.Hierarchy.Levels) || m.Keys>>len(s.Sizes) != 0 {
+	var whole Keys
+	for k, c := range s.Classes {
+		if l := s.LevelOf(m.Keys, k); l < len(c.Levels) {
+			whole |= s.Key(k, l)
+		}
+	}
+	if m.Level < 0 || m.Level >= len(s.Hierarchy.Levels) || m.Keys != whole {
 		return fmt.Errorf("a table has level %d and classifications %b, which do not exist", m.Level, m.Keys)
 	}
 	return nil
-}
-
-// without sums one node's block of numbers over classification k of the set keys.
-func (s *Space) without(block []float64, keys Keys, k int) []float64 {
-	inner := s.width(keys &^ (1<<(k+1) - 1))
-	n := s.Sizes[k]
-	out := make([]float64, len(block)/n)
-	for i := range out {
-		for v := range n {
-			out[i] += block[(i/inner*n+v)*inner+i%inner]
-		}
-	}
-	return out
-}
-
-// summed sums one node's block over the classifications in keys that are not in onto.
-func (s *Space) summed(block []float64, keys, onto Keys) []float64 {
-	for _, k := range (keys &^ onto).list() {
-		block = s.without(block, keys, k)
-		keys &^= 1 << k
-	}
-	return block
-}
-
-// centred subtracts from one node's block its means along each classification of keys, in place.
-func (s *Space) centred(block []float64, keys Keys) {
-	for _, k := range keys.list() {
-		inner, n := s.width(keys&^(1<<(k+1)-1)), s.Sizes[k]
-		for i := range s.without(block, keys, k) {
-			mean, first := 0.0, i/inner*n*inner+i%inner
-			for v := range n {
-				mean += block[first+v*inner] / float64(n)
-			}
-			for v := range n {
-				block[first+v*inner] -= mean
-			}
-		}
-	}
 }
 
 // projection returns, for each cell of a block over keys, the index of the cell of a block over onto ⊆ keys that
 // contains it.
 func (s *Space) projection(keys, onto Keys) []int {
 	out := []int{0}
-	for _, k := range keys.list() {
-		next := make([]int, 0, len(out)*s.Sizes[k])
+	for k, c := range s.Classes {
+		up, n := c.upward(s.LevelOf(keys, k), s.LevelOf(onto, k)), s.nodesOf(onto, k)
+		next := make([]int, 0, len(out)*len(up))
 		for _, cell := range out {
-			for v := range s.Sizes[k] {
-				if onto.has(k) {
-					next = append(next, cell*s.Sizes[k]+v)
-				} else {
-					next = append(next, cell)
-				}
+			for _, node := range up {
+				next = append(next, cell*n+node)
 			}
 		}
 		out = next

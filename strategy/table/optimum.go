@@ -14,22 +14,53 @@ type evaluator struct {
 	power   Power
 	weight  float64
 	tree    *tree
-	levels  int
-	needed  []Keys             // components of goals
-	factors []map[Keys]float64 // of each goal
+	parts   []*evaluated // the components of goals
+	work    float64      // about the number of multiplications of one evaluation
+}
+
+// evaluated is a component with what the options and the goals have of it.
+type evaluated struct {
+	*component
+	options, goals []share
+}
+
+// share is what one option or goal has of a component.
+type share struct {
+	index   int
+	level   int
+	gram    []float64
+	depends []bool
+	factor  float64 // of the covariances' traces in a goal's weighted mean variance
 }
 
 func newEvaluator(space *Space, goals []Goal, options []Option, p Power) *evaluator {
-	e := &evaluator{space: space, goals: goals, options: options, power: p, levels: len(space.Hierarchy.Levels)}
+	e := &evaluator{space: space, goals: goals, options: options, power: p}
 	e.tree = newTree(space.Hierarchy, func(int, int) bool { return false })
+	var sets []Keys
 	for _, g := range goals {
 		e.weight += g.Weight
-		e.factors = append(e.factors, g.factors(space))
-		for _, t := range g.Keys.subsets() {
-			if !slices.Contains(e.needed, t) {
-				e.needed = append(e.needed, t)
+		for _, t := range space.contrasts(g.Keys).subsets() {
+			if !slices.Contains(sets, t) {
+				sets = append(sets, t)
 			}
 		}
+	}
+	axes := newAxes(space)
+	for _, t := range sets {
+		part := &evaluated{component: newComponent(space, axes, t)}
+		for j, o := range options {
+			if part.in(o.Keys) {
+				part.options = append(part.options, share{j, o.Level, part.gram(o.Keys), part.depends(o.Keys), 0})
+			}
+		}
+		for i, g := range goals {
+			if part.in(g.Keys) {
+				f := part.contrasts / float64(space.Cells(g.Margin))
+				part.goals = append(part.goals, share{i, g.Level, part.gram(g.Keys), part.depends(g.Keys), f})
+			}
+		}
+		e.parts = append(e.parts, part)
+		e.work += float64(len(e.tree.level)) * math.Pow(float64(part.dim), 3)
 	}
 	return e
 }
@@ -43,50 +74,48 @@ func (e *evaluator) precisions(shares []float64) []float64 {
 	return out
 }
 
-// means returns the mean variance of each goal's cells, as a function of the options' precisions. It is not finite for
-// a goal that is not determined.
-func means[F number](e *evaluator, precision []F) []F {
-	out := make([]F, len(e.goals))
-	for _, t := range e.needed {
-		byLevel, lowest := make([]F, e.levels), -1
-		for j, o := range e.options {
-			if o.Keys&t == t && precision[j] != 0 {
-				byLevel[o.Level] += precision[j] / times[F](float64(e.space.width(o.Keys&^t)))
-			}
-		}
-		for l := e.levels - 1; l >= 0; l-- {
-			if byLevel[l] != 0 {
-				lowest = l
-			}
-		}
-		level := make([]F, e.levels) // the mean variance of the component in each level
-		if lowest >= 0 {
-			s := smooth(e.tree, byLevel, lowest)
-			for i, l := range e.tree.level {
-				level[l] += times[F](e.tree.all[i]/float64(e.space.Hierarchy.Nodes(l))) * s.full[i]
-			}
-		}
-		for i, g := range e.goals {
-			if g.Keys&t != t {
-				continue
-			}
-			if lowest < 0 || g.Level < lowest {
-				out[i] += times[F](math.Inf(1))
-				continue
-			}
-			out[i] += times[F](e.factors[i][t]) * level[g.Level]
+// evidenceOf returns what the options with a precision measure of a component.
+func evidenceOf[F number](e *evaluator, part *evaluated, precision []float64) *evidence[F] {
+	out := newEvidence[F](part.dim, len(e.space.Hierarchy.Levels))
+	for _, o := range part.options {
+		if precision[o.index] > 0 {
+			out.add(o.level, times[F](precision[o.index]), o.gram, o.depends)
 		}
 	}
 	return out
 }
 
-// mean returns the weighted mean of the goals' variances.
-func mean[F number](e *evaluator, precision []F) F {
-	var sum F
-	for i, v := range means(e, precision) {
-		sum += times[F](e.goals[i].Weight/e.weight) * v
+// byLevel returns the sum of the nodes' covariances in each level.
+func byLevel[F number](e *evaluator, dim int, s *smoothed[F]) [][]F {
+	out := make([][]F, len(e.space.Hierarchy.Levels))
+	for l := range out {
+		out[l] = make([]F, dim*dim)
 	}
-	return sum
+	for i, l := range e.tree.level {
+		for c, x := range of(s.full, i, dim) {
+			out[l][c] += times[F](e.tree.all[i]) * x
+		}
+	}
+	return out
+}
+
+// means returns the mean variance of each goal's cells. It is infinite for a goal that is not determined.
+func (e *evaluator) means(precision []float64) []float64 {
+	out := make([]float64, len(e.goals))
+	for _, part := range e.parts {
+		evidence := evidenceOf[float64](e, part, precision)
+		sums := byLevel(e, part.dim, smooth(e.tree, evidence))
+		for _, g := range part.goals {
+			if !evidence.covers(g.level, g.depends) {
+				out[g.index] = math.Inf(1)
+				continue
+			}
+			for c, x := range sums[g.level] {
+				out[g.index] += g.factor * g.gram[c] * x
+			}
+		}
+	}
+	return out
 }
 
 // split evaluates a division of the price.
@@ -97,7 +126,7 @@ func (e *evaluator) split(name string, shares []*big.Rat) Split {
 		floats[j], _ = s.Float64()
 	}
 	sum := 0.0
-	for i, v := range means(e, e.precisions(floats)) {
+	for i, v := range e.means(e.precisions(floats)) {
 		out.ByGoal = append(out.ByGoal, math.Sqrt(v))
 		if math.IsInf(v, 1) {
 			out.Nothing = append(out.Nothing, i)
@@ -110,25 +139,41 @@ func (e *evaluator) split(name string, shares []*big.Rat) Split {
 
 // Limits on the search for the best shares.
 const (
+	minSteps   = 40
 	maxSteps   = 2000
+	maxWork    = 1e10
 	enoughGap  = 1e-5
-	leastShare = 1e-6 // keeps derivatives finite; such shares are dropped in the end
-	tinyFactor = 1e-30
+	leastShare = 1e-6  // keeps derivatives finite; such shares are dropped in the end
+	tinyFactor = 1e-60 // keeps the squares of imaginary parts below the rounding of real parts
 )
 
-// gradient returns the mean variance, and the decrease of the mean variance in each option's precision divided by
-// that option's cost. The complex step has no cancellation, so the derivatives are exact to the rounding of floats
-// [Squire & Trapp 1998].
+// gradient returns the weighted mean variance f of the goals, and the decrease of f in each option's precision, divided by
+// that option's cost. All options have a precision.
+//
+// Let Σ = Λ⁻¹ be the covariance of all unknowns, and f = tr(ΣG). A table with rows A decreases f by tr(A ΣGΣ Aᵀ) per unit
+// of its precision. The inverse of Λ + itG is Σ − itΣGΣ up to the square of t. So one evaluation with the goals as
+// imaginary measurements has the blocks of ΣGΣ in its imaginary parts, without cancellation (the complex step of Squire &
+// Trapp 1998).
 func (e *evaluator) gradient(precision []float64) (value float64, decrease []float64) {
-	value, decrease = mean(e, precision), make([]float64, len(precision))
-	complexes := make([]complex128, len(precision))
-	for j, p := range precision {
-		complexes[j] = complex(p, 0)
-	}
-	for j, p := range precision {
-		complexes[j] = complex(p, p*tinyFactor)
-		decrease[j] = -imag(mean(e, complexes)) / (p * tinyFactor) / e.options[j].Cost
-		complexes[j] = complex(p, 0)
+	decrease = make([]float64, len(precision))
+	t := tinyFactor * slices.Min(precision)
+	for _, part := range e.parts {
+		evidence := evidenceOf[complex128](e, part, precision)
+		for _, g := range part.goals {
+			weight := g.factor / part.contrasts * e.goals[g.index].Weight / e.weight
+			evidence.add(g.level, complex(0, t*weight), g.gram, g.depends)
+		}
+		sums := byLevel(e, part.dim, smooth(e.tree, evidence))
+		for _, g := range part.goals {
+			for c, x := range sums[g.level] {
+				value += e.goals[g.index].Weight / e.weight * g.factor * g.gram[c] * real(x)
+			}
+		}
+		for _, o := range part.options {
+			for c, x := range sums[o.level] {
+				decrease[o.index] -= part.contrasts * o.gram[c] * imag(x) / t / e.options[o.index].Cost
+			}
+		}
 	}
 	return value, decrease
 }
@@ -166,7 +211,7 @@ func (e *evaluator) optimum() (best []float64, bound float64) {
 // shares.
 func (e *evaluator) descend(shares []float64) (best []float64, least, bound float64) {
 	least = math.Inf(1)
-	for range maxSteps / int(e.power*e.power) {
+	for range int(max(minSteps, min(maxSteps, maxWork/e.work))) / int(e.power*e.power) {
 		value, decrease := e.gradient(e.precisions(shares))
 		most := slices.Max(decrease)
 		bound = math.Max(bound, value*value/most)

@@ -9,7 +9,7 @@ import (
 const proportional = 30
 
 // near returns the numbers that the integers of a margin should be near: the fit. If the measurements do not determine
-// the margin, and numbers may not be negative, it returns a table with the sums of all margins that are part of it. The
+// the margin, and numbers may not be negative, it returns a table with the sums that it shares with all margins. The
 // table starts from the sums of the same tables of children, so that it is nearly the sum of these. Without children, all
 // cells start equal. Iterative proportional fitting then gives it the sums of the margins [Bishop, Fienberg & Holland
 // 1975, §3.5].
@@ -18,17 +18,14 @@ func (r *rounder) near(m Margin) []float64 {
 		return r.fit.Values(m)
 	}
 	var parts []proportion
-	below := false // whether some margin of a finer level is a part
-	for _, of := range r.margins {
-		below = below || of.Level < m.Level && of.Keys != 0 && of.Keys&^m.Keys == 0
-		if of.Level = m.Level; of.Keys&^m.Keys == 0 && r.fit.Determines(of) {
-			p := proportion{r.space.projection(m.Keys, of.Keys), r.space.width(of.Keys), r.fit.Values(of)}
-			for i, x := range p.want {
-				p.want[i] = math.Max(0, x)
-			}
-			parts = append(parts, p)
+	for _, keys := range r.shared(m) {
+		p := proportion{r.space.projection(m.Keys, keys), r.space.width(keys), r.fit.Values(Margin{m.Level, keys})}
+		for i, x := range p.want {
+			p.want[i] = math.Max(0, x)
 		}
+		parts = append(parts, p)
 	}
+	below := slices.ContainsFunc(r.margins, func(of Margin) bool { return of.Level < m.Level && of.Keys&m.Keys != 0 })
 	out, width := make([]float64, r.space.Cells(m)), r.space.width(m.Keys)
 	if finer := (Margin{m.Level - 1, m.Keys}); below && r.space.Cells(finer) <= MaxJoint {
 		up := r.space.Hierarchy.Levels[finer.Level].Parent
@@ -41,6 +38,19 @@ func (r *rounder) near(m Margin) []float64 {
 	for range proportional {
 		for _, p := range parts {
 			p.scale(out, width)
+		}
+	}
+	return out
+}
+
+// shared returns the largest sets of classifications that the margin shares with one of the rounded margins, and whose sums
+// the measurements determine.
+func (r *rounder) shared(m Margin) (out []Keys) {
+	for _, of := range r.margins {
+		keys := of.Keys & m.Keys
+		if r.fit.Determines(Margin{m.Level, keys}) && !slices.ContainsFunc(out, func(k Keys) bool { return keys&^k == 0 }) {
+			out = slices.DeleteFunc(out, func(k Keys) bool { return k&^keys == 0 })
+			out = append(out, keys)
 		}
 	}
 	return out

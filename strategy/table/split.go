@@ -11,23 +11,6 @@ import (
 type Goal struct {
 	Margin
 	Weight float64
-	// if it is not nil, the goal is about sums of the margin's cells in each node: for each sum, how many values of each
-	// classification it adds up ([Accuracy.Summed])
-	Merged [][]int
-}
-
-// factors returns the mean over a goal's cells of what each component adds to their variances.
-func (g *Goal) factors(s *Space) map[Keys]float64 {
-	out := map[Keys]float64{}
-	for _, t := range g.Keys.subsets() {
-		if g.Merged == nil {
-			out[t] = s.factor(g.Keys, t, nil)
-		}
-		for _, merged := range g.Merged {
-			out[t] += s.factor(g.Keys, t, merged) / float64(len(g.Merged))
-		}
-	}
-	return out
 }
 
 // Option is a margin that can be measured.
@@ -88,7 +71,17 @@ func Choose(space *Space, goals []Goal, options []Option, p Power) (*Choice, err
 	if len(goals) == 0 || len(options) == 0 {
 		return nil, fmt.Errorf("a tabulation needs a table and something to measure")
 	}
+	if err := space.checkLevels(); err != nil {
+		return nil, err
+	}
 	e := newEvaluator(space, goals, options, p)
+	if e.work > maxWork/minSteps {
+		return nil, tooManyLevels(e.parts[0].dim)
+	}
+	all := slices.Repeat([]float64{1}, len(options))
+	if slices.Contains(e.means(all), math.Inf(1)) {
+		return nil, fmt.Errorf("the tables that can be measured do not determine all tables")
+	}
 	c := &Choice{Bound: math.NaN()}
 	add := func(name string, shares []float64) {
 		c.Candidates = append(c.Candidates, e.split(name, rounded(shares)))
@@ -119,9 +112,6 @@ func Choose(space *Space, goals []Goal, options []Option, p Power) (*Choice, err
 		add("shares found by search", best)
 	}
 	c.Bound = math.Sqrt(bound)
-	if math.IsInf(c.Candidates[c.Chosen].Error, 1) {
-		return nil, fmt.Errorf("the tables that can be measured do not determine all tables")
-	}
 	return c, nil
 }
 

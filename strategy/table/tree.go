@@ -80,75 +80,11 @@ func newTree(h *Hierarchy, fixed func(level, node int) bool) *tree {
 	return t
 }
 
-func sortedKeys[V any](m map[int]V) []int {
-	var out []int
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	var out []K
 	for k := range m {
 		out = append(out, k)
 	}
-	slices.SortFunc(out, cmp.Compare[int])
-	return out
-}
-
-// number is a type in which variances are computed: complex numbers for derivatives by a complex step.
-type number interface{ float64 | complex128 }
-
-// smoothed holds the variances of the least-squares estimates in a tree, in units of the covariance that all
-// measurements of one part share.
-type smoothed[F number] struct {
-	up   []F // of the estimate from the node's subtree alone
-	sum  []F // of the sum of the children's estimates
-	full []F // of the estimate from all measurements
-}
-
-// smooth computes the variances of the least-squares estimates of all nodes' true numbers, when each node of level l
-// is measured with the given precision (the inverse of the variance), or not at all if that is 0. Levels below lowest
-// are left out. The level lowest must have a precision.
-//
-// The estimate from a node's subtree averages the node's own measurement and the sum of its children's estimates,
-// weighted by their precisions. A child's final estimate then adds to its own the share up/sum of what its parent's
-// final estimate exceeds the sum of the children by. These two passes are the Kalman filter and the smoother of Rauch,
-// Tung & Striebel (1965) on a tree, so the result is the least-squares estimate. Hay, Rastogi, Miklau & Suciu (2010,
-// §4.2) have the case of equal variances and equal numbers of children.
-func smooth[F number](t *tree, precision []F, lowest int) smoothed[F] {
-	n := len(t.level)
-	s := smoothed[F]{make([]F, n), make([]F, n), make([]F, n)}
-	for i := n - 1; i >= 0; i-- {
-		if t.level[i] < lowest {
-			continue
-		}
-		own := precision[t.level[i]]
-		switch {
-		case t.fixed[i], t.level[i] > lowest && s.sum[i] == 0: // 0 is the variance of a constant
-		case t.level[i] == lowest:
-			s.up[i] = 1 / own
-		default:
-			s.up[i] = 1 / (own + 1/s.sum[i])
-		}
-		if p := t.parent[i]; p >= 0 {
-			s.sum[p] += times[F](t.times[i]) * s.up[i]
-		}
-	}
-	for i, p := range t.parent {
-		if t.level[i] < lowest {
-			continue
-		}
-		s.full[i] = s.up[i]
-		if p >= 0 && s.sum[p] != 0 {
-			gain := s.up[i] / s.sum[p]
-			s.full[i] += gain * gain * (s.full[p] - s.sum[p])
-		}
-	}
-	return s
-}
-
-// times converts a float to the type F.
-func times[F number](x float64) F {
-	var out F
-	switch p := any(&out).(type) {
-	case *float64:
-		*p = x
-	case *complex128:
-		*p = complex(x, 0)
-	}
+	slices.Sort(out)
 	return out
 }

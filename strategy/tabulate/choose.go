@@ -110,13 +110,8 @@ func (g *group) goals(s *Spec) (out []table.Goal, err error) {
 			}
 		}
 		w, _ := s.Tables[i].Weight.Float64()
-		v := g.view(s, &s.Tables[i], g.of[n])
 		for _, l := range levels {
-			goal := table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels))}
-			if v.merges() {
-				goal.Merged = v.merged
-			}
-			out = append(out, goal)
+			out = append(out, table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels))})
 		}
 	}
 	return out, nil
@@ -130,8 +125,8 @@ func marginsOf(goals []table.Goal) (out []table.Margin) {
 	return out
 }
 
-// candidates sets the options: each level with each table's classifications, and without any. Their costs are the
-// variances of the noise at the whole price.
+// candidates sets the options: each level of places with each table's classifications, at the levels that the table has
+// and at the finest ones. Their costs are the variances of the noise at the whole price.
 func (g *group) candidates(ctx context.Context, c *curator.Session, goals []table.Goal) error {
 	levels := len(g.space.Hierarchy.Levels)
 	add := func(m table.Margin) {
@@ -142,10 +137,13 @@ func (g *group) candidates(ctx context.Context, c *curator.Session, goals []tabl
 	for _, goal := range goals {
 		add(goal.Margin)
 	}
-	if len(g.options)*levels <= maxOptions {
-		for _, goal := range slices.Clone(goals) {
+	for _, keys := range []func(table.Keys) table.Keys{func(k table.Keys) table.Keys { return k }, g.space.Finest} {
+		if len(g.options)+len(goals)*levels > maxOptions {
+			break
+		}
+		for _, goal := range goals {
 			for l := range levels {
-				if m := (table.Margin{Level: l, Keys: goal.Keys}); g.space.Cells(m) <= maxOption {
+				if m := (table.Margin{Level: l, Keys: keys(goal.Keys)}); g.space.Cells(m) <= maxOption {
 					add(m)
 				}
 			}

@@ -1,29 +1,19 @@
 package tabulate
 
 import (
-	"fmt"
 	"slices"
 
 	"dither/strategy/table"
 )
 
 // class is a classification of a group's tables: an expression, or the key of a hierarchy of which tables have levels as
-// columns. Its values are those of the expression, or the nodes of the finest level that some table has.
+// columns.
 type class struct {
 	text   string           // the expression or key
 	levels *Hierarchy       // nil for an expression
-	base   string           // the finest level in use
-	tree   *table.Hierarchy // of levels, over the known values; nil for an expression
-	labels []string         // of the values
-	known  int              // the number of values of the expression or key
-}
-
-// name returns the name of a class in descriptions.
-func (c *class) name() string {
-	if c.levels != nil {
-		return c.base
-	}
-	return c.text
+	used   []string         // the columns of tables: the expression, or levels
+	tree   *table.Hierarchy // of levels, over the known values
+	depth  []int            // for each level that tables have, the finest first: its index in the tree
 }
 
 // class returns the index of the group's class for a column of a table, which it adds if there is none.
@@ -32,13 +22,16 @@ func (g *group) class(s *Spec, column string) int {
 	k := slices.IndexFunc(g.classes, func(c *class) bool {
 		return c.levels == h && (h != nil || c.text == column)
 	})
-	switch {
-	case k < 0 && h == nil:
-		g.classes, k = append(g.classes, &class{text: column}), len(g.classes)
-	case k < 0:
-		g.classes, k = append(g.classes, &class{text: h.Key, levels: h, base: column}), len(g.classes)
-	case h != nil && h.depth(column) < h.depth(g.classes[k].base):
-		g.classes[k].base = column
+	if k < 0 {
+		k = len(g.classes)
+		of := &class{text: column, levels: h}
+		if h != nil {
+			of.text = h.Key
+		}
+		g.classes = append(g.classes, of)
+	}
+	if c := g.classes[k]; !slices.Contains(c.used, column) {
+		c.used = append(c.used, column)
 	}
 	return k
 }
@@ -53,110 +46,69 @@ func (h *Hierarchy) depth(level string) int {
 
 // fill sets the values of a class from the known values of its key.
 func (c *class) fill(values []any) (err error) {
-	c.known = len(values)
-	if c.levels == nil {
-		for _, v := range values {
-			c.labels = append(c.labels, label(v))
+	if c.levels != nil {
+		if c.tree, err = c.levels.over(values); err != nil {
+			return err
 		}
+		for _, level := range c.used {
+			c.depth = append(c.depth, c.levels.depth(level))
+		}
+		slices.Sort(c.depth)
 		return nil
 	}
-	if c.tree, err = c.levels.over(values); err != nil {
-		return err
+	of := table.Level{Name: c.text}
+	for _, v := range values {
+		of.Labels = append(of.Labels, label(v))
 	}
-	c.labels = c.tree.Levels[c.levels.depth(c.base)].Labels
+	c.tree, c.depth = &table.Hierarchy{Levels: []table.Level{of}}, []int{0}
 	return nil
 }
 
-// nodes returns, for a column of a table, the labels of its values, and the value that contains each value of the class.
-func (c *class) nodes(column string) (labels []string, of []int) {
-	of = make([]int, len(c.labels))
-	for i := range of {
-		of[i] = i
-	}
+// level returns the index of a column among the levels that tables have.
+func (c *class) level(column string) int {
 	if c.levels == nil {
-		return c.labels, of
+		return 0
 	}
-	top := c.levels.depth(column)
-	for l := c.levels.depth(c.base); l < top; l++ {
-		for i := range of {
-			of[i] = c.tree.Levels[l].Parent[of[i]]
+	return slices.Index(c.depth, c.levels.depth(column))
+}
+
+// keysOf returns the classifications of a table.
+func (g *group) keysOf(s *Spec, t *Table) (keys table.Keys) {
+	for _, column := range t.Columns {
+		if !s.isTotal(column) {
+			k := g.class(s, column)
+			keys |= g.space.Key(k, g.classes[k].level(column))
 		}
 	}
-	return c.tree.Levels[top].Labels, of
+	return keys
 }
 
-// view describes the cells of a table within a node. Each adds up cells of the table's margin, which has all values of
-// the group's classes.
-type view struct {
-	of     []int      // for each cell of the margin: the cell of the table that contains it
-	labels [][]string // for each cell of the table: the labels of the table's columns
-	merged [][]int    // for each cell of the table: how many values of each class it adds up
+// isTotal reports whether a column is the level of all places of a hierarchy.
+func (s *Spec) isTotal(column string) bool {
+	h := s.hierarchyOf(column)
+	return h != nil && h.Total == column
 }
 
-// view returns the view of a table with the given classes.
-func (g *group) view(s *Spec, t *Table, keys table.Keys) view {
-	out := view{of: []int{0}, labels: [][]string{make([]string, len(t.Columns))}, merged: [][]int{nil}}
-	copy(out.labels[0], t.Columns) // the label of a total, which no class has
+// labels returns, for each cell of a table within a node, the labels of the table's columns.
+func (g *group) labels(s *Spec, t *Table, keys table.Keys) [][]string {
+	out := [][]string{slices.Clone(t.Columns)} // a total has its own name as its label
 	for k, c := range g.classes {
-		if keys>>k&1 == 0 {
+		l := g.space.LevelOf(keys, k)
+		if l == len(c.depth) {
 			continue
 		}
 		at := slices.IndexFunc(t.Columns, func(column string) bool {
-			h := s.hierarchyOf(column)
-			return h == c.levels && (h != nil && h.Total != column || column == c.text)
+			return !s.isTotal(column) && g.class(s, column) == k
 		})
-		labels, of := c.nodes(t.Columns[at])
-		sizes := make([]int, len(labels))
-		for _, node := range of {
-			sizes[node]++
-		}
-		next := view{}
-		for _, cell := range out.of {
-			for _, node := range of {
-				next.of = append(next.of, cell*len(labels)+node)
-			}
-		}
-		for i := range out.labels {
-			for node, text := range labels {
-				own := slices.Clone(out.labels[i])
+		var next [][]string
+		for _, earlier := range out {
+			for _, text := range g.space.Classes[k].Levels[l].Labels {
+				own := slices.Clone(earlier)
 				own[at] = text
-				next.labels = append(next.labels, own)
-				next.merged = append(next.merged, append(slices.Clone(out.merged[i]), sizes[node]))
+				next = append(next, own)
 			}
 		}
 		out = next
-	}
-	return out
-}
-
-// merges reports whether some cell of the table adds up several cells of the margin.
-func (v *view) merges() bool { return len(v.labels) < len(v.of) }
-
-// variances returns the variances of a table's cells, by node and cell.
-func (v *view) variances(a *table.Accuracy, m table.Margin) []float64 {
-	known := map[string][]float64{}
-	out := make([]float64, 0, len(v.merged))
-	var columns [][]float64
-	for _, merged := range v.merged {
-		name := fmt.Sprint(merged)
-		if known[name] == nil {
-			known[name] = a.Summed(m, merged)
-		}
-		columns = append(columns, known[name])
-	}
-	for node := range columns[0] {
-		for _, of := range columns {
-			out = append(out, of[node])
-		}
-	}
-	return out
-}
-
-// summed adds up the cells of a margin to those of a table.
-func summed[V float64 | int64](v *view, x []V) []V {
-	out := make([]V, len(x)/len(v.of)*len(v.labels))
-	for i, n := range x {
-		out[i/len(v.of)*len(v.labels)+v.of[i%len(v.of)]] += n
 	}
 	return out
 }

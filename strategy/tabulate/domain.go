@@ -56,13 +56,11 @@ func (s *Spec) groups() (out []*group) {
 			g.places = places
 		}
 		g.tables = append(g.tables, i)
-		var keys table.Keys
 		for _, c := range t.Columns {
-			if h := s.hierarchyOf(c); h == nil || h.Total != c {
-				keys |= 1 << g.class(s, c)
+			if !s.isTotal(c) {
+				g.class(s, c)
 			}
 		}
-		g.of = append(g.of, keys)
 	}
 	return out
 }
@@ -113,10 +111,14 @@ func label(v any) string {
 }
 
 // domain reads the known values of keys, and builds the space of the group's tables.
-func (g *group) domain(ctx context.Context, c *curator.Session, request curator.Request) (*curator.Domain, error) {
-	if len(g.classes) > table.MaxClassifications {
-		return nil, misuse("write them into separate specifications", "tables of %s have %d classifications together; at most %d fit",
-			g.first.From, len(g.classes), table.MaxClassifications)
+func (g *group) domain(ctx context.Context, c *curator.Session, s *Spec, request curator.Request) (*curator.Domain, error) {
+	levels := 0
+	for _, of := range g.classes {
+		levels += len(of.used)
+	}
+	if len(g.classes) > table.MaxClassifications || levels > table.MaxLevels {
+		return nil, misuse("write them into separate specifications", "tables of %s have %d classifications together, at %d levels; at most %d fit, at %d levels",
+			g.first.From, len(g.classes), levels, table.MaxClassifications, table.MaxLevels)
 	}
 	request.SQL = g.sql()
 	d, err := c.Domain(ctx, request)
@@ -137,12 +139,15 @@ func (g *group) domain(ctx context.Context, c *curator.Session, request curator.
 	}
 	for k, of := range values {
 		if len(of) == 0 {
-			return nil, misuse("", "the classification %s has no value", g.classes[k].name())
+			return nil, misuse("", "the classification %s has no value", g.classes[k].text)
 		}
 		if err := g.classes[k].fill(of); err != nil {
 			return nil, err
 		}
-		g.space.Sizes = append(g.space.Sizes, len(g.classes[k].labels))
+		g.space.Classes = append(g.space.Classes, g.classes[k].tree.Only(g.classes[k].depth))
+	}
+	for _, i := range g.tables {
+		g.of = append(g.of, g.keysOf(s, &s.Tables[i]))
 	}
 	g.unit = d.Unit
 	return d, nil

@@ -26,6 +26,11 @@ func (g *group) choiceOf(goals []table.Goal) string {
 	for l := range g.space.Hierarchy.Levels {
 		fmt.Fprintf(&b, "level of %d\n", g.space.Hierarchy.Nodes(l))
 	}
+	for _, c := range g.space.Classes {
+		for l := range c.Levels[1:] {
+			fmt.Fprintf(&b, "level of %d above %d\n", c.Nodes(l+1), c.Nodes(l))
+		}
+	}
 	for _, goal := range goals {
 		fmt.Fprintf(&b, "goal %v %x\n", goal.Margin, goal.Weight)
 	}

@@ -40,11 +40,20 @@ tables:
 			t.Errorf("%s: %v, want %q", tables, err, says)
 		}
 	}
+	var places strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&places, "p%d: [%d..%d], ", i, i*33, i*33+32)
+	}
+	s := parse(t, "version: 1\nprice: {epsilon: 10}\nhierarchies: {h: {key: many, levels: [fine, coarse], places: {"+places.String()+
+		"p300: [9900..9999]}}}\ntables:\n  - {name: x, from: people, columns: [fine]}\n  - {name: y, from: people, columns: [coarse]}\n")
+	if _, err := tabulate.Tabulate(t.Context(), c, s, ""); err == nil || !strings.Contains(err.Error(), "have 301 combinations") {
+		t.Errorf("many values of two levels in columns: %v", err)
+	}
 	b, err := c.Budget()
 	if err != nil || b.Answers != 0 {
 		t.Errorf("%d answers are paid for (%v)", b.Answers, err)
 	}
-	s := parse(t, "version: 1\nprice: {epsilon: 50}\ntables:\n  - {name: x, from: people, measure: {sum: n}}\n")
+	s = parse(t, "version: 1\nprice: {epsilon: 50}\ntables:\n  - {name: x, from: people, measure: {sum: n}}\n")
 	r, err := tabulate.Tabulate(t.Context(), c, s, "")
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func (g *group) part(m table.Margin) (curator.StrategyPart, error) {
 	h := g.space.Hierarchy
 	cells := float64(h.Nodes(0))
 	for _, c := range g.classes {
-		cells *= float64(c.known)
+		cells *= float64(c.tree.Nodes(0))
 	}
 	shared := cells <= maxShared
 	var out curator.StrategyPart
@@ -38,17 +38,15 @@ func (g *group) part(m table.Margin) (curator.StrategyPart, error) {
 		}
 	}
 	for k, c := range g.classes {
-		switch {
-		case m.Keys>>k&1 == 1 && c.tree != nil:
-			f, err := sums(c.tree, c.levels.depth(c.base))
+		switch l := g.space.LevelOf(m.Keys, k); {
+		case l < len(c.depth):
+			f, err := sums(c.tree, c.depth[l])
 			if err != nil {
 				return out, err
 			}
 			product = append(product, f)
-		case m.Keys>>k&1 == 1:
-			product = append(product, linear.Identity(c.known))
 		case shared:
-			product = append(product, linear.Total(c.known))
+			product = append(product, linear.Total(c.tree.Nodes(0)))
 		default:
 			continue
 		}

@@ -93,7 +93,7 @@ func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (
 	request := curator.Request{Epsilon: s.Epsilon, Rho: s.Rho, Analyst: analyst, Fresh: s.Fresh}
 	weights := make([]*big.Rat, len(p.groups))
 	for i, g := range p.groups {
-		d, err := g.domain(ctx, c, request)
+		d, err := g.domain(ctx, c, s, request)
 		if err != nil {
 			return nil, inTables(err, s, g)
 		}
@@ -163,8 +163,8 @@ func (g *group) described(s *Spec) GroupPlan {
 		p := Part{Level: g.space.Hierarchy.Levels[m.Level].Name}
 		p.Share, _ = chosen.Shares[j].Float64()
 		for k, c := range g.classes {
-			if m.Keys>>k&1 == 1 {
-				p.Columns = append(p.Columns, c.name())
+			if l := g.space.LevelOf(m.Keys, k); l < len(c.depth) {
+				p.Columns = append(p.Columns, g.space.Classes[k].Levels[l].Name)
 			}
 		}
 		p.StdDev = math.Sqrt(g.plan.Parts[i].Noise.Variance()) * scale
@@ -184,10 +184,8 @@ func (p *Plan) table(s *Spec, i int) (TablePlan, error) {
 	}
 	keys := g.of[slices.Index(g.tables, i)]
 	grid, _ := g.grid.Float64()
-	v := g.view(s, &s.Tables[i], keys)
 	for _, l := range levels {
-		m := table.Margin{Level: l, Keys: keys}
-		variances := v.variances(g.accuracy, m)
+		variances := g.accuracy.Variances(table.Margin{Level: l, Keys: keys})
 		mean := 0.0
 		for _, v := range variances {
 			mean += v / float64(len(variances))

@@ -152,16 +152,16 @@ func (g *group) table(
 		return out, err
 	}
 	grid, _ := g.grid.Float64()
-	view := g.view(s, t, keys)
+	labels := g.labels(s, t, keys)
 	for _, l := range levels {
 		m := table.Margin{Level: l, Keys: keys}
-		values, integers, variances := summed(&view, fit.Values(m)), summed(&view, whole.Values(m)), view.variances(fit.Accuracy, m)
+		values, integers, variances := fit.Values(m), whole.Values(m), fit.Variances(m)
 		level := g.space.Hierarchy.Levels[l]
 		for at, v := range values {
-			node := at / len(view.labels)
+			node := at / len(labels)
 			sd := grid * math.Sqrt(math.Max(0, variances[at]))
 			cell := Cell{
-				Values: view.labels[at%len(view.labels)], Estimate: grid * v, StdDev: sd, Margin: g.margin(sd, alpha),
+				Values: labels[at%len(labels)], Estimate: grid * v, StdDev: sd, Margin: g.margin(sd, alpha),
 				Value: new(big.Rat).Mul(g.grid, new(big.Rat).SetInt64(integers[at])),
 			}
 			if len(t.Rows) > 0 {
