@@ -59,6 +59,7 @@ type Question struct {
 	Fresh   bool // pay again and draw new noise, even if the question was answered before
 
 	measured *query.Select // the question that is measured, if SQL computes with its answer; nil to parse SQL
+	step     bool          // a step of rounds
 	apart    bool          // for one of several measured questions
 	share    *privacy.Loss // for one of several measured questions: its share of the price; nil for that of the fields above
 }
@@ -268,6 +269,7 @@ func (c *Session) request(q Question) (plan.Request, error) {
 		SQL:        q.SQL,
 		Tree:       q.measured,
 		Price:      price,
+		Step:       q.step,
 		MaxGroups:  q.MaxGroups,
 		MaxRows:    rows,
 		AutoRows:   auto,

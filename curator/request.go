@@ -10,11 +10,13 @@ type Request struct {
 	// the analyst who asks. The ledger records the name, and the policy may limit what this analyst spends
 	Analyst string
 	Fresh   bool // pay again and draw new noise, even if the question was answered before
+
+	step bool // a step of rounds: the policy's minimum price is that of the rounds
 }
 
 // Question returns a [Question] with the request's fields and no further options.
 func (r Request) Question() Question {
-	return Question{SQL: r.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh}
+	return Question{SQL: r.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh, step: r.step}
 }
 
 // asker returns the request's text, analyst and Fresh option as the kernel takes them.

@@ -24,6 +24,8 @@ type RoundsRequest struct {
 	Steps      int // the largest number of steps
 	// Resume continues rounds that were paid before, and refuses to pay for new ones
 	Resume bool
+	// Ahead are questions that steps can answer too: see Ahead
+	Ahead []Ahead
 }
 
 // Rounds selects and measures marginals in steps, under one price. The caller decides each step after the steps before
@@ -43,6 +45,7 @@ type Rounds struct {
 
 	curator *Session
 	rounds  *release.Rounds
+	request RoundsRequest
 }
 
 // RoundsExplanation states the price and the limits of [Session.Rounds]. It spends nothing, and reads no row.
@@ -111,16 +114,13 @@ func (c *Session) Rounds(ctx context.Context, q RoundsRequest) (*Rounds, error) 
 	}
 	out := &Rounds{
 		ID:       fmt.Sprintf("r%d", of.ID()),
-		Values:   domainValues(of.Plan().Linear),
-		Limits:   c.limitsOf(&of.Plan().Base),
-		Price:    c.loss(of.Plan().Price),
+		Price:    c.loss(of.Look().Price()),
 		Recorded: of.Recorded(),
 		curator:  c,
 		rounds:   of,
+		request:  q,
 	}
-	for _, part := range of.Plan().Parts {
-		out.Sensitivities = append(out.Sensitivities, sensitivityOf(&part.Answers))
-	}
+	out.describe()
 	out.Remaining, err = c.remains(&release.Released{ID: of.ID()})
 	return out, err
 }
@@ -137,7 +137,7 @@ func (c *Session) ExplainRounds(_ context.Context, q RoundsRequest) (*RoundsExpl
 	}
 	p := of.Plan()
 	out := &RoundsExplanation{
-		SQL: q.SQL, Values: domainValues(p.Linear), Limits: c.limitsOf(&p.Base), Price: c.loss(p.Price),
+		SQL: q.SQL, Values: domainValues(p.Linear), Limits: c.limitsOf(&p.Base), Price: c.loss(of.Look().Price()),
 	}
 	for _, part := range p.Parts {
 		out.Cells = append(out.Cells, part.Strategy.Rows())
@@ -147,7 +147,7 @@ func (c *Session) ExplainRounds(_ context.Context, q RoundsRequest) (*RoundsExpl
 	if err != nil {
 		return nil, c.public(err)
 	}
-	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), p.Price.Within(room)
+	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), of.Look().Price().Within(room)
 	return out, nil
 }
 
@@ -156,18 +156,36 @@ func (c *Session) rounds(q RoundsRequest) (*release.Rounds, error) {
 	if q.Resume && q.Fresh {
 		return nil, &Error{Code: CodeUsage, Message: "Resume pays for nothing, and Fresh pays again", Hint: "set one of them"}
 	}
-	request, err := c.request(q.Question())
+	p, err := c.roundsPlan(q)
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.BuildRounds(c.filled(), request, q.Candidates, q.Steps)
+	ahead, about, err := c.ahead(q)
 	if err != nil {
 		return nil, err
 	}
 	by := q.asker()
-	by.Question = fmt.Sprintf("%s (%d candidates, at most %d steps): %s",
-		release.AdaptiveRounds, len(q.Candidates), q.Steps, q.SQL)
-	return c.kernel.Rounds(p, by)
+	by.Question = fmt.Sprintf("%s (%d candidates, at most %d steps): %s%s",
+		release.AdaptiveRounds, len(q.Candidates), q.Steps+len(ahead), about, q.SQL)
+	return c.kernel.Rounds(p, by, ahead...)
+}
+
+// roundsPlan plans the marginals.
+func (c *Session) roundsPlan(q RoundsRequest) (*plan.Rounds, error) {
+	request, err := c.request(q.Question())
+	if err != nil {
+		return nil, err
+	}
+	return plan.BuildRounds(c.filled(), request, q.Candidates, q.Steps)
+}
+
+// describe sets what depends on the question.
+func (r *Rounds) describe() {
+	p := r.rounds.Plan()
+	r.Values, r.Limits, r.Sensitivities = domainValues(p.Linear), r.curator.limitsOf(&p.Base), nil
+	for _, part := range p.Parts {
+		r.Sensitivities = append(r.Sensitivities, sensitivityOf(&part.Answers))
+	}
 }
 
 // Spent returns the price of the steps that this process has returned.

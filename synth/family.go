@@ -118,6 +118,8 @@ func (p *FamilyPlan) checked() error {
 		return usage("use aim, mst or independent", "%s does not support a table of children", r.Method)
 	case len(r.Workload) > 0:
 		return usage("leave --workload out", "a workload is not supported with a table of children")
+	case len(r.PrivateEdges)+len(r.PrivateValues) > 0:
+		return usage("give --edges", "private edges and values are not supported with a table of children")
 	case len(r.From) > 0:
 		return usage("leave --from out", "earlier releases make one table, not a table of children too")
 	case len(r.Constraints) > 0:

@@ -72,6 +72,8 @@ func (r *Request) checkFrom() error {
 		return usage("", "there are at most %d releases, not %d", maxFrom, len(r.From))
 	case r.Epsilon != "" || r.Delta != "" || r.Rho != "" || r.Fresh || r.Resume:
 		return usage("leave the price, --fresh and --resume out", "rows from earlier releases are free")
+	case len(r.PrivateEdges)+len(r.PrivateValues) > 0:
+		return usage("give --edges and --values as the output of then has them", "rows from earlier releases are free, and choosing edges and values is not")
 	case r.Method != "" || len(r.Cliques) > 0 || len(r.Ways) > 0 || len(r.Workload) > 0:
 		return usage("leave --method, --cliques, --ways and --workload out", "rows from earlier releases have the marginals that these measured")
 	}

@@ -11,11 +11,13 @@ type columnJSON struct {
 	Name   string `json:"name"`
 	Cells  int    `json:"cells"`
 	Binned bool   `json:"binned"`
+	// Private: a step of the synthesis chooses the cells, at most this many
+	Private bool `json:"private,omitempty"`
 }
 
-func columnsJSON(all []*Column) (out []columnJSON) {
-	for _, c := range all {
-		out = append(out, columnJSON{c.Name, c.Cells, c.Binned})
+func columnsJSON(p *Plan) (out []columnJSON) {
+	for _, c := range p.Columns {
+		out = append(out, columnJSON{c.Name, c.Cells, c.Binned, p.Private(c)})
 	}
 	return out
 }
@@ -92,7 +94,7 @@ func (x Explained) MarshalJSON() ([]byte, error) {
 		Useful      int64            `json:"useful_from_rows"`
 		Workload    *direct          `json:"workload,omitempty"`
 	}{
-		p.Table, p.Method, p.SQL, columnsJSON(p.Columns), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, constraintsJSON(p), p.Price, p.Remaining,
+		p.Table, p.Method, p.SQL, columnsJSON(p), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, constraintsJSON(p), p.Price, p.Remaining,
 		p.Affordable, largest, p.Useful, beside,
 	})
 }
@@ -128,9 +130,12 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Constraints   []constraintJSON `json:"constraints"`
 		Outdated      bool             `json:"outdated"`
 		Unmeasured    []string         `json:"unmeasured"`
+		// chosen privately
+		Edges  map[string][]string `json:"edges,omitempty"`
+		Values map[string][]string `json:"values,omitempty"`
 	}{
 		r.Release, r.Plan.Method, r.Plan.Price, r.Seconds, r.Rounds, all, r.ExpectedError, r.Rows, r.draws, r.Replayed, r.Remaining,
-		columnsJSON(r.Plan.Columns), omittedsJSON(r.Plan.Omitted), constraintsJSON(r.Plan), r.Outdated,
-		append([]string{}, r.Unmeasured...),
+		columnsJSON(r.Plan), omittedsJSON(r.Plan.Omitted), constraintsJSON(r.Plan), r.Outdated,
+		append([]string{}, r.Unmeasured...), r.Edges, r.Values,
 	})
 }

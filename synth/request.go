@@ -59,6 +59,11 @@ type Request struct {
 	// Values are values of text columns whose policy declares none, such as those that a private selection released.
 	// All other texts are Other
 	Values map[string][]string
+	// PrivateEdges are columns of numbers, dates or times whose bins begin at private quantiles, so that they have about
+	// the same number of rows. There are at most Bins of them. PrivateValues are text columns whose policy declares no
+	// values: a private selection finds at most Bins − 1, and all other texts are Other. Together they take one part of
+	// aheadShare of the price, and each selection takes the policy's δ
+	PrivateEdges, PrivateValues []string
 	// Keys are columns of whole numbers or texts that get fresh values. No two rows have the same
 	Keys []string
 	// Constraints are statements that every synthetic row satisfies, as [constraint.Parse] reads them. They are public,
@@ -82,6 +87,7 @@ type Plan struct {
 	Columns    []*Column
 	Omitted    []Omitted
 	Keys       []*Column // of which no two rows have the same value
+	Ahead      int       // the private choices of edges and values, before the marginals
 	Candidates int       // the marginals that may be measured
 	LeftOut    int       // the marginals of Ways that are too large for the model, or for all candidates together
 	Price      curator.Loss
@@ -92,6 +98,7 @@ type Plan struct {
 	Useful int64
 
 	request       Request
+	aheads        []ahead
 	expected      int64 // the number of rows that the policy declares, or 0
 	constraints   []*rule
 	rounds        curator.RoundsRequest
@@ -114,7 +121,7 @@ func Explain(ctx context.Context, c *curator.Session, r Request) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	of, err := viewOf(table, r.Values)
+	of, err := viewOf(table, r.standIn().Values)
 	if err != nil {
 		return nil, err
 	}
@@ -194,14 +201,40 @@ func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	if err := p.known(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := p.checkAhead(rules); err != nil {
+		return nil, err
+	}
 	if err := p.joinedWithin(of); err != nil {
 		return nil, err
 	}
 	return p, p.constrain(ctx, rules)
 }
 
-// explain returns the plan of a checked request for a view.
+// explain returns the plan of a checked request for a view, with its price.
 func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
+	p, err := unpriced(ctx, c, r, of)
+	if err != nil {
+		return nil, err
+	}
+	p.rounds.Steps = p.steps()
+	e, err := c.ExplainRounds(ctx, p.rounds)
+	if err == nil && len(r.PrivateEdges)+len(r.PrivateValues) > 0 {
+		p.Price = e.Price
+		if err = p.addAhead(of); err == nil {
+			e, err = c.ExplainRounds(ctx, p.rounds)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.sensitivities = e.Sensitivities
+	p.Price, p.Remaining, p.Affordable, p.Largest = e.Price, e.Remaining, e.Affordable, e.Largest
+	p.Useful = p.useful()
+	return p, nil
+}
+
+// unpriced returns the plan of a checked request for a view, without its price.
+func unpriced(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
 	p, err := laidOut(ctx, c, r, of)
 	if err != nil {
 		return nil, err
@@ -213,14 +246,7 @@ func explain(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 		return nil, err
 	}
 	p.addShapes()
-	p.rounds.Candidates, p.rounds.Steps = p.candidates, p.steps()
-	e, err := c.ExplainRounds(ctx, p.rounds)
-	if err != nil {
-		return nil, err
-	}
-	p.sensitivities = e.Sensitivities
-	p.Price, p.Remaining, p.Affordable, p.Largest = e.Price, e.Remaining, e.Affordable, e.Largest
-	p.Useful = p.useful()
+	p.rounds.Candidates = p.candidates
 	return p, nil
 }
 
@@ -258,6 +284,11 @@ func (r *Request) check() error {
 			"--resume pays for nothing, and --fresh pays again")
 	case r.Delta != "" && (r.Rho != "" || r.Epsilon == ""):
 		return usage("give --epsilon and --delta, or --rho alone", "a δ needs an ε, and no ρ")
+	}
+	for name, known := range r.Values {
+		if len(known) == 0 || slices.Contains(r.PrivateValues, name) {
+			return usage("give --values "+name+"=A,B, or --private-values "+name, "the values of %s are given twice, or there are none", name)
+		}
 	}
 	for _, k := range r.Ways {
 		if k < 1 || k > aim.MaxWays {
@@ -315,7 +346,7 @@ func (p *Plan) steps() int {
 	case MWEM:
 		n = 1 + 2*mwemRounds
 	}
-	if len(p.shapes()) > 0 {
+	if len(p.shapes())+len(p.request.PrivateEdges) > 0 {
 		n++
 	}
 	return n
@@ -465,6 +496,11 @@ func subsets(n, k, most int) (out [][]int) {
 	}
 	extend(0, nil)
 	return out
+}
+
+// Private reports whether the cells of a column will be chosen privately. Then Cells is the largest number of them.
+func (p *Plan) Private(c *Column) bool {
+	return slices.Contains(p.request.PrivateEdges, c.Name) || slices.Contains(p.request.PrivateValues, c.Name)
 }
 
 // names returns the names of columns.

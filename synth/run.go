@@ -43,6 +43,9 @@ type Result struct {
 	Rows          int64    // that Write draws
 	Outdated      bool     // an earlier version of the table was measured; see Request.From
 	Unmeasured    []string // the columns that no measured marginal has; see Request.From
+	// Edges and Values were chosen privately: see Request.PrivateEdges. With them, as Request.Edges and Request.Values, other
+	// requests have the same columns
+	Edges, Values map[string][]string
 
 	model    distribution
 	measured []model.Measurement
@@ -60,6 +63,7 @@ type distribution interface {
 // synthesis is a request in progress.
 type synthesis struct {
 	*Plan
+	session  *curator.Session
 	rounds   *curator.Rounds
 	start    time.Time
 	inRho    bool
@@ -93,6 +97,9 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 // run runs the steps.
 func (s *synthesis) run(ctx context.Context, start time.Time) (*Result, error) {
 	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed}
+	if err := s.lookAhead(ctx); err != nil {
+		return nil, s.interrupted(err)
+	}
 	if err := s.measureShapes(ctx); err != nil {
 		return nil, s.interrupted(err)
 	}
@@ -122,12 +129,8 @@ func begin(ctx context.Context, c *curator.Session, r Request) (*synthesis, erro
 
 // reserve pays for a plan, or continues one that was paid before.
 func reserve(ctx context.Context, c *curator.Session, p *Plan) (s *synthesis, err error) {
-	s = &synthesis{
-		Plan: p, start: time.Now(), spent: new(big.Rat), places: map[string]int{}, result: &Result{Plan: p, Replayed: true},
-	}
-	for i, attributes := range p.candidates {
-		s.places[name(attributes)] = i
-	}
+	s = &synthesis{session: c, start: time.Now(), spent: new(big.Rat), result: &Result{Replayed: true}}
+	s.plans(p)
 	if s.rounds, err = c.Rounds(ctx, p.rounds); err != nil {
 		return nil, err
 	}
@@ -142,6 +145,14 @@ func reserve(ctx context.Context, c *curator.Session, p *Plan) (s *synthesis, er
 	}
 	s.total = s.whole
 	return s, nil
+}
+
+// plans sets the plan of the further steps.
+func (s *synthesis) plans(p *Plan) {
+	s.Plan, s.result.Plan, s.places = p, p, map[string]int{}
+	for i, attributes := range p.candidates {
+		s.places[name(attributes)] = i
+	}
 }
 
 // interrupted adds to an error what was measured so far, what it cost, and how to continue.

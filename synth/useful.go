@@ -23,6 +23,9 @@ func (p *Plan) useful() int64 {
 	if !ok || price.Sign() <= 0 {
 		return 0
 	}
+	if len(p.aheads) > 0 {
+		price.Mul(price, big.NewRat(aheadShare-1, aheadShare))
+	}
 	if len(p.shapes()) > 0 {
 		price.Mul(price, big.NewRat(shapeShare-1, shapeShare))
 	}

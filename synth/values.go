@@ -34,8 +34,8 @@ func viewOf(t *curator.Table, values map[string][]string) (*view, error) {
 			return nil, usage("leave it out", "values of %s: it is no text, or its values are declared", name)
 		case name == t.Unit:
 			return nil, usage("leave it out", "values of %s: it identifies persons", name)
-		case len(known) == 0 || len(known) > MostValues:
-			return nil, usage("", "values of %s: there are 1 to %d, not %d", name, MostValues, len(known))
+		case len(known) > MostValues:
+			return nil, usage("", "values of %s: there are at most %d, not %d", name, MostValues, len(known))
 		}
 		column := curator.SQLName(name)
 		var cases []string
@@ -47,6 +47,9 @@ func viewOf(t *curator.Table, values map[string][]string) (*view, error) {
 			cases = append(cases, fmt.Sprintf("WHEN %s = %s THEN %s", column, text, text))
 		}
 		sql[name] = fmt.Sprintf("CASE %s WHEN %s IS NOT NULL THEN '%s' END", strings.Join(cases, " "), column, Other)
+		if len(cases) == 0 {
+			cases = []string{fmt.Sprintf("WHEN %s IS NULL THEN '%s'", column, Other)}
+		}
 		if !c.Nullable {
 			sql[name] = fmt.Sprintf("CASE %s ELSE '%s' END", strings.Join(cases, " "), Other)
 		}

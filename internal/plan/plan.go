@@ -69,6 +69,7 @@ type Request struct {
 	SQL       string
 	Tree      *query.Select // the parsed question, which Build does not change; nil to parse SQL
 	Price     privacy.Loss  // zero for the policy's default price
+	Step      bool          // a step of rounds: the policy's minimum price is that of the rounds
 	MaxGroups int64         // the largest number of groups of one unit; 0 for the policy's
 
 	Unknown Unknown // the options for unknown groups

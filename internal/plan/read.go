@@ -96,7 +96,7 @@ func read(j job) (*question, error) {
 			return nil, err
 		}
 	}
-	price, err := priceOf(p, r.Price)
+	price, err := priceOf(p, r.Price, r.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -170,11 +170,11 @@ func (q *question) table() *policy.Table { return q.scope.Table }
 // source returns the relation that the question reads, or nil for one table.
 func (q *question) source() *bounded.Source { return q.scope.Source }
 
-func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
+func priceOf(p *policy.Policy, asked privacy.Loss, step bool) (privacy.Loss, error) {
 	if asked.IsZero() {
 		return p.Price.Default, nil
 	}
-	if !p.Price.Minimum.Within(asked) {
+	if !step && !p.Price.Minimum.Within(asked) {
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question",
 				p.Budget.Asked(asked, false), p.Budget.Asked(p.Price.Minimum, true)),

@@ -92,7 +92,7 @@ func (b *sharing) divide() error {
 		)
 	}
 	if named != nil && weights == 0 {
-		price, err := priceOf(b.policy, own)
+		price, err := priceOf(b.policy, own, b.request.Step)
 		if err != nil {
 			return err
 		}

@@ -27,13 +27,19 @@ import (
 // prices of all recorded steps add up to at most the whole price. The sum is exact. A step that was drawn and not
 // recorded was never returned. ∎
 //
+// A step may also take the access of a primitive that was declared when the rounds were planned (Run), and the caller may
+// then change the question (Change): both are steps of the proof, because the primitive's own proof bounds its loss by its
+// price, and the question is one more parameter that depends on earlier outputs.
+//
 // Each step is durable in the ledger before it is returned. If the same rounds are requested again, recorded steps are
 // returned again, without a draw, if they are asked for with the same parameters in the same order. Price that no step
 // spends stays spent.
 type Rounds struct {
 	kernel *Kernel
 	look   *Look
-	plan   *plan.Rounds
+	plan   *plan.Rounds // of the next step
+	first  *plan.Rounds
+	ahead  []Primitive
 
 	mu       sync.Mutex
 	id       uint64
@@ -43,12 +49,13 @@ type Rounds struct {
 	finished bool // the ledger has the release that ends the steps
 	told     int  // the number of steps returned in this process
 	spent    privacy.Loss
+	asks     string              // the key of the plan that the caller changed to; "" for the first
 	cells    [][]mechanism.Exact // of each candidate; nil until they are read
 	ended    bool
 }
 
-// Rounds returns the rounds of a plan. Begin pays for them.
-func (k *Kernel) Rounds(p *plan.Rounds, by Asker) (*Rounds, error) {
+// Rounds returns the rounds of a plan, with the accesses that its steps may take ahead. Begin pays for them.
+func (k *Kernel) Rounds(p *plan.Rounds, by Asker, ahead ...Primitive) (*Rounds, error) {
 	l, versions, err := k.lookAt(&p.Base, by)
 	if err != nil {
 		return nil, err
@@ -66,14 +73,21 @@ func (k *Kernel) Rounds(p *plan.Rounds, by Asker) (*Rounds, error) {
 		Scale:       exact.FormatRat(least.Parameter),
 		Cells:       p.Numbers(),
 	}}
-	return &Rounds{kernel: k, look: l, plan: p, ended: true}, nil
+	if err := l.before(ahead); err != nil {
+		return nil, err
+	}
+	return &Rounds{kernel: k, look: l, plan: p, first: p, ahead: ahead, ended: true}, nil
 }
 
 // Look returns a copy of the rounds' [Look], which is known before anything is spent.
 func (r *Rounds) Look() *Look { return r.look.copied() }
 
-// Plan returns the plan of the rounds.
-func (r *Rounds) Plan() *plan.Rounds { return r.plan }
+// Plan returns the plan of the next step.
+func (r *Rounds) Plan() *plan.Rounds {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.plan
+}
 
 // ID returns the number of the reservation in the ledger. It is set by Begin.
 func (r *Rounds) ID() uint64 { return r.id }
@@ -94,7 +108,8 @@ func (r *Rounds) Recorded() int {
 
 // Select runs a step that selects one of the options, and returns its index in the options.
 func (r *Rounds) Select(ctx context.Context, options []plan.RoundOption, price privacy.Loss) (int, bool, error) {
-	s, err := r.plan.Selection(options, price)
+	p := r.Plan()
+	s, err := p.Selection(options, price)
 	if err != nil {
 		return 0, false, err
 	}
@@ -106,13 +121,13 @@ func (r *Rounds) Select(ctx context.Context, options []plan.RoundOption, price p
 	if _, err := m.Shortfall(big.NewInt(int64(len(options))), 0.05); err != nil {
 		return 0, false, &ParameterError{Err: err, Price: true}
 	}
-	text := fmt.Sprintf("select one of %d candidates, for %s", len(s.Options), price)
-	numbers, replayed, err := r.step(ctx, text, s.Canonical(), price, [2]int{1, 1}, nil,
-		func(cells [][]mechanism.Exact) ([][]*big.Int, error) {
+	text, replayed, err := r.step(ctx, &roundStep{
+		plan: p, about: fmt.Sprintf("select one of %d candidates, for %s", len(s.Options), price), canonical: s.Canonical(), price: price,
+		ofCells: func(cells [][]mechanism.Exact) ([]*big.Int, error) {
 			scores := make([]mechanism.Exact, len(s.Options))
 			for i, o := range s.Options {
 				var err error
-				if scores[i], err = o.Score.Of(cells[o.Candidate], r.plan.Parts[o.Candidate].Reach()); err != nil {
+				if scores[i], err = o.Score.Of(cells[o.Candidate], p.Parts[o.Candidate].Reach()); err != nil {
 					return nil, err
 				}
 			}
@@ -120,8 +135,13 @@ func (r *Rounds) Select(ctx context.Context, options []plan.RoundOption, price p
 			if err == nil {
 				err = paidFor(price, choice.Loss, m.ZCDP())
 			}
-			return [][]*big.Int{{big.NewInt(int64(choice.Index))}}, err
-		})
+			return []*big.Int{big.NewInt(int64(choice.Index))}, err
+		},
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	numbers, err := decodeStep(text, [2]int{1, 1})
 	if err != nil {
 		return 0, false, err
 	}
@@ -138,20 +158,22 @@ func (r *Rounds) Measure(
 	candidates []int,
 	price privacy.Loss,
 ) (s *plan.RoundMeasurement, values [][]*big.Int, replayed bool, err error) {
-	if s, err = r.plan.Measurement(candidates, price); err != nil {
+	p := r.Plan()
+	if s, err = p.Measurement(candidates, price); err != nil {
 		return nil, nil, false, err
 	}
 	total, all := privacy.Loss{}, 0
 	for _, part := range s.Parts {
 		total = total.Plus(part.Answers.Loss)
-		all += r.plan.Parts[part.Candidate].Strategy.Rows()
+		all += p.Parts[part.Candidate].Strategy.Rows()
 	}
 	if !total.Within(price) {
 		return nil, nil, false, fmt.Errorf("%w: its parts cost %s together, and its price is %s", ErrUnplanned, total, price)
 	}
-	text := fmt.Sprintf("measure candidates %v, for %s", candidates[:min(len(candidates), mostNamed)], price)
-	numbers, replayed, err := r.step(ctx, text, s.Canonical(), price, [2]int{1, all}, r.described(s),
-		func(cells [][]mechanism.Exact) ([][]*big.Int, error) {
+	text, replayed, err := r.step(ctx, &roundStep{
+		plan: p, about: fmt.Sprintf("measure candidates %v, for %s", candidates[:min(len(candidates), mostNamed)], price),
+		canonical: s.Canonical(), price: price, parts: described(p, s),
+		ofCells: func(cells [][]mechanism.Exact) ([]*big.Int, error) {
 			row := make([]*big.Int, 0, all)
 			for _, part := range s.Parts {
 				noisy, err := noisily(&part.Answers, cells[part.Candidate])
@@ -163,14 +185,19 @@ func (r *Rounds) Measure(
 				}
 				row = append(row, noisy.Values...)
 			}
-			return [][]*big.Int{row}, nil
-		})
+			return row, nil
+		},
+	})
+	if err != nil {
+		return nil, nil, false, err
+	}
+	numbers, err := decodeStep(text, [2]int{1, all})
 	if err != nil {
 		return nil, nil, false, err
 	}
 	row := numbers[0]
 	for _, part := range s.Parts {
-		n := r.plan.Parts[part.Candidate].Strategy.Rows()
+		n := p.Parts[part.Candidate].Strategy.Rows()
 		values, row = append(values, row[:n:n]), row[n:]
 	}
 	return s, values, replayed, nil

@@ -48,7 +48,8 @@ func (r *Rounds) begin(ctx context.Context, pays bool) error {
 		return afterwards(err)
 	}
 	r.told, r.spent, r.ended = 0, privacy.Loss{}, false
-	if r.plan.Price.Accountant() == privacy.ZCDP {
+	r.plan, r.asks = r.first, ""
+	if r.look.price.Accountant() == privacy.ZCDP {
 		r.spent = privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{})
 	}
 	return nil

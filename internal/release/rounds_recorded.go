@@ -23,10 +23,10 @@ type recordedPart struct {
 }
 
 // described describes the parts of a measurement.
-func (r *Rounds) described(s *plan.RoundMeasurement) []recordedPart {
+func described(p *plan.Rounds, s *plan.RoundMeasurement) []recordedPart {
 	out := make([]recordedPart, len(s.Parts))
 	for i, part := range s.Parts {
-		of := r.plan.Parts[part.Candidate]
+		of := p.Parts[part.Candidate]
 		out[i] = recordedPart{
 			Keys: append([]int{}, of.Keys...), Rows: of.Strategy.Rows(),
 			Noise: string(part.Answers.Noise), Scale: exact.FormatRat(part.Answers.Parameter),
@@ -115,13 +115,16 @@ func (k *Kernel) recordedReservation(p *plan.Linear, id uint64) (out *RecordedRo
 	return out, err
 }
 
-// marginalsOf reads the measured marginals of a step. A selection has none. fits is false if the step measured another
+// marginalsOf reads the measured marginals of a step. A selection has none, and neither has a step ahead of them. fits is false if the step measured another
 // statement than that of p, or was recorded by an earlier version, which does not say. Everything is compared with p,
 // because an entry is only as trustworthy as its file.
 func marginalsOf(p *plan.Linear, values json.RawMessage) (out []RecordedMarginal, fits bool, err error) {
 	var of recordedRound
 	if err := json.Unmarshal(values, &of); err != nil {
 		return nil, false, ErrUnreadable
+	}
+	if of.Ahead {
+		return nil, true, nil
 	}
 	if of.Counted != p.Counted() {
 		return nil, false, nil

@@ -12,6 +12,7 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/ledger"
+	"dither/internal/plan"
 	"dither/mechanism"
 	"dither/privacy"
 )
@@ -24,14 +25,15 @@ type recordedRound struct {
 	Numbers json.RawMessage `json:"numbers"`
 	Counted string          `json:"counted,omitempty"`
 	Parts   []recordedPart  `json:"parts,omitempty"`
+	Ahead   bool            `json:"ahead,omitempty"` // Numbers is what a primitive encodes
 }
 
 // encodeStep writes the output of a step, a long one in the packed form.
-func encodeStep(numbers [][]*big.Int) json.RawMessage {
-	if len(numbers[0]) >= packedFrom {
-		return packed(numbers[0])
+func encodeStep(numbers []*big.Int) json.RawMessage {
+	if len(numbers) >= packedFrom {
+		return packed(numbers)
 	}
-	return encode(numbers)
+	return encode([][]*big.Int{numbers})
 }
 
 // decodeStep reads both forms.
@@ -43,21 +45,27 @@ func decodeStep(text json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	return [][]*big.Int{numbers}, err
 }
 
-// step returns the output of the next step. A recorded step is returned again, if its parameters are the same. A
-// refusal leaves the rounds as they were. A cancelled step can be asked again. A failure ends the rounds.
-func (r *Rounds) step(
-	ctx context.Context,
-	text, canonical string,
-	price privacy.Loss,
-	shape [2]int,
-	parts []recordedPart,
-	draw func(cells [][]mechanism.Exact) ([][]*big.Int, error),
-) (numbers [][]*big.Int, replayed bool, err error) {
+// roundStep is a step before it is drawn. It has one of ofCells and ofRows.
+type roundStep struct {
+	plan             *plan.Rounds // under which it was decided
+	about, canonical string
+	price            privacy.Loss
+	parts            []recordedPart
+	ofCells          func(cells [][]mechanism.Exact) ([]*big.Int, error)
+	ofRows           func(ctx context.Context) (json.RawMessage, error)
+}
+
+// step returns the output of the next step, as it is recorded. A recorded step is returned again, if its parameters are
+// the same. A refusal leaves the rounds as they were. A cancelled step can be asked again. A failure ends the rounds.
+func (r *Rounds) step(ctx context.Context, s *roundStep) (numbers json.RawMessage, replayed bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	arrival := r.kernel.clock.Now() // after the step before it has ended
-	sum := sha256.Sum256([]byte(canonical))
-	digest, total := hex.EncodeToString(sum[:]), r.spent.Plus(price)
+	if s.plan != r.plan {
+		return nil, false, &EndedError{How: Misused, Message: "the question of the rounds has changed since", Hint: "decide the step again"}
+	}
+	sum := sha256.Sum256([]byte(r.asks + s.canonical))
+	digest, total := hex.EncodeToString(sum[:]), r.spent.Plus(s.price)
 	if err := r.admits(total); err != nil {
 		return nil, false, err
 	}
@@ -70,11 +78,8 @@ func (r *Rounds) step(
 				Hint:    "continue with the same steps in the same order; or ask with Fresh, and pay again",
 			}
 		}
-		if numbers, err = decodeStep(of.Numbers, shape); err != nil {
-			return nil, false, err
-		}
 		r.told, r.spent = r.told+1, total
-		return numbers, true, nil
+		return of.Numbers, true, nil
 	}
 	if r.finished {
 		return nil, false, &EndedError{How: Over, Message: "the rounds were finished", Hint: "ask with Fresh, and pay again"}
@@ -83,15 +88,15 @@ func (r *Rounds) step(
 	if err != nil {
 		return nil, false, err
 	}
-	if numbers, err = r.drawn(ctx, at, draw); err != nil {
+	if numbers, err = r.drawn(ctx, at, s); err != nil {
 		return nil, false, err
 	}
 	crashPoint("drawn")
-	of := recordedRound{digest, encodeStep(numbers), r.plan.Counted(), parts}
+	of := recordedRound{digest, numbers, r.plan.Counted(), s.parts, s.ofRows != nil}
 	values, err := json.Marshal(of)
 	if err == nil {
 		err = r.kernel.ledger.Step(ledger.Step{
-			Reservation: r.id, Question: fmt.Sprintf("step %d: %s", r.told+1, text), Values: values,
+			Reservation: r.id, Question: fmt.Sprintf("step %d: %s", r.told+1, s.about), Values: values,
 		})
 	}
 	if err != nil { // the entry may have been written; the rounds read it when they are requested again
@@ -113,30 +118,26 @@ func (r *Rounds) admits(total privacy.Loss) error {
 	switch {
 	case r.ended:
 		return &EndedError{How: Over, Message: "the rounds were closed, or failed", Hint: "ask for them again"}
-	case r.told == r.plan.Steps:
-		return &EndedError{How: Over, Message: fmt.Sprintf("the rounds have taken all of their %d steps", r.plan.Steps)}
-	case !total.Within(r.plan.Price):
+	case int64(r.told) == r.look.steps:
+		return &EndedError{How: Over, Message: fmt.Sprintf("the rounds have taken all of their %d steps", r.look.steps)}
+	case !total.Within(r.look.price):
 		return &EndedError{
 			How:     Misused,
-			Message: fmt.Sprintf("the steps would cost %s together, and their price is %s", total, r.plan.Price),
+			Message: fmt.Sprintf("the steps would cost %s together, and their price is %s", total, r.look.price),
 			Hint:    "give this step a smaller price",
 		}
 	}
 	return nil
 }
 
-// roundDraw is the exact cells of all candidates, and the output of a step.
+// roundDraw is the exact cells of all candidates, if they were read, and the output of a step.
 type roundDraw struct {
 	cells   [][]mechanism.Exact
-	numbers [][]*big.Int
+	numbers json.RawMessage
 }
 
 // drawn reads the cells, unless they were read, and draws a step. It is the only function that leads to a draw.
-func (r *Rounds) drawn(
-	ctx context.Context,
-	at *instant,
-	draw func(cells [][]mechanism.Exact) ([][]*big.Int, error),
-) ([][]*big.Int, error) {
+func (r *Rounds) drawn(ctx context.Context, at *instant, s *roundStep) (json.RawMessage, error) {
 	k := r.kernel
 	if k.ledger.ReadOnly() {
 		return nil, afterwards(ledger.ErrReadOnly)
@@ -153,7 +154,7 @@ func (r *Rounds) drawn(
 	if ctx.Err() != nil {
 		return nil, afterwards(ended(StepGivenUp))
 	}
-	if r.cells == nil {
+	if s.ofRows != nil || r.cells == nil {
 		if err := r.current(); err != nil {
 			return nil, afterwards(err)
 		}
@@ -171,12 +172,19 @@ func (r *Rounds) drawn(
 	}
 	known, rows := r.cells, k.reader(r.look)
 	d, err := watched(ctx, k, at, func(within context.Context) (d roundDraw, err error) {
-		if d.cells = known; d.cells == nil {
+		if d.cells = known; s.ofRows != nil {
+			d.numbers, err = s.ofRows(within)
+			return d, err
+		}
+		if d.cells == nil {
 			if d.cells, err = r.read(within, rows); err != nil {
 				return roundDraw{}, err
 			}
 		}
-		d.numbers, err = draw(d.cells)
+		numbers, err := s.ofCells(d.cells)
+		if err == nil {
+			d.numbers = encodeStep(numbers)
+		}
 		return d, err
 	})
 	switch {

@@ -3,8 +3,10 @@ package strategies
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +38,7 @@ func runSynth(s *console.Console, args []string) error {
 	}
 	var r synth.Request
 	var out, report, method, columns, cliques, ways, size, rows, bins, edges, keys, values, constraints, require string
+	var privateEdges, privateValues string
 	var from, workload string
 	var explain, progress bool
 	var draws int
@@ -57,7 +60,11 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
 	s.Flag(&edges, "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
+	s.Flag(&privateEdges, "private-edges", "C,…", "columns of numbers, dates or times: bins begin at private quantiles, so that they have about the same number "+
+		"of rows; a twentieth of the price pays for it")
 	s.Flag(&values, "values", "C=A,B;…", "known values of text columns for which the policy declares none: all other texts are 'other'")
+	s.Flag(&privateValues, "private-values", "C,…", "text columns for which the policy declares no values: a private selection finds values of many "+
+		"persons, and all other texts are 'other'")
 	s.Flag(&keys, "keys", "C,…", "columns of whole numbers or texts, such as identifiers, that get fresh values: no two rows have the same")
 	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
 	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
@@ -168,6 +175,7 @@ func runSynth(s *console.Console, args []string) error {
 	if len(r.Values) > 0 && of.children != "" {
 		return console.Usage("--values cannot be combined with --children")
 	}
+	r.PrivateEdges, r.PrivateValues = listed(privateEdges), listed(privateValues)
 	if r.Edges, err = listsOf("--edges", edges); err != nil {
 		return err
 	}
@@ -305,6 +313,9 @@ func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 		if c.Binned {
 			about = "bins"
 		}
+		if p.Private(c) {
+			about += " at most, to be chosen privately"
+		}
 		g.Add(render.Printable(c.Name), strconv.Itoa(c.Cells), about)
 	}
 	s.Print("%s\n", g.Text("  "))
@@ -313,6 +324,10 @@ func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 	}
 	for _, o := range p.Omitted {
 		s.Print("left out: %s: %s\n", render.Printable(o.Name), o.Reason)
+	}
+	if p.Ahead > 0 {
+		s.Print("first: %s, for %s of the price: quantiles of columns with private edges, and values of many persons\n",
+			render.Plural(p.Ahead, "private choice"), synth.AheadShare)
 	}
 	price := p.Price.String()
 	if !p.Affordable {
@@ -335,6 +350,17 @@ func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 		render.Thousands(int(p.Useful)))
 	showDirect(s, d)
 	return nil
+}
+
+// showChosen prints lists that were chosen privately, as an option that repeats them.
+func showChosen(s *console.Console, flag string, lists map[string][]string) {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(lists)) {
+		all = append(all, name+"="+strings.Join(lists[name], ","))
+	}
+	if len(all) > 0 {
+		s.Print("chosen privately: %s '%s'\n", flag, render.Printable(strings.Join(all, ";")))
+	}
 }
 
 // showSynth prints what was made.
@@ -366,6 +392,8 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 	} else {
 		s.Print("price: %s; %s remain\n", r.Plan.Price, r.Remaining)
 	}
+	showChosen(s, "--edges", r.Edges)
+	showChosen(s, "--values", r.Values)
 	if r.Outdated {
 		s.Print("an earlier version of the table was measured: its rows have changed since then\n")
 	}
