@@ -83,6 +83,47 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// Sums of strata are unbiased even if people choose their ε by their value, where pooled frequencies are wrong. The check
+// of the interval has a false-alarm rate of 1e-6.
+func TestSum(t *testing.T) {
+	s := &stattest.Sequential{Promised: .94, Wrong: .85, FalseAlarm: 1e-6, Miss: 1e-6}
+	const careful = 400 // they have the value 1, and choose the smaller ε
+	for s.Open() {
+		ones := make([]uint64, careful)
+		for i := range ones {
+			ones[i] = 1
+		}
+		strata := []*Tally{
+			collect(t, oracle(t, "krr", 5, "0.5"), ones), collect(t, oracle(t, "oue", 5, "2"), make([]uint64, 1000)),
+		}
+		got, err := Sum(.95, strata, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Observe(got[0].Low <= careful && careful <= got[0].High)
+		pooled, err := Pool(.95, strata, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if share := float64(careful) / 1400; pooled[0].High >= share {
+			t.Fatalf("pooled frequencies of people who choose their ε are right: %v covers %v", pooled[0], share)
+		}
+	}
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	flh, cms := oracle(t, "flh", 5, "1"), oracle(t, "cms", 5, "1")
+	shared := []*Tally{collect(t, flh, []uint64{1, 2}), collect(t, cms, []uint64{1, 2})}
+	for _, strata := range [][]*Tally{nil, shared, {flh.NewTally()}, {shared[0], oracle(t, "krr", 3, "1").NewTally()}} {
+		if _, err := Sum(.95, strata); !errors.Is(err, ErrParameter) {
+			t.Error(err)
+		}
+		if _, err := Pool(.95, strata); !errors.Is(err, ErrParameter) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestShuffler(t *testing.T) {
 	d, err := privacy.ParseDelta("1e-6")
 	if err != nil {

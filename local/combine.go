@@ -21,17 +21,14 @@ type Frequency struct {
 // frequencies would bias the result. The interval is normal, and includes the sampling of the strata's people from
 // their population.
 //
-// The error is ErrParameter if there is no stratum, a stratum has no reports, or the numbers of values differ.
-// Otherwise it is an error of Tally.Estimate.
+// The error is ErrParameter if there is no stratum, a stratum has no reports, the numbers of values differ, or two strata
+// share hash functions by the same seed: their errors would be correlated. Otherwise it is an error of Tally.Estimate.
 func Pool(confidence float64, strata []*Tally, values ...uint64) ([]Frequency, error) {
-	if len(strata) == 0 {
-		return nil, fmt.Errorf("%w: there is no stratum", ErrParameter)
+	if err := checkStrata(strata); err != nil {
+		return nil, err
 	}
 	total, weights := 0.0, make([]float64, len(strata))
 	for i, t := range strata {
-		if t.n == 0 || t.oracle.params.Values != strata[0].oracle.params.Values {
-			return nil, fmt.Errorf("%w: stratum %d has no reports, or another number of values", ErrParameter, i+1)
-		}
 		weights[i] = 1 / t.oracle.Variance(t.n, 0)
 		total += weights[i]
 	}
@@ -61,4 +58,54 @@ func Pool(confidence float64, strata []*Tally, values ...uint64) ([]Frequency, e
 		f.Low, f.High = f.Frequency-z*f.Stddev, f.Frequency+z*f.Stddev
 	}
 	return out, nil
+}
+
+// Sum adds up the estimated counts of strata. The result is unbiased for the number of senders with a value in all strata
+// together, whatever made people choose their stratum, such as their own ε. The variances add, because the reports of
+// different people are independent. The interval is normal. The errors are those of [Pool].
+func Sum(confidence float64, strata []*Tally, values ...uint64) ([]Estimate, error) {
+	if err := checkStrata(strata); err != nil {
+		return nil, err
+	}
+	var out []Estimate
+	for _, t := range strata {
+		estimates, err := t.Estimate(confidence, values...)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = make([]Estimate, len(estimates))
+		}
+		for j, e := range estimates {
+			out[j].Value = e.Value
+			out[j].Count += e.Count
+			out[j].Stddev = math.Hypot(out[j].Stddev, e.Stddev)
+		}
+	}
+	z := math.Sqrt2 * math.Erfinv(confidence)
+	for j := range out {
+		e := &out[j]
+		e.Low, e.High = e.Count-z*e.Stddev, e.Count+z*e.Stddev
+	}
+	return out, nil
+}
+
+func checkStrata(strata []*Tally) error {
+	if len(strata) == 0 {
+		return fmt.Errorf("%w: there is no stratum", ErrParameter)
+	}
+	seeds := map[uint64]bool{}
+	for i, t := range strata {
+		if t.n == 0 || t.oracle.params.Values != strata[0].oracle.params.Values {
+			return fmt.Errorf("%w: stratum %d has no reports, or another number of values", ErrParameter, i+1)
+		}
+		if t.oracle.SharedVariance() == 0 {
+			continue
+		}
+		if seeds[t.oracle.params.Seed] {
+			return fmt.Errorf("%w: strata with shared hash functions need different seeds", ErrParameter)
+		}
+		seeds[t.oracle.params.Seed] = true
+	}
+	return nil
 }

@@ -25,7 +25,11 @@ func TestMain(m *testing.M) {
 		st := must(collector.Open(file, must(survey.Parse([]byte(declaration)))))
 		l := must(net.Listen("tcp", "127.0.0.1:0"))
 		fmt.Println(l.Addr())
-		if err := collector.NewServer(st, collector.Options{}).Serve(l); err != nil {
+		patience := 3 * time.Second
+		if os.Getenv("DITHER_LONG") != "" {
+			patience = 20 * time.Second
+		}
+		if err := collector.NewServer(st, collector.Options{HeaderTimeout: patience, PerAddress: -1}).Serve(l); err != nil {
 			panic(err)
 		}
 		return
@@ -47,14 +51,7 @@ func TestKilledCollectorLosesNothing(t *testing.T) {
 	sent := 0
 	waiting := make([][]survey.Report, senders) // the batch of each sender that was not answered
 	for kill := range kills {
-		child := exec.Command(must(os.Executable()))
-		child.Env = append(os.Environ(), "DITHER_TEST_COLLECTOR="+file)
-		child.Stderr = os.Stderr
-		out := must(child.StdoutPipe())
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		addr := strings.TrimSpace(must(bufio.NewReader(out).ReadString('\n')))
+		child, addr := startChild(t, file)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wait sync.WaitGroup
 		for i := range senders {
@@ -93,6 +90,19 @@ func TestKilledCollectorLosesNothing(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// startChild starts a collector in a process of its own, and returns its address.
+func startChild(t *testing.T, file string) (child *exec.Cmd, addr string) {
+	t.Helper()
+	child = exec.Command(must(os.Executable()))
+	child.Env = append(os.Environ(), "DITHER_TEST_COLLECTOR="+file)
+	child.Stderr = os.Stderr
+	out := must(child.StdoutPipe())
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return child, strings.TrimSpace(must(bufio.NewReader(out).ReadString('\n')))
 }
 
 // posted sends a batch, and reports whether all of it is acknowledged: accepted now, or before an earlier kill.

@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -171,6 +174,94 @@ func TestStreamsAndSlowConnections(t *testing.T) {
 	}
 	if n := next(); n != 10 {
 		t.Errorf("the stream goes on with %d reports", n)
+	}
+	if err := server.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// Ten thousand connections that send a byte now and then do not keep others waiting, and end when the time for their
+// header is over. The collector is another process, because a process may often have 20,000 descriptors alone. The
+// short form has 400 connections.
+func TestTenThousandSlowConnections(t *testing.T) {
+	n := 400
+	if os.Getenv("DITHER_LONG") != "" {
+		n = 10_000
+	}
+	s := must(survey.Parse([]byte(declaration)))
+	child, addr := startChild(t, filepath.Join(t.TempDir(), "store"))
+	defer func() { _ = child.Wait() }()
+	defer func() { _ = child.Process.Kill() }()
+	var slow []net.Conn
+	for range n {
+		c, err := net.Dial("tcp", addr)
+		if errors.Is(err, syscall.EMFILE) {
+			t.Skipf("NOT CHECKED: this process may open %d connections alone", len(slow))
+		}
+		slow = append(slow, must(c, err))
+		_, _ = io.WriteString(c, "POST /v1/reports HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+	}
+	open := 0
+	for _, c := range slow { // an ended connection has its end to read
+		_, _ = io.WriteString(c, "x")
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Microsecond))
+		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			open++
+		}
+	}
+	asked := time.Now()
+	if !posted(t, addr, s, reports(s, 5)) {
+		t.Error("a report beside slow connections is not accepted")
+	}
+	t.Logf("beside %d slow connections, of which %d are open, a report takes %v", n, open, time.Since(asked))
+	if 2*open < n {
+		t.Errorf("%d of %d connections are open", open, n)
+	}
+	for _, c := range slow { // the server closes each of them
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("a slow connection is open after a minute")
+		}
+		_ = c.Close()
+	}
+}
+
+// The server closes connections of an address beyond its limit at once. When one ends, another may come.
+func TestConnectionsOfAnAddress(t *testing.T) {
+	st, _ := open(t, declaration)
+	server := collector.NewServer(st, collector.Options{PerAddress: 3})
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	// health asks over a connection of its own, and reports whether the server answers. The connection stays open.
+	health := func() (net.Conn, bool) {
+		c := must(net.Dial("tcp", l.Addr().String()))
+		_, _ = io.WriteString(c, "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
+		text, _ := bufio.NewReader(c).ReadString('\n')
+		return c, strings.HasPrefix(text, "HTTP/1.1 200")
+	}
+	var all []net.Conn
+	for i := range 5 {
+		c, ok := health()
+		if all = append(all, c); ok != (i < 3) {
+			t.Errorf("connection %d: answered %v", i+1, ok)
+		}
+	}
+	_ = all[0].Close()
+	for tries := 0; ; tries++ { // until the server has noticed the end
+		c, ok := health()
+		if all = append(all, c); ok {
+			break
+		} else if tries == 1000 {
+			t.Fatal("no connection is accepted after the end of another")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, c := range all {
+		_ = c.Close()
 	}
 	if err := server.Shutdown(context.Background()); err != nil {
 		t.Error(err)

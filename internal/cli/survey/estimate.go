@@ -19,76 +19,97 @@ import (
 
 // estimated is the result of `dither local estimate`.
 type estimated struct {
-	tally      *local.Tally
-	header     local.Header
+	strata     []stratum
 	domain     domain
 	estimates  []local.Estimate
 	confidence string
 	consistent bool
+	assigned   bool // the strata were pooled
+	shuffled   *shuffled
 }
 
-// estimate estimates the number of people with each value, from a file of reports.
+// reports returns the number of reports of all strata.
+func (e *estimated) reports() (n int64) {
+	for _, s := range e.strata {
+		n += s.tally.Reports()
+	}
+	return n
+}
+
+// estimate estimates the number of people with each value, from files of reports.
 func estimate(s *console.Console, o *options) error {
 	confidence, err := confidenceOf(o.confidence)
 	if err != nil {
 		return err
 	}
-	e := estimated{confidence: o.confidence, consistent: o.consistent}
+	e := estimated{confidence: o.confidence, consistent: o.consistent, assigned: o.assigned}
 	if o.domain != "" {
 		if e.domain, err = domainOf(o.domain); err != nil {
 			return err
 		}
 	}
-	in := s.Stdin
+	ahead := bufio.NewReader(s.Stdin)
 	if o.in != "-" {
 		file, err := os.Open(o.in)
 		if err != nil {
 			return console.Usage("%v", err)
 		}
 		defer func() { _ = file.Close() }() // it was only read
-		in = file
+		ahead = bufio.NewReader(file)
 	}
-	ahead := bufio.NewReader(in)
 	if numbersFile(ahead) {
+		if o.with != nil || o.assigned || o.batch != "" {
+			return console.Usage("the reports are about numbers: --with, --assigned and --batch are for values")
+		}
 		return estimateNumbers(s, o, ahead, confidence)
 	}
 	if o.ofNumbers() {
 		return console.Usage("the reports are not about numbers: --bounds and --mechanism %s are", o.mechanism)
 	}
-	if err := e.read(ahead, o); err != nil {
+	if err := e.read(ahead, o.in, o); err != nil {
 		return err
 	}
-	if e.estimates, err = e.tally.Estimate(confidence); err != nil {
+	if err := e.further(o); err != nil {
 		return err
 	}
-	if o.consistent {
-		if e.estimates, err = e.tally.Consistent(e.estimates); err != nil {
-			return err
-		}
+	if e.shuffled, err = e.shuffle(o); err != nil {
+		return err
+	}
+	if e.estimates, err = e.combined(confidence); err != nil {
+		return err
 	}
 	return e.show(s)
 }
 
-// read reads the reports, and compares their header with the flags that are given.
-func (e *estimated) read(in io.Reader, o *options) (err error) {
-	e.tally, err = local.ReadTally(in, func(h local.Header) error {
-		e.header = h
+// read reads the reports of a file, and compares their header with the flags that are given.
+func (e *estimated) read(in io.Reader, name string, o *options) (err error) {
+	var header local.Header
+	tally, err := local.ReadTally(in, func(h local.Header) error {
+		header = h
 		switch {
 		case o.domain == "" && h.Domain != "":
 			return console.Usage("--domain is missing: the reports are about the values of a file")
-		case o.domain == "":
+		case o.domain == "" && len(e.strata) == 0:
 			e.domain = domain{k: h.Values}
 		case h.Values != e.domain.k:
-			return console.Usage("the reports are about %d values, but --domain has %d", h.Values, e.domain.k)
+			return console.Usage("the reports are about %d values, but %s has %d", h.Values, e.against(o), e.domain.k)
 		case h.Domain != e.domain.digest:
 			return console.Usage("the reports are about other values than those of --domain, or about their numbers")
 		}
 		return o.agrees(h.Mechanism, h.Epsilon)
 	})
 	if err != nil {
-		return fileError(err, o.in)
+		return fileError(err, name)
 	}
-	return nil
+	return e.add(stratum{tally, header})
+}
+
+// against names what a file of reports is compared with.
+func (e *estimated) against(o *options) string {
+	if o.domain == "" {
+		return "another file"
+	}
+	return "--domain"
 }
 
 // agrees returns an error if --mechanism or --epsilon is given, and is not that of the reports.
@@ -140,7 +161,7 @@ func (e estimated) show(s *console.Console) error {
 		return s.CSV(records)
 	}
 	header := []string{"value", "people", "from", "to", "share"}
-	n := float64(e.tally.Reports())
+	n := float64(e.reports())
 	var rows [][]string
 	for _, v := range e.estimates[:min(len(e.estimates), mostRows)] {
 		places := 0
@@ -186,33 +207,14 @@ func (e estimated) words() string {
 			len(e.estimates),
 		)
 	}
-	promise := "ε = " + e.header.Epsilon.String()
-	if e.header.Mechanism == "coin" {
-		promise = "ε = ln 3"
-	}
-	oracle, err := local.New(e.header.Params)
-	weight := "?"
-	if err == nil { // the reports were read with this oracle
-		weight = render.TwoDigits(math.Ceil(10*oracle.Weight()) / 10)
-	}
-	text += fmt.Sprintf(
-		"%s by %s; each is private by itself, with %s.\n"+
-			"The %s intervals cover the randomness of the reports, not a sampling of their senders.\n"+
-			"One false report changes an estimate by at most %s.",
-		render.Plural(
-			int(e.tally.Reports()),
-			"report",
-		),
-		e.header.Mechanism,
-		promise,
-		render.Percent(e.confidence),
-		weight,
-	)
+	text += e.sources() + fmt.Sprintf("The %s intervals cover the randomness of the reports, not a sampling of their senders.\n"+
+		"One false report changes an estimate by at most %s.", render.Percent(e.confidence),
+		render.TwoDigits(math.Ceil(10*e.weight())/10))
 	if e.consistent {
 		text += "\nThe counts are moved to the nearest ones that are not negative and sum up to n.\n" +
 			"So rare values are overestimated."
 	}
-	return text
+	return text + e.shuffled.words()
 }
 
 // valueJSON is an estimate in JSON.
@@ -229,7 +231,7 @@ func number(x float64) json.RawMessage { return json.RawMessage(render.JSONFloat
 // json prints the estimates piece by piece, because there may be millions.
 func (e estimated) json(s *console.Console) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"n":%d,"values":[`, e.tally.Reports())
+	fmt.Fprintf(&b, `{"n":%d,"values":[`, e.reports())
 	for i, v := range e.estimates {
 		text, err := json.Marshal(valueJSON{
 			e.domain.name(v.Value), number(v.Count), number(v.Stddev), number(v.Low), number(v.High),
@@ -246,6 +248,6 @@ func (e estimated) json(s *console.Console) error {
 			b.Reset()
 		}
 	}
-	s.Print("%s]}\n", b.String())
+	s.Print("%s]%s}\n", b.String(), e.shuffled.json())
 	return nil
 }

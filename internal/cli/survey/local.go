@@ -30,7 +30,10 @@ type options struct {
 	bounds, at, k, n, frequency               string // variance
 	delta, bits, plot                         string // compare
 	confidence, runs, shape                   string // estimate, simulate
-	consistent                                bool
+	first, positions, devices                 string // randomize
+	with                                      []string
+	batch                                     string // estimate
+	consistent, assigned                      bool
 }
 
 // task is a subcommand with its flags besides --format.
@@ -46,18 +49,21 @@ func tasks() []task {
 		{
 			"randomize",
 			[]string{"table", "json"},
-			[]string{"mechanism", "epsilon", "domain", "bounds", "seed", "in", "out"},
+			[]string{"mechanism", "epsilon", "domain", "bounds", "seed", "first", "positions", "devices", "in", "out"},
 			randomize,
 		},
 		{
 			"estimate", console.AnyFormat,
-			[]string{"mechanism", "epsilon", "domain", "bounds", "seed", "in", "confidence", "consistent"},
+			[]string{
+				"mechanism", "epsilon", "domain", "bounds", "seed", "in", "with", "assigned", "confidence", "consistent",
+				"batch", "delta",
+			},
 			estimate,
 		},
 		{
 			"variance",
 			[]string{"table", "json"},
-			[]string{"mechanism", "k", "epsilon", "n", "frequency", "bounds", "at"},
+			[]string{"mechanism", "k", "epsilon", "n", "frequency", "first", "positions", "bounds", "at"},
 			variance,
 		},
 		{
@@ -69,7 +75,7 @@ func tasks() []task {
 		{
 			"simulate",
 			[]string{"table", "json", "csv", "markdown"},
-			[]string{"mechanism", "k", "epsilon", "n", "runs", "shape", "confidence"},
+			[]string{"mechanism", "k", "epsilon", "n", "first", "positions", "runs", "shape", "confidence"},
 			simulate,
 		},
 	}
@@ -141,6 +147,20 @@ func (o *options) declare(s *console.Console, formats, names []string) {
 				"",
 				"move the estimates to the nearest counts that are not negative and sum up to n",
 			)
+		case "first":
+			s.Flag(&o.first, name, "E", "with loloha: the ε of one report (default: half of --epsilon)")
+		case "positions":
+			s.Flag(&o.positions, name, "D", "with dbit: the number of positions of a device (default 1)")
+		case "devices":
+			s.Flag(&o.devices, name, "FILE", "with rappor, loloha and dbit: the file that keeps the memory of each line's device")
+		case "with":
+			s.Flag(&o.with, name, "FILE", "a further file of reports about the same values; may be repeated")
+		case "assigned":
+			s.Flag(&o.assigned, name, "",
+				"with --with: people were assigned to the files at random, and did not choose their ε; pool the frequencies")
+		case "batch":
+			s.Flag(&o.batch, name, "N",
+				"a separate shuffler forwarded batches with at least N honest reports: certify the ε after it")
 		case "delta":
 			s.Flag(&o.delta, name, "D", "the δ of shuffled reports (default 1e-6)")
 		case "bits":
@@ -224,7 +244,33 @@ func (o *options) oracleOf(s *console.Console, mechanism string, k uint64, n int
 	if err != nil {
 		return nil, err
 	}
-	return local.New(local.Params{Mechanism: mechanism, Values: k, Epsilon: e, Seed: uint64(seed)})
+	p := local.Params{Mechanism: mechanism, Values: k, Epsilon: e, Seed: uint64(seed)}
+	if err := o.memoised(&p); err != nil {
+		return nil, err
+	}
+	return local.New(p)
+}
+
+// memoised parses --first and --positions.
+func (o *options) memoised(p *local.Params) (err error) {
+	for flag, of := range map[string][2]string{"first": {o.first, "loloha"}, "positions": {o.positions, "dbit"}} {
+		if of[0] != "" && !slices.Contains(strings.Split(o.mechanism, ","), of[1]) {
+			return console.Usage("--%s is for --mechanism %s", flag, of[1])
+		}
+	}
+	if o.first != "" && p.Mechanism == "loloha" {
+		if p.First, err = console.EpsilonFlag(o.first); err != nil {
+			return err
+		}
+	}
+	if o.positions != "" && p.Mechanism == "dbit" {
+		d, err := console.WholeFlag("positions", o.positions, 1, 1<<12)
+		if err != nil {
+			return err
+		}
+		p.Positions = uint64(d)
+	}
+	return nil
 }
 
 // epsilonOf parses --epsilon, which "coin" does not need.
@@ -287,7 +333,8 @@ Mechanisms, or best for the one with the least error:
 and for means of numbers, with --bounds: duchi, piecewise, hybrid, or best.
 
   dither local randomize --mechanism krr --epsilon 1 --domain colours.txt --in answers.txt --out reports.txt
-  dither local estimate --mechanism krr --epsilon 1 --domain colours.txt --in reports.txt
+  dither local estimate --domain colours.txt --in reports.txt
+  dither local estimate --domain colours.txt --in first.txt --with second.txt --assigned
   dither local compare --k 10 --epsilon 0.5,1,2 --n 1e4,1e6
 `, g.Text("   "))
 }

@@ -86,6 +86,9 @@ func randomizeNumbers(s *console.Console, o *options) error {
 	if o.domain != "" {
 		return console.Usage("--domain is for values, and --bounds for numbers: give one of them")
 	}
+	if o.devices != "" {
+		return console.Usage("--devices is for rappor, loloha and dbit")
+	}
 	b, err := boundsOf(o.bounds)
 	if err != nil {
 		return err

@@ -51,6 +51,13 @@ func randomize(s *console.Console, o *options) error {
 		return err
 	}
 	write := func(w io.Writer) error { return writeReports(w, oracle, d, values) }
+	if o.devices != "" {
+		reports, err := o.repeated(s, oracle, values)
+		if err != nil {
+			return err
+		}
+		write = func(w io.Writer) error { return writeAll(w, oracle, d, reports) }
+	}
 	p := oracle.Params()
 	e := json.RawMessage(render.JSONRat(p.Epsilon.Rat()))
 	return writeOut(s, o, write, randomizedJSON{p.Mechanism, e, len(values), oracle.Bits()})
@@ -109,6 +116,20 @@ func writeReports(w io.Writer, oracle *local.Oracle, d domain, values []uint64) 
 					return err
 				}
 			}
+		}
+	}
+	return out.Flush()
+}
+
+// writeAll writes a file of reports that were drawn before.
+func writeAll(w io.Writer, oracle *local.Oracle, d domain, reports [][]byte) error {
+	out, err := local.NewWriter(w, local.Header{Params: oracle.Params(), Domain: d.digest})
+	if err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if err := out.Write(r); err != nil {
+			return err
 		}
 	}
 	return out.Flush()

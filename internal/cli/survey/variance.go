@@ -43,6 +43,10 @@ func variance(s *console.Console, o *options) error {
 		s.Print("Of the variance, at most %s is due to shared hash functions, and does not fall with n.\n",
 			render.Number6(oracle.SharedVariance()*(1-share)*(1-share)))
 	}
+	if states, lifetime, err := oracle.States(); err == nil {
+		s.Print("A device with a memory has at most %s: all its reports together have at most ε = %s.\n",
+			render.Plural(int(states), "state"), render.Given(lifetime.Rat()))
+	}
 	return nil
 }
 
