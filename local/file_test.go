@@ -56,6 +56,84 @@ func TestFilesAreReadBack(t *testing.T) {
 	}
 }
 
+// Files of reports in several parts are read back. Damaged ones are refused, with the line.
+func TestFilesOfParts(t *testing.T) {
+	h, err := NewHeavy(HeavyParams{Epsilon: epsilon(t, "4"), Bits: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := NewQuantiles(epsilon(t, "1"), 0, 100, 40, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var prefixes []PrefixReport
+	var numbers []MarginalsReport
+	for i := range 50 {
+		p, err := h.Randomize(uint64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := q.Randomize(float64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefixes, numbers = append(prefixes, p), append(numbers, x)
+	}
+	var a, b bytes.Buffer
+	if err := errors.Join(h.Write(&a, prefixes), q.Write(&b, numbers)); err != nil {
+		t.Fatal(err)
+	}
+	readHeavy := func(text string) (int64, error) {
+		t, err := ReadHeavy(strings.NewReader(text))
+		if err != nil {
+			return 0, err
+		}
+		return t.Reports(), nil
+	}
+	readQuantiles := func(text string) (int64, error) {
+		_, t, err := ReadQuantiles(strings.NewReader(text))
+		if err != nil {
+			return 0, err
+		}
+		return t.Reports(), nil
+	}
+	for _, of := range []struct {
+		text string
+		read func(string) (int64, error)
+	}{{a.String(), readHeavy}, {b.String(), readQuantiles}} {
+		if n, err := of.read(of.text + of.text); err != nil || n != 100 {
+			t.Errorf("%d reports, %v", n, err)
+		}
+		header, reports, _ := strings.Cut(of.text, "\n")
+		first, _, _ := strings.Cut(reports, "\n")
+		for name, text := range map[string]string{
+			"empty":               "",
+			"another format":      strings.Replace(of.text, "dither local", "dither", 1),
+			"a negative epsilon":  strings.Replace(of.text, `"epsilon":"`, `"epsilon":"-`, 1),
+			"many bits":           strings.NewReplacer(`"bits":12`, `"bits":61`, `"bins":40`, `"bins":99999999`).Replace(of.text),
+			"other steps or n":    strings.NewReplacer(`"step":4`, `"step":99`, `"n":1000`, `"n":-1`).Replace(of.text),
+			"an unknown group":    header + "\n9999" + first[1:] + "\n",
+			"a negative group":    header + "\n-1" + first[1:] + "\n",
+			"no group":            header + "\nx" + first[1:] + "\n",
+			"a padded group":      header + "\n0" + first + "\n",
+			"no part":             header + "\n" + first[:1] + "\n",
+			"two parts too many":  header + "\n" + first + first[1:] + first[1:] + "\n",
+			"no digits":           header + "\n" + first[:2] + "zz\n",
+			"an endless report":   header + "\n" + strings.Repeat("00", 1<<20) + "\n",
+			"a report of no size": header + "\n" + first[:len(first)-2] + "\n",
+		} {
+			if _, err := of.read(text); !errors.Is(err, ErrFile) {
+				t.Errorf("%s is no ErrFile: %v", name, err)
+			}
+		}
+	}
+	text := b.String()
+	other := strings.Replace(text, `"mechanisms":["`, `"mechanisms":["x`, 1)
+	if _, err := readQuantiles(other); !errors.Is(err, ErrFile) || other == text {
+		t.Errorf("other mechanisms: %v", err)
+	}
+}
+
 func TestBadFiles(t *testing.T) {
 	good := file(t, oracle(t, "krr", 5, "1"), 1)
 	header, _, _ := strings.Cut(good, "\n")

@@ -58,6 +58,14 @@ func NewHeavy(p HeavyParams) (*Heavy, error) {
 // Groups returns the number of groups of people.
 func (h *Heavy) Groups() int { return len(h.groups) }
 
+// Bits returns the largest size of a report in bits, apart from the number of its group.
+func (h *Heavy) Bits() (most int) {
+	for _, o := range h.groups {
+		most = max(most, o.Bits())
+	}
+	return most
+}
+
 // PrefixReport is a report of a person in a group.
 type PrefixReport struct {
 	Group  int
@@ -89,6 +97,17 @@ func (h *Heavy) NewTally() *HeavyTally {
 		t.by = append(t.by, o.NewTally())
 	}
 	return t
+}
+
+// Params returns the parameters of the search, with their defaults.
+func (t *HeavyTally) Params() HeavyParams { return t.h.params }
+
+// Reports returns the number of added reports.
+func (t *HeavyTally) Reports() (n int64) {
+	for _, by := range t.by {
+		n += by.Reports()
+	}
+	return n
 }
 
 // Add adds a report, or returns ErrReport.

@@ -32,6 +32,9 @@ func NewMarginals(e privacy.Epsilon, sizes []uint64, sets [][]int, n int64) (*Ma
 	if len(sets) < 1 || len(sets) > MostMarginals {
 		return nil, fmt.Errorf("%w: there are 1 to %d marginals", ErrParameter, MostMarginals)
 	}
+	if n < 1 || n > MostReports {
+		return nil, fmt.Errorf("%w: the number of people is from 1 to %d", ErrParameter, int64(MostReports))
+	}
 	m := &Marginals{sizes: sizes, sets: sets}
 	var cells []uint64
 	for i, set := range sets {
@@ -137,6 +140,17 @@ func (m *Marginals) NewTally() *MarginalsTally {
 		t.by = append(t.by, o.NewTally())
 	}
 	return t
+}
+
+// Reports returns the number of added reports.
+func (t *MarginalsTally) Reports() (n int64) {
+	if t.m.split {
+		return t.by[0].Reports()
+	}
+	for _, by := range t.by {
+		n += by.Reports()
+	}
+	return n
 }
 
 // Add adds a report, or returns ErrReport. If the report is about all marginals and one part is invalid, the parts

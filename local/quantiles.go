@@ -18,6 +18,10 @@ type Quantiles struct {
 	branch    uint64
 	levels    *Marginals // marginal i has branch^(i+1) nodes
 	k         uint64
+
+	epsilon privacy.Epsilon // the parameters that the tree was chosen for
+	bins    uint64
+	n       int64
 }
 
 // NewQuantiles returns a tree over bins from low to high. There are at least the given number of bins. It chooses the
@@ -52,7 +56,7 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 			variance += float64(b-1) / 2 * o.Variance(people, 1/size)
 		}
 		if best == nil || variance < least {
-			best, least = &Quantiles{low, high, b, levels, k}, variance
+			best, least = &Quantiles{low, high, b, levels, k, e, bins, n}, variance
 		}
 	}
 	return best, nil
@@ -60,6 +64,21 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 
 // Bins returns the number of bins, and the branching factor of the tree.
 func (q *Quantiles) Bins() (bins, branch uint64) { return q.k, q.branch }
+
+// Params returns ε, and the smallest and the largest number.
+func (q *Quantiles) Params() (e privacy.Epsilon, low, high float64) { return q.epsilon, q.low, q.high }
+
+// Bits returns the largest size of a report in bits, apart from the number of its level.
+func (q *Quantiles) Bits() (most int) {
+	for _, o := range q.levels.oracles {
+		if q.levels.split {
+			most += o.Bits()
+		} else {
+			most = max(most, o.Bits())
+		}
+	}
+	return most
+}
 
 // Randomize returns a report about a number. NaN is ErrValue.
 func (q *Quantiles) Randomize(x float64) (MarginalsReport, error) {

@@ -14,6 +14,7 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/local"
+	"dither/local/mean"
 	"dither/privacy"
 )
 
@@ -26,10 +27,14 @@ type estimated struct {
 	consistent bool
 	assigned   bool // the strata were pooled
 	shuffled   *shuffled
+
+	people int64  // without strata: the number of reports
+	about  string // without strata: what explains the estimates
 }
 
-// reports returns the number of reports of all strata.
+// reports returns the number of reports.
 func (e *estimated) reports() (n int64) {
+	n = e.people
 	for _, s := range e.strata {
 		n += s.tally.Reports()
 	}
@@ -57,7 +62,12 @@ func estimate(s *console.Console, o *options) error {
 		defer func() { _ = file.Close() }() // it was only read
 		ahead = bufio.NewReader(file)
 	}
-	if numbersFile(ahead) {
+	switch formatIn(ahead) {
+	case local.PrefixFormat:
+		return estimatePrefixes(s, o, ahead, confidence)
+	case local.QuantileFormat:
+		return estimateTree(s, o, ahead, confidence)
+	case mean.FileFormat:
 		if o.with != nil || o.assigned || o.batch != "" {
 			return console.Usage("the reports are about numbers: --with, --assigned and --batch are for values")
 		}
@@ -206,6 +216,9 @@ func (e estimated) words() string {
 			mostRows,
 			len(e.estimates),
 		)
+	}
+	if e.about != "" {
+		return text + e.about
 	}
 	text += e.sources() + fmt.Sprintf("The %s intervals cover the randomness of the reports, not a sampling of their senders.\n"+
 		"One false report changes an estimate by at most %s.", render.Percent(e.confidence),

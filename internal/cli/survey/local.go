@@ -32,7 +32,7 @@ type options struct {
 	confidence, runs, shape                   string // estimate, simulate
 	first, positions, devices                 string // randomize
 	with                                      []string
-	batch                                     string // estimate
+	batch, top, bins, quantiles               string // estimate
 	consistent, assigned                      bool
 }
 
@@ -49,14 +49,14 @@ func tasks() []task {
 		{
 			"randomize",
 			[]string{"table", "json"},
-			[]string{"mechanism", "epsilon", "domain", "bounds", "seed", "first", "positions", "devices", "in", "out"},
+			[]string{"mechanism", "epsilon", "domain", "bounds", "bins", "seed", "first", "positions", "devices", "in", "out"},
 			randomize,
 		},
 		{
 			"estimate", console.AnyFormat,
 			[]string{
 				"mechanism", "epsilon", "domain", "bounds", "seed", "in", "with", "assigned", "confidence", "consistent",
-				"batch", "delta",
+				"batch", "delta", "top", "quantiles",
 			},
 			estimate,
 		},
@@ -161,6 +161,12 @@ func (o *options) declare(s *console.Console, formats, names []string) {
 		case "batch":
 			s.Flag(&o.batch, name, "N",
 				"a separate shuffler forwarded batches with at least N honest reports: certify the ε after it")
+		case "top":
+			s.Flag(&o.top, name, "T", "with prefix: the number of values to find (default 10)")
+		case "bins":
+			s.Flag(&o.bins, name, "B", "with tree: the number of bins between the bounds (default 64)")
+		case "quantiles":
+			s.Flag(&o.quantiles, name, "P,…", "with tree: the ranks of the quantiles (default 0.25,0.5,0.75)")
 		case "delta":
 			s.Flag(&o.delta, name, "D", "the δ of shuffled reports (default 1e-6)")
 		case "bits":
@@ -190,6 +196,9 @@ func runLocal(s *console.Console, args []string) error {
 		seed:       "0",
 		in:         "-",
 		out:        "-",
+		top:        "10",
+		bins:       "64",
+		quantiles:  "0.25,0.5,0.75",
 	}
 	return s.Kinds("local", names, args,
 		func(kind int) {
@@ -294,6 +303,8 @@ func known(mechanism string) error {
 		return console.Usage("--mechanism is missing: %s", strings.Join(local.Mechanisms(), ", "))
 	case slices.Contains(mean.Mechanisms, mean.Mechanism(mechanism)):
 		return console.Usage("%s is for numbers: this command takes the mechanisms of values", mechanism)
+	case mechanism == prefix || mechanism == tree:
+		return console.Usage("%s is for randomize and estimate: this command takes the mechanisms of values", mechanism)
 	case local.About(mechanism) == "":
 		return console.Usage("there is no mechanism %q%s", mechanism,
 			console.DidYouMean(nearest.Name(mechanism, local.Mechanisms())))
@@ -330,7 +341,8 @@ estimate counts from them, variance and simulate state the error, and compare se
 Mechanisms, or best for the one with the least error:
 
 %s
-and for means of numbers, with --bounds: duchi, piecewise, hybrid, or best.
+and for means of numbers, with --bounds: duchi, piecewise, hybrid, or best. tree, with --bounds, is for quantiles of
+numbers. prefix finds the most frequent of up to 2^60 values.
 
   dither local randomize --mechanism krr --epsilon 1 --domain colours.txt --in answers.txt --out reports.txt
   dither local estimate --domain colours.txt --in reports.txt

@@ -1,8 +1,6 @@
 package survey
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"io"
 	"math"
@@ -123,13 +121,6 @@ func randomizeNumbers(s *console.Console, o *options) error {
 	return writeOut(s, o, write, randomizedJSON{
 		string(p.Mechanism), json.RawMessage(render.JSONRat(p.Epsilon.Rat())), len(reports), r.Bits(),
 	})
-}
-
-// numbersFile reports whether a file has reports about numbers. It reads ahead.
-func numbersFile(in *bufio.Reader) bool {
-	head, _ := in.Peek(200) // a shorter file is no file of reports, which reading it will report
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.Contains(line, []byte(`"`+mean.FileFormat+`"`))
 }
 
 // estimateNumbers estimates a mean from a file of reports.

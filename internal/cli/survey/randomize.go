@@ -14,7 +14,12 @@ import (
 
 // randomize writes a report about each value of a column.
 func randomize(s *console.Console, o *options) error {
-	if o.ofNumbers() {
+	switch {
+	case o.mechanism == prefix:
+		return randomizePrefixes(s, o)
+	case o.mechanism == tree:
+		return randomizeTree(s, o)
+	case o.ofNumbers():
 		return randomizeNumbers(s, o)
 	}
 	if o.mechanism != "best" {
