@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/internal/exact"
 	"dither/internal/plan"
@@ -106,6 +107,18 @@ func (c *Session) DeclaredTotals(table string) []DeclaredTotal {
 		return totalsOf(t)
 	}
 	return nil
+}
+
+// Declared returns those of some totals that are about values of the k-th key, by the index of the value.
+func (d *Domain) Declared(totals []DeclaredTotal, k int) map[int]int64 {
+	out := map[int]int64{}
+	for _, t := range totals {
+		at := slices.IndexFunc(d.Values[k], func(v any) bool { return v != nil && t.Value == fmt.Sprint(v) })
+		if t.Column != "" && SQLName(t.Column) == d.Keys[k] && at >= 0 {
+			out[at] = t.Count
+		}
+	}
+	return out
 }
 
 // TotalsOf returns the totals that the policy declares for the table of a question; none if the question does not count

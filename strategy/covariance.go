@@ -68,5 +68,5 @@ func (c *covariance) expected(w Workload) Expected {
 		}
 		total += p.weight * sum
 	}
-	return Expected{RMSE: math.Sqrt(total / w.Weight()), Maximum: math.Sqrt(most)}
+	return Expected{RMSE: math.Sqrt(max(total/w.Weight(), 0)), Maximum: math.Sqrt(most)}
 }

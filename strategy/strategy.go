@@ -25,6 +25,7 @@ type Strategy struct {
 
 	workload   Workload
 	covariance *covariance
+	known      []float64 // what known constants add to the estimates of the cells; nil for none ([Strategy.Given])
 }
 
 // New returns the strategy that measures the rows of a matrix, which must have full column rank. The expected errors
@@ -101,6 +102,7 @@ func (s *Strategy) Estimate(measured []float64) ([]float64, error) {
 	scale2 := s.Matrix.scale2(s.Unit)
 	right := s.Matrix.transposed(measured)
 	out := make([]float64, len(right))
+	copy(out, s.known)
 	for i := range out {
 		for j, v := range right {
 			out[i] += s.covariance.cells.At(i, j) / scale2 * v

@@ -30,6 +30,8 @@ type Column struct {
 	null        int   // the place of NULL among the histogram's cells; −1 if the key has none
 	places      []int // the place of each value among the histogram's cells
 	nonNegative bool
+	declared    map[int]int64 // the policy's totals, by the place of the value
+	total       *int64        // that of all values; nil for none
 }
 
 // Open returns the column of a question SELECT COUNT(*) FROM t WHERE … GROUP BY key, or of one with SUM(x). It must
@@ -54,6 +56,13 @@ func Open(ctx context.Context, session *curator.Session, request curator.Request
 	}
 	if d.Price.Rho != "" {
 		c.Unit = strategy.Rho
+	}
+	totals := session.TotalsOf(request)
+	c.declared = d.Declared(totals, 0)
+	for _, t := range totals {
+		if t.Column == "" && c.null < 0 { // otherwise rows without a value count in the total
+			c.total = &t.Count
+		}
 	}
 	return c, nil
 }
@@ -189,6 +198,29 @@ func (c *Column) measure(ctx context.Context, s *strategy.Strategy, kept curator
 	for i, v := range part.Values {
 		measured[i], _ = new(big.Float).SetInt(v).Float64()
 	}
-	e.cells, err = s.Estimate(measured)
+	if e.given, err = c.given(s, e.unit); err != nil {
+		return nil, err
+	}
+	e.cells, err = e.given.Estimate(measured)
 	return e, err
+}
+
+// Declared reports whether the policy declares totals that the answers have without error. Expected errors of strategies leave
+// them out.
+func (c *Column) Declared() bool { return c.total != nil || len(c.declared) > 0 }
+
+// given returns the strategy with the policy's totals as constants, in units of the cells.
+func (c *Column) given(s *strategy.Strategy, unit float64) (*strategy.Strategy, error) {
+	cells := map[int]float64{}
+	for j, place := range c.places {
+		if n, ok := c.declared[place]; ok {
+			cells[j] = float64(n) / unit
+		}
+	}
+	var total *float64
+	if c.total != nil {
+		n := float64(*c.total) / unit
+		total = &n
+	}
+	return s.Given(cells, total)
 }

@@ -10,7 +10,8 @@ import (
 	"dither/strategy"
 )
 
-// Estimate is the cells of a column, estimated from one release by least squares. All answers agree with each other.
+// Estimate is the cells of a column, estimated from one release by least squares. All answers agree with each other. If the
+// policy declares totals for the question, they are constants, and other answers have less noise.
 type Estimate struct {
 	ID               string
 	Column           *Column
@@ -19,7 +20,8 @@ type Estimate struct {
 	Price, Remaining curator.Loss
 	Replayed         bool
 
-	cells []float64 // in units of unit
+	given *strategy.Strategy // Strategy with the policy's totals as constants
+	cells []float64          // in units of unit
 	unit  float64
 	noise noise.Distribution // of each measurement, in units of unit
 }
@@ -38,7 +40,7 @@ func (e *Estimate) Answer(query []float64, confidence float64) (Answer, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return Answer{}, fmt.Errorf("%w: the confidence must be between 0 and 1", ErrColumn)
 	}
-	weights, err := e.Strategy.Weights(query)
+	weights, err := e.weights(query)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -66,6 +68,32 @@ func (e *Estimate) Answer(query []float64, confidence float64) (Answer, error) {
 	return a, nil
 }
 
+// constant is the largest ratio of variances at which an answer counts as determined by totals. Rounding leaves such a ratio.
+const constant = 1e-11
+
+// weights returns the coefficients of the measurements in the answer to a query: none if the policy's totals determine it.
+func (e *Estimate) weights(query []float64) ([]float64, error) {
+	w, err := e.given.Weights(query)
+	if err != nil || e.given == e.Strategy {
+		return w, err
+	}
+	without, err := e.Strategy.Weights(query)
+	if err != nil {
+		return nil, err
+	}
+	if squares(w) <= constant*squares(without) {
+		clear(w)
+	}
+	return w, nil
+}
+
+func squares(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}
+
 // Answers returns the answers of the strategy's workload, in the order of [strategy.Workload.All].
 func (e *Estimate) Answers(confidence float64) ([]Answer, error) { return e.each(e.Answer, confidence) }
 
@@ -84,11 +112,11 @@ func (e *Estimate) each(answer func([]float64, float64) (Answer, error), confide
 // Covariance returns the covariance of the noise of the answers to two queries. So the variance of a difference of
 // answers is the sum of their variances less twice the covariance.
 func (e *Estimate) Covariance(query, other []float64) (float64, error) {
-	v, err := e.Strategy.Weights(query)
+	v, err := e.weights(query)
 	if err != nil {
 		return 0, err
 	}
-	w, err := e.Strategy.Weights(other)
+	w, err := e.weights(other)
 	if err != nil {
 		return 0, err
 	}

@@ -3,6 +3,8 @@ package answer
 import (
 	"testing"
 
+	"dither/curator"
+
 	"dither/strategy"
 )
 
@@ -28,3 +30,6 @@ func Otherwise(tb testing.TB) {
 
 // Kept reports whether the home has a choice for a workload.
 func Kept(c *Column, w strategy.Workload) bool { return c.session.Choice(c.choiceOf(w)) != nil }
+
+// Session returns the session of a column.
+func Session(c *Column) *curator.Session { return c.session }

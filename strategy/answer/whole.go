@@ -21,24 +21,37 @@ type Whole struct {
 //
 // It rounds the total, and divides it from the top down: each block of cells becomes two halves of 0 or more, which are
 // near their estimates and add up to the block. So long ranges keep their accuracy. The cells are biased where estimates
-// are near 0 or negative.
+// are near 0 or negative. Totals that the policy declares stay as they are.
 func (e *Estimate) Whole() (*Whole, error) {
 	if !e.Column.nonNegative {
 		return nil, fmt.Errorf("%w: the sums may be negative, so they have no form of 0 or more: use the estimates", ErrColumn)
 	}
-	before := make([]float64, len(e.cells)+1) // the sums of the estimates of all cells before each
-	for j, v := range e.cells {
-		before[j+1] = before[j] + v
+	w := &Whole{Cells: make([]float64, len(e.cells)), of: e}
+	var free []int         // the cells that are not declared
+	before := []float64{0} // the sums of the estimates of all free cells before each
+	rest := 0.0            // the declared total less the declared cells
+	if e.Column.total != nil {
+		rest = float64(*e.Column.total)
 	}
-	total := math.Round(max(0, before[len(e.cells)]))
+	for j, v := range e.cells {
+		if n, declared := e.Column.declared[e.Column.places[j]]; declared {
+			w.Cells[j] = float64(n)
+			rest -= w.Cells[j]
+			continue
+		}
+		free, before = append(free, j), append(before, before[len(free)]+v)
+	}
+	total := math.Round(max(0, before[len(free)]))
+	if e.Column.total != nil {
+		total = max(0, math.Round(rest/e.unit))
+	}
 	if !(total <= maxWhole) {
 		return nil, fmt.Errorf("%w: the total %g is too large for whole numbers: use the estimates", ErrColumn, total*e.unit)
 	}
-	w := &Whole{Cells: make([]float64, len(e.cells)), of: e}
 	var divide func(from, to int, total float64)
 	divide = func(from, to int, total float64) {
 		if to-from == 1 {
-			w.Cells[from] = total * e.unit
+			w.Cells[free[from]] = total * e.unit
 			return
 		}
 		middle := (from + to) / 2
@@ -48,7 +61,9 @@ func (e *Estimate) Whole() (*Whole, error) {
 		divide(from, middle, first)
 		divide(middle, to, total-first)
 	}
-	divide(0, len(e.cells), total)
+	if len(free) > 0 {
+		divide(0, len(free), total)
+	}
 	return w, nil
 }
 

@@ -1,7 +1,6 @@
 package marginal
 
 import (
-	"fmt"
 	"slices"
 
 	"dither/curator"
@@ -21,19 +20,12 @@ func (e *Estimate) declare(totals []curator.DeclaredTotal, of *curator.Domain) {
 			continue
 		}
 		counts, sum := make([]float64, len(values)), 0.0
-		complete := true
-		for i, v := range values {
-			at := slices.IndexFunc(totals, func(t curator.DeclaredTotal) bool {
-				return t.Column != "" && curator.SQLName(t.Column) == of.Keys[k] && v != nil && t.Value == fmt.Sprint(v)
-			})
-			if at < 0 {
-				complete = false
-				break
-			}
-			counts[i] = float64(totals[at].Count)
+		declared := of.Declared(totals, k)
+		for i, n := range declared {
+			counts[i] = float64(n)
 			sum += counts[i]
 		}
-		if !complete || all >= 0 && sum != all { // rows without a known value are missing in the sum
+		if len(declared) < len(values) || all >= 0 && sum != all { // rows without a known value are missing in the sum
 			continue
 		}
 		all = sum

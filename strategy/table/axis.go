@@ -7,9 +7,9 @@ import (
 
 // axis splits the numbers x of one classification's n values into uncorrelated parts. Blocks are the nodes of its second
 // finest level, or all values if it has one level. The contrasts of x are its differences from the means within blocks. The
-// rest, which is constant within each block, has orthonormal coordinates: first Σx/√n, and then, for each node from the
-// coarsest level down, weighted Helmert contrasts of its children. So a table of some level depends on the coordinates of
-// this level and of coarser ones alone.
+// rest, which is constant within each block, has orthogonal coordinates: first Σx, whose vector has the norm 1/√n, and then,
+// for each node from the coarsest level down, weighted Helmert contrasts of its children, whose vectors have the norm 1. So a
+// table of some level depends on the coordinates of this level and of coarser ones alone.
 type axis struct {
 	block []int     // of each value
 	size  []float64 // of each block, in values
@@ -40,11 +40,15 @@ func newAxis(h *Hierarchy) *axis {
 			rows[i] = make([]float64, len(vectors))
 		}
 		for value, node := range up {
-			for j, q := range vectors {
-				if a.level[j] >= l {
-					rows[node][j] += q[a.block[value]]
+			rows[node][0]++
+			for j, q := range vectors[1:] {
+				if a.level[j+1] >= l {
+					rows[node][j+1] += q[a.block[value]]
 				}
 			}
+		}
+		for _, r := range rows {
+			r[0] /= float64(len(a.block))
 		}
 		a.rows = append(a.rows, rows)
 		a.grams = append(a.grams, gram(rows, len(vectors)))
@@ -88,7 +92,7 @@ func (a *axis) basis(h *Hierarchy, second int) (out [][]float64) {
 	top := len(h.Levels)
 	first := make([]float64, len(a.size))
 	for i := range first {
-		first[i] = 1 / math.Sqrt(float64(len(a.block)))
+		first[i] = 1 / float64(len(a.block))
 	}
 	out, a.level = append(out, first), append(a.level, top)
 	for l := top - 1; l >= second; l-- {

@@ -1,6 +1,9 @@
 package table
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // component is the part of all tables that has the contrasts of some classifications, and the coordinates of the others
 // ([axis]). Different components of independent noise are uncorrelated. Within one, all measurements are products of a
@@ -8,13 +11,14 @@ import "slices"
 type component struct {
 	space     *Space
 	axes      []*axis
-	set       Keys    // the finest bits of the classifications with contrasts
-	dim       int     // the number of coordinates: combinations of those of the other classifications
-	contrasts float64 // the number of independent contrasts
-	sizes     []int   // by classification: its number of values, or of coordinates
-	at        []int   // for each coordinate, its place in a block
-	within    []int   // for each combination of values, its place after that of a coordinate
-	levels    [][]int // for each coordinate and classification: its level; 0 for a classification with contrasts
+	set       Keys      // the finest bits of the classifications with contrasts
+	dim       int       // the number of coordinates: combinations of those of the other classifications
+	contrasts float64   // the number of independent contrasts
+	sizes     []int     // by classification: its number of values, or of coordinates
+	at        []int     // for each coordinate, its place in a block
+	within    []int     // for each combination of values, its place after that of a coordinate
+	norms     []float64 // of the coordinates' vectors
+	levels    [][]int   // for each coordinate and classification: its level; 0 for a classification with contrasts
 }
 
 // newAxes returns the axes of a space's classifications.
@@ -26,7 +30,7 @@ func newAxes(s *Space) (out []*axis) {
 }
 
 func newComponent(s *Space, axes []*axis, set Keys) *component {
-	c := &component{space: s, axes: axes, set: set, contrasts: 1, at: []int{0}, within: []int{0}, levels: [][]int{nil}}
+	c := &component{space: s, axes: axes, set: set, contrasts: 1, at: []int{0}, within: []int{0}, levels: [][]int{nil}, norms: []float64{1}}
 	for k, a := range axes {
 		n := len(a.level)
 		if c.has(k) {
@@ -36,16 +40,21 @@ func newComponent(s *Space, axes []*axis, set Keys) *component {
 		c.sizes = append(c.sizes, n)
 		c.at, c.within = spread(c.at, n, !c.has(k)), spread(c.within, n, c.has(k))
 		var levels [][]int
-		for _, of := range c.levels {
+		var norms []float64
+		for i, of := range c.levels {
 			if c.has(k) {
-				levels = append(levels, append(slices.Clone(of), 0))
+				levels, norms = append(levels, append(slices.Clone(of), 0)), append(norms, c.norms[i])
 				continue
 			}
-			for _, l := range a.level {
-				levels = append(levels, append(slices.Clone(of), l))
+			for j, l := range a.level {
+				norm := c.norms[i]
+				if j == 0 {
+					norm /= math.Sqrt(float64(len(a.block)))
+				}
+				levels, norms = append(levels, append(slices.Clone(of), l)), append(norms, norm)
 			}
 		}
-		c.levels = levels
+		c.levels, c.norms = levels, norms
 	}
 	c.dim = len(c.at)
 	return c

@@ -1,9 +1,6 @@
 package table
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Measured is a margin with its noisy cells.
 type Measured struct {
@@ -94,10 +91,6 @@ func (c *component) applied(out, matrix, block []float64) {
 func (f *Fit) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int64) [][][]float64 {
 	h, d := f.space.Hierarchy, p.component.dim
 	all := len(p.at) * len(p.within)
-	unit := 1.0 // the total of a block with a first coordinate of 1
-	for _, a := range p.axes {
-		unit *= math.Sqrt(float64(len(a.block)))
-	}
 	out, sums := make([][][]float64, len(own)), make([][][]float64, len(own))
 	for l := range out {
 		out[l], sums[l] = make([][]float64, h.Nodes(l)), make([][]float64, h.Nodes(l))
@@ -116,7 +109,7 @@ func (f *Fit) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int64) [
 				constant, declared := fixed[[2]int{l, i}]
 				value := sums[l][i][0]
 				if declared {
-					value = float64(constant) / unit
+					value = float64(constant)
 				}
 				for a, to := range p.at {
 					info[to] -= p.first[at*d+a] * value

@@ -34,7 +34,10 @@ func SVDBound(space *Space, goals []Goal, variance float64) float64 {
 			by[l] = make([]float64, part.dim*part.dim)
 		}
 		for _, g := range part.goals {
-			plus(by[g.level], goals[g.index].Weight/e.weight*g.factor/part.contrasts, g.gram)
+			weight := goals[g.index].Weight / e.weight * g.factor / part.contrasts
+			for i, x := range g.gram {
+				by[g.level][i] += weight * x / (part.norms[i/part.dim] * part.norms[i%part.dim])
+			}
 		}
 		roots, ok := sumOfRoots(space.Hierarchy, by, part.dim)
 		if !ok {

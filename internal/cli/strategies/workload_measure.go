@@ -148,6 +148,9 @@ func explain(s *console.Console, a asked, column *answer.Column, choice *strateg
 	if e.Affordable {
 		state = "Remaining: " + e.Remaining.String() + "."
 	}
+	if column.Declared() {
+		s.Print("\nThe policy declares totals, which make the errors smaller. The table and the bound leave them out.\n")
+	}
 	if e.Replayed && !a.measuring.fresh {
 		s.Print("\nIt was measured before, so the answers are free. %s\n", state)
 		return nil

@@ -87,10 +87,14 @@ func (c shown) words() string {
 
 // errorWords explains the units of a table of expected errors.
 func errorWords(answers float64, p price) string {
-	return fmt.Sprintf("rmse is the root of the mean variance of %s, and maximum the root of the largest variance.\n"+
+	text := fmt.Sprintf("rmse is the root of the mean variance of %s, and maximum the root of the largest variance.\n"+
 		"Both are in units of the noise of one count, whose standard deviation at %s is %s.\n"+
 		"No strategy has an rmse below the bound.",
 		render.Plural(int(min(answers, 1e18)), "answer"), p.text, render.Compact(p.deviation))
+	if p.unit == strategy.Epsilon {
+		text += " It is the bound for Gaussian noise, which holds for a price in ε too,\nbut no strategy may come near it."
+	}
+	return text
 }
 
 // lengths returns the expected error by the length of intervals, for at most some twenty lengths.
