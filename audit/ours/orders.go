@@ -24,7 +24,7 @@ const (
 func orders() []Subject {
 	return []Subject{
 		oneQuantile("quantile", orderUnit), independentQuantiles(), approximateQuantiles(),
-		jointQuantiles(),
+		ladderQuantile(), jointQuantiles(),
 	}
 }
 

@@ -46,16 +46,24 @@ type choice struct {
 	share, root, sum float64
 }
 
-// orderCuts returns the tree of cuts for valid ranks, or nil if there are none.
-func orderCuts(t targets, squares bool) *cut {
+// newCutOrder returns the search for the tree of cuts for valid ranks.
+func newCutOrder(t targets, squares bool) cutOrder {
 	k := len(t.at)
 	o := cutOrder{at: make([]float64, k+2), squares: squares, best: make([][]choice, (k+2)*(k+2))}
 	for i, at := range t.at {
 		o.at[i+1] = float64(at) / float64(t.den)
 	}
 	o.at[k+1] = 1
-	levels := bits.Len(uint(k))
-	root := o.cut(1, k, levels, cutParts)
+	return o
+}
+
+// levelsOf returns the number of levels L for k ranks.
+func levelsOf(k int) int { return bits.Len(uint(k)) }
+
+// orderCuts returns the tree of cuts for valid ranks, or nil if there are none.
+func orderCuts(t targets, squares bool) *cut {
+	o, k := newCutOrder(t, squares), len(t.at)
+	root := o.cut(1, k, levelsOf(k), cutParts)
 	root.scale(root.sum())
 	return root
 }
