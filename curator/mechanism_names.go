@@ -15,7 +15,9 @@ const (
 	// each quantile by itself. Only this mechanism has an error bound that holds for all data
 	EachQuantile       = release.EachQuantile
 	RecursiveQuantiles = release.RecursiveQuantiles // for many quantiles of values that seldom repeat
-	JointQuantiles     = release.JointQuantiles     // all quantiles together, over some thousand bins of the domain
+	// those of RecursiveQuantiles, and the half-width of an interval around each. The intervals hold for all data
+	LadderQuantiles = release.LadderQuantiles
+	JointQuantiles  = release.JointQuantiles // all quantiles together, over some thousand bins of the domain
 )
 
 // SmoothSensitivity is the mechanism of a [Median].

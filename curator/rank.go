@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/release"
 )
@@ -31,13 +34,20 @@ type Ranked struct {
 	// further quantiles can show.
 	RankError        *float64
 	Confidence       string
-	Limits           *Limits // what bounds the release
+	Intervals        []Interval // for LadderQuantiles, one for each of At, each with LadderConfidence; else nil
+	Limits           *Limits    // what bounds the release
 	Price, Remaining Loss
 	Replayed         bool
 }
 
+// Interval is an interval around a released quantile. It contains the quantile of the bounded rows, for all data.
+type Interval struct{ Low, High *Number }
+
+// LadderConfidence is the confidence of the intervals of [LadderQuantiles].
+const LadderConfidence = release.LadderConfidence
+
 // Rank releases quantiles over the integers of the plan's grid, by the exponential mechanism or one built on it.
-// The proofs are with quantile.Independent, ApproximateQuantiles and JointQuantiles. The engine returns the rows in
+// The proofs are with quantile.Independent, Approximate, Ladder and Joint. The engine returns the rows in
 // order, once or a few times. The memory used here does not grow with the number of rows.
 func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if err := c.asks(&q.Analyst); err != nil {
@@ -66,11 +76,33 @@ func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if q.Mechanism == EachQuantile {
 		out.RankError = &rankError
 	}
-	for _, row := range s.Numbers {
+	for _, row := range s.Numbers[:len(q.At)] {
 		out.Values = append(out.Values, gridNumber(t.Measures[0], row[0]))
+	}
+	for i, row := range s.Numbers[len(q.At):] {
+		out.Intervals = append(out.Intervals, intervalAround(t.Measures[0], s.Numbers[i][0], row[0]))
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err
+}
+
+// intervalAround returns the interval of a value and a half-width in grid units, within the bounds. Rows that are
+// rounded to the grid are off by at most half a grid unit, which widens the interval.
+func intervalAround(m *bounded.Measure, value, half *big.Int) Interval {
+	low, high := new(big.Int).Sub(value, half), new(big.Int).Add(value, half)
+	if least := big.NewInt(m.Lo); low.Cmp(least) < 0 {
+		low = least
+	}
+	if most := big.NewInt(m.Hi); high.Cmp(most) > 0 {
+		high = most
+	}
+	if !m.Rounds() {
+		return Interval{gridNumber(m, low), gridNumber(m, high)}
+	}
+	step := new(big.Rat).Quo(m.Unit(), big.NewRat(2, 1))
+	down := exact.FloatDown(new(big.Rat).Sub(m.Units(low), step))
+	up := exact.FloatUp(new(big.Rat).Add(m.Units(high), step))
+	return Interval{realNumber(max(down, m.X.Range.Lo)), realNumber(min(up, m.X.Range.Hi))}
 }
 
 // ranking builds the access for a request, and brings the request's parameters into canonical form.
@@ -87,10 +119,11 @@ func (c *Session) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64
 	if err != nil {
 		return nil, 0, err
 	}
-	if name := q.Mechanism; name != EachQuantile && name != RecursiveQuantiles && name != JointQuantiles {
+	known := []string{EachQuantile, RecursiveQuantiles, LadderQuantiles, JointQuantiles}
+	if !slices.Contains(known, q.Mechanism) {
 		return nil, 0, &Error{
-			Code: CodeUsage, Message: fmt.Sprintf("there is no mechanism %q for quantiles", name),
-			Hint: fmt.Sprintf("use %q, %q or %q", EachQuantile, RecursiveQuantiles, JointQuantiles),
+			Code: CodeUsage, Message: fmt.Sprintf("there is no mechanism %q for quantiles", q.Mechanism),
+			Hint: "use one of " + strings.Join(known, ", "),
 		}
 	}
 	r, err := c.kernel.Quantiles(t, q.asker(), q.Mechanism, at)

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"math"
 
 	"dither/internal/release"
 )
@@ -9,7 +10,13 @@ import (
 // OrderExplanation states the price of a [Session.Rank] or a [Session.Smooth]. It spends nothing. It is computed
 // from the question, the policy and the ledger, never from rows.
 type OrderExplanation struct {
-	RankError  *float64 // as in Ranked
+	RankError *float64 // as in Ranked
+	// ExpectedError is about the mean error of the values, in rows, and ExpectedHalfWidth about the mean half-width of
+	// their intervals. Both are for values that are spread evenly around each quantile. They serve to choose a method.
+	// ExpectedHalfWidth is nil if the mechanism has no intervals. Both are nil if they depend on the number of rows, and
+	// the policy declares no expected_rows.
+	ExpectedError, ExpectedHalfWidth *float64
+
 	Price      Loss
 	Remaining  Loss
 	Affordable bool   // the price is within what remains, or the answer has been released before
@@ -29,10 +36,15 @@ func (c *Session) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation
 		return nil, c.public(err)
 	}
 	out, err := c.explainOrder(r.Look())
-	if err == nil && q.Mechanism == EachQuantile {
+	if err != nil {
+		return nil, err
+	}
+	if q.Mechanism == EachQuantile {
 		out.RankError = &rankError
 	}
-	return out, err
+	off, width := r.Expected()
+	out.ExpectedError, out.ExpectedHalfWidth = orNone(off), orNone(width)
+	return out, nil
 }
 
 // ExplainSmooth states the price of [Session.Smooth], at no cost.
@@ -45,7 +57,22 @@ func (c *Session) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation
 	if err != nil {
 		return nil, c.public(err)
 	}
-	return c.explainOrder(m.Look())
+	out, err := c.explainOrder(m.Look())
+	if err != nil {
+		return nil, err
+	}
+	if t := c.policy.Table(m.Target().Table); t != nil {
+		out.ExpectedError = orNone(m.Expected(t.ExpectedRows))
+	}
+	return out, nil
+}
+
+// orNone returns a pointer to x, or nil if x is NaN.
+func orNone(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
 }
 
 func (c *Session) explainOrder(l *release.Look) (out *OrderExplanation, err error) {

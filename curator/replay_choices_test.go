@@ -102,6 +102,7 @@ func replayRank(t *testing.T, relation string, w twins) {
 		{Request: Request{SQL: "SELECT age FROM people"}, At: []string{"0.25", "0.5"}},
 		{Request: Request{SQL: "SELECT cost FROM visits"}, At: []string{"0.5", "0.75", "0.9"}, Mechanism: RecursiveQuantiles},
 		{Request: Request{SQL: "SELECT cost FROM visits"}, At: []string{"0.5"}, Mechanism: JointQuantiles},
+		{Request: Request{SQL: "SELECT cost FROM visits"}, At: []string{"0.25", "0.5"}, Mechanism: LadderQuantiles},
 	} {
 		q.Fresh = true
 		name := fmt.Sprint(relation, ": ", q.SQL, " ", q.Mechanism)

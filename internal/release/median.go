@@ -23,6 +23,10 @@ type Median struct {
 // Target returns the plan of the ranked value.
 func (m *Median) Target() *plan.Target { return m.target }
 
+// Expected returns about the mean error for an even spread of the given number of rows, in units of the distance
+// between neighbouring rows.
+func (m *Median) Expected(rows int64) float64 { return m.smooth.Expected(rows) }
+
 // Median returns the primitive for the median of a target.
 func (k *Kernel) Median(t *plan.Target, by Asker) (*Median, error) {
 	m := &Median{target: t, smooth: quantile.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}}

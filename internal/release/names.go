@@ -14,6 +14,8 @@ const (
 	// each quantile by itself. Only this mechanism has an error bound that holds for all data
 	EachQuantile       = "exponential mechanism for each"
 	RecursiveQuantiles = "approximate quantiles" // for many quantiles of values that seldom repeat
+	// those of RecursiveQuantiles, and the half-width of an interval around each. The intervals hold for all data
+	LadderQuantiles = "approximate quantiles with half-widths"
 	// all quantiles together, over some thousand bins of the domain
 	JointQuantiles = "joint exponential mechanism"
 )

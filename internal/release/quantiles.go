@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // Quantiles are quantiles over the integers of a plan's grid, by the exponential mechanism or one built on it. The
-// proofs are with quantile.Independent, ApproximateQuantiles and JointQuantiles. The engine returns the rows in
+// proofs are with quantile.Independent, Approximate, Ladder and Joint. The engine returns the rows in
 // order, once or a few times. The memory used here does not grow with the number of rows.
 type Quantiles struct {
 	numbersAlone
@@ -39,10 +40,14 @@ func (k *Kernel) Quantiles(t *plan.Target, by Asker, name string, at []*big.Rat)
 	for i, r := range at {
 		texts[i] = exact.FormatRat(r)
 	}
+	outputs := len(at)
+	if name == LadderQuantiles {
+		outputs *= 2
+	}
 	l, err := k.targetLook(t, by, ledger.Mechanism{
 		Name: name + " at " + strings.Join(texts, ", "), Sensitivity: t.Sensitivity.String(),
-		Scale: exact.FormatRat(new(big.Rat).Inv(q.epsilon.Rat())), Cells: len(at),
-	}, len(at), 1)
+		Scale: exact.FormatRat(new(big.Rat).Inv(q.epsilon.Rat())), Cells: outputs,
+	}, outputs, 1)
 	q.numbersAlone = numbersAlone{l}
 	return q, err
 }
@@ -71,11 +76,25 @@ func (q *Quantiles) RankError(beta float64) (float64, error) {
 	return q.mechanism.RankError(beta)
 }
 
+// Expected returns about the mean rank error of the released values and the mean half-width of their intervals, in
+// rows, for values that are spread evenly. The half-width is NaN if the mechanism has no intervals.
+func (q *Quantiles) Expected() (off, halfWidth float64) {
+	off, halfWidth = q.mechanism.Expected(), math.NaN()
+	if m, ok := q.mechanism.(quantile.Ladder); ok {
+		halfWidth = m.ExpectedHalfWidth()
+	}
+	return off, halfWidth
+}
+
+// LadderConfidence is the confidence of the intervals of LadderQuantiles.
+const LadderConfidence = quantile.LadderConfidence
+
 // ordering is a mechanism that releases quantiles.
 type ordering interface {
 	Release(mechanism.Ordered) (quantile.OrderStatistics, error)
 	BoundedRange() privacy.Loss
 	RankError(beta float64) (float64, error)
+	Expected() float64
 }
 
 // jointTable is the largest size of the table of JointQuantiles, in entries of 16 bytes: 64 MB.
@@ -93,6 +112,10 @@ func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsi
 	case RecursiveQuantiles:
 		with = func(e privacy.Epsilon) ordering {
 			return quantile.Approximate{Domain: domain, Unit: unit, Ranks: at, Epsilon: e, Squares: !pure}
+		}
+	case LadderQuantiles:
+		with = func(e privacy.Epsilon) ordering {
+			return quantile.Ladder{Domain: domain, Unit: unit, Ranks: at, Epsilon: e, Squares: !pure}
 		}
 	case JointQuantiles:
 		bins := jointTable / (len(at) * len(at))

@@ -34,6 +34,8 @@ type Sample struct {
 	// covariance uses them only to choose a method.
 	Deviations []string
 	Rounds     int // number of rounds of CoinPress; 0 selects the default
+	// WithoutIntervals is for quantiles: the whole price pays for the values, and there are no intervals.
+	WithoutIntervals bool
 }
 
 // Methods of estimation, for Sample.Method.
@@ -43,6 +45,7 @@ const (
 	MethodCoinPress   = "coinpress"   // rounds, each within a region that the previous round found
 	MethodIndependent = "independent" // each quantile separately, with an interval
 	MethodRecursive   = "recursive"   // many quantiles together, for values that seldom repeat
+	MethodLadder      = "ladder"      // those of recursive, with an interval around each from a public ladder
 	MethodJoint       = "joint"       // several quantiles together
 	MethodSmooth      = "smooth"      // the median, with noise that adapts to the data
 )
@@ -65,6 +68,7 @@ type Result struct {
 	Values     []Value
 	Confidence string
 	Population bool            // the intervals cover sampling as well as noise
+	NoInterval bool            // the method has no intervals
 	Releases   []string        // names in the ledger
 	Limits     *curator.Limits // what bounds the estimates and their intervals
 	// the estimate of what these bounds cut; nil if there is none. The policy's price.truncation asks for it, and only
@@ -82,7 +86,8 @@ type Result struct {
 // reads no row.
 type Plan struct {
 	Kind, Method string
-	Why          string // reason for the choice of method
+	Why          string     // reason for the choice of method
+	Methods      []Foretold // for quantiles: the methods that could answer the request
 	Accesses     []Access
 	Price        curator.Loss // price of all accesses together
 	Remaining    curator.Loss
@@ -90,7 +95,9 @@ type Plan struct {
 	Replayed     bool   // the first access has been released before
 	Confidence   string // confidence of the intervals
 	Notes        []string
-	foretelling  []string // the Notes about expected errors, which a result does not need
+	// the method has no intervals
+	WithoutIntervals bool
+	foretelling      []string // the Notes about expected errors, which a result does not need
 
 	dependent bool // the intervals treat rows as independent although a person may have several
 
@@ -111,7 +118,7 @@ func (p *Plan) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Kind, out.Method = p.Kind, p.Method
+	out.Kind, out.Method, out.NoInterval = p.Kind, p.Method, p.WithoutIntervals
 	for _, n := range p.Notes {
 		if !slices.Contains(p.foretelling, n) {
 			out.Notes = append(out.Notes, n)
@@ -188,6 +195,8 @@ func (s *Sample) check(methods ...string) error {
 	case len(s.Columns) > maxColumns:
 		return request.Misuse("name fewer columns", "an estimate supports at most %d columns, not %d",
 			maxColumns, len(s.Columns))
+	case s.WithoutIntervals && !slices.Contains(methods, MethodLadder):
+		return request.Misuse("leave it out", "only quantiles support leaving out intervals")
 	case s.Rounds < 0 || s.Rounds > maxRounds:
 		return request.Misuse("", "the rounds of CoinPress must be 1 to %d", maxRounds)
 	}

@@ -64,10 +64,27 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 			looks[i].SQL = &p.Accesses[i].SQL
 		}
 	}
+	type foretold struct {
+		Method            string       `json:"method"`
+		ExpectedError     *float64     `json:"expected_error"`
+		ExpectedHalfWidth *float64     `json:"expected_half_width"`
+		Unit              string       `json:"unit"`
+		Confidence        *json.Number `json:"confidence"`
+	}
+	var methods []foretold
+	for _, m := range p.Methods {
+		of := foretold{m.Method, m.ExpectedError, m.ExpectedHalfWidth, "rows", nil}
+		if m.Confidence != "" {
+			c := json.Number(m.Confidence)
+			of.Confidence = &c
+		}
+		methods = append(methods, of)
+	}
 	return plainJSON(struct {
 		Kind       string       `json:"kind"`
 		Method     string       `json:"method"`
 		Why        string       `json:"why"`
+		Methods    []foretold   `json:"methods,omitempty"`
 		Looks      []look       `json:"looks"`
 		Price      curator.Loss `json:"price"`
 		Remaining  curator.Loss `json:"remaining"`
@@ -76,7 +93,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Confidence json.Number  `json:"confidence"`
 		Notes      []string     `json:"notes"`
 	}{
-		p.Kind, p.Method, p.Why, looks, p.Price, p.Remaining, p.Affordable, p.Replayed,
+		p.Kind, p.Method, p.Why, methods, looks, p.Price, p.Remaining, p.Affordable, p.Replayed,
 		json.Number(p.Confidence), p.Notes,
 	})
 }

@@ -28,13 +28,15 @@ func (o *estimateFlags) declare(s *console.Console) {
 	s.Flag(&o.by, "by", "LIST", "estimate separately for each group of these keys")
 	s.Flag(&o.Where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&o.Method, "method", "NAME",
-		"bounded, automatic or coinpress; for quantiles independent, recursive, joint or smooth (default: the "+
-			"method with the least expected error)")
+		"bounded, automatic or coinpress; for quantiles independent, ladder, recursive, joint or smooth (default: "+
+			"the method with the least expected error)")
 	s.Flag(&o.deviations, "deviation", "LIST",
 		"for coinpress: the approximate standard deviation of each column, known without access to the rows")
 	s.Flag(&o.Rounds, "rounds", "N", "the number of rounds of coinpress (default 2 for means, 3 for covariances)")
 	s.Flag(&o.Population, "population", "",
 		"give intervals for the population that the rows are sampled from: they cover sampling and noise")
+	s.Flag(&o.WithoutIntervals, "no-intervals", "",
+		"for quantile: spend the whole price on the values, without intervals")
 	s.Flag(&o.ranks, "at", "LIST", "for quantile: the ranks, such as 0.25,0.5,0.75 (default 0.5)")
 	s.PriceFlags(&o.Epsilon, &o.Rho, "the question")
 	s.ConfidenceFlag(&o.Confidence)

@@ -63,7 +63,7 @@ func estimateRows(e *estimate.Result) (header []string, rows [][]string) {
 		if v.StdError != nil {
 			deviation = render.Fixed(*v.StdError, places)
 		}
-		if v.Low == nil && v.High == nil && noInterval(e) {
+		if v.Low == nil && v.High == nil && e.NoInterval {
 			rows = append(rows, append(row, v.Name, number(v.Value, "?"), deviation, "–", "–"))
 			continue
 		}
@@ -71,11 +71,6 @@ func estimateRows(e *estimate.Result) (header []string, rows [][]string) {
 			number(v.High, "∞")))
 	}
 	return header, rows
-}
-
-// noInterval reports whether the method has no intervals.
-func noInterval(e *estimate.Result) bool {
-	return e.Method == estimate.MethodRecursive || e.Method == estimate.MethodJoint || e.Method == estimate.MethodSmooth
 }
 
 // estimatePlaces returns the number of decimal places that show three significant digits of the interval's
@@ -110,7 +105,7 @@ func estimatesFooter(e *estimate.Result) string {
 	}
 	b.WriteString(render.BoundsLine(e.Limits) + render.TruncationLines(e.Truncation))
 	fmt.Fprintf(&b, "method %s; %s, remaining %s", e.Method, paid, e.Remaining)
-	if !noInterval(e) {
+	if !e.NoInterval {
 		fmt.Fprintf(&b, "; %s intervals cover %s", render.Percent(e.Confidence), about)
 	}
 	fmt.Fprintf(&b, " (%s)\n", strings.Join(e.Releases, ", "))
@@ -173,10 +168,25 @@ func estimatePlanText(p *estimate.Plan) string {
 			fmt.Fprintf(&b, "expected   %s\n", render.Printable(l.Expected))
 		}
 	}
+	for _, m := range p.Methods {
+		fmt.Fprintf(&b, "could use  %-11s  %s\n", m.Method, foretoldText(m))
+	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "%s\n", render.Printable(n))
 	}
 	return b.String()
+}
+
+// foretoldText describes a method's expected errors.
+func foretoldText(m estimate.Foretold) string {
+	if m.ExpectedError == nil {
+		return "its error depends on the number of rows, and the policy declares no expected_rows"
+	}
+	text := "off by about " + render.Compact(*m.ExpectedError) + " rows"
+	if m.ExpectedHalfWidth != nil {
+		text += "; " + render.Percent(m.Confidence) + " interval about ± " + render.Compact(*m.ExpectedHalfWidth) + " rows"
+	}
+	return text
 }
 
 // estimatesChart draws the estimates as points with their intervals. It has a panel for each statistic or, for a
@@ -189,7 +199,7 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c.Caption = render.BoundedCaption(e.Limits, render.TruncatedCaption(render.TruncationText(e.Truncation), c.Caption))
 	mark := func(v estimate.Value) plot.Mark {
 		m := render.MarkOf(&curator.Estimate{Value: v.Value, Low: v.Low, High: v.High})
-		if noInterval(e) {
+		if e.NoInterval {
 			m.Low, m.High = math.NaN(), math.NaN()
 		}
 		return m

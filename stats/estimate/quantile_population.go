@@ -1,0 +1,154 @@
+package estimate
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/internal/request"
+)
+
+// planPopulationQuantiles plans intervals about a population's quantiles, and counts the rows first. With n rows,
+// the population's quantile at q lies between the sample's quantiles at q ± z√(q(1−q)/n). This fails with
+// probability at most α/2 on each side, because the number of rows below the population's quantile is binomial. The
+// kernel's own intervals bracket the two sample quantiles, each with confidence 99.2 %. The errors of these
+// intervals and of the count are subtracted from α before z is chosen, so that all errors together are at most α.
+// The resulting interval extends from the lower end of the lower bracket to the upper end of the upper one.
+func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
+	confidence := s.Confidence
+	alpha, err := request.Confidence(&confidence)
+	if err != nil {
+		return nil, err
+	}
+	left := alpha - 2*bracketAlpha - countAlpha
+	switch {
+	case len(s.By) > 0:
+		return nil, request.Misuse("select one group at a time by a condition",
+			"intervals for the quantiles of a population support only one group")
+	case left <= 0:
+		return nil, request.Misuse("use a confidence of 0.97 or less",
+			"for the quantiles of a population, no interval has this confidence")
+	}
+	items, names := quantileItems(s.Columns[0], ranks)
+	if _, err := answerPlan(ctx, k, s, p, items, names); err != nil {
+		return nil, err
+	}
+	whole, countShare := p.Price, big.NewRat(1, 20)
+	count := s
+	if count.Request, err = request.AtShare(s.Request, whole, countShare); err != nil {
+		return nil, err
+	}
+	count.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 500)))
+	counting := count.asking(count.sql(false, "COUNT("+s.Columns[0]+")"))
+	counting.Truncation = "0" // the quantiles have the estimate of what the bounds cut
+	first, err := k.Explain(ctx, counting)
+	if err != nil {
+		return nil, request.Partly(err)
+	}
+	rest := s
+	if rest.Request, err = request.AtShare(s.Request, whole,
+		new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
+		return nil, err
+	}
+	rest.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(8, 1000)))
+	p.dependent = request.ManyRows(first.Unit)
+	p.Accesses = []Access{
+		{SQL: counting.SQL, What: "rows", Price: first.Price},
+		{What: "quantiles, and further ranks that cover the sampling error"},
+	}
+	if e, err := k.Explain(ctx, rest.asking(rest.sql(false, items...))); err == nil {
+		p.Accesses[1].Price = e.Price
+	} else {
+		return nil, err
+	}
+	p.Confidence, p.Replayed, p.Notes = confidence, first.Replayed,
+		[]string{"Intervals cover sampling and noise, for the population of the bounded values."}
+	p.run = func(ctx context.Context) (*Result, error) {
+		if err := p.payable(); err != nil {
+			return nil, err
+		}
+		return populationQuantiles(ctx, k, s, rest, counting, ranks, confidence, left)
+	}
+	return p, nil
+}
+
+// bracketAlpha is the error probability of the kernel's interval of a quantile, and countAlpha that of the count.
+const bracketAlpha, countAlpha = 0.008, 0.002
+
+func populationQuantiles(
+	ctx context.Context, k asker, s, rest Sample, counting curator.Question, ranks []string, confidence string,
+	alpha float64,
+) (*Result, error) {
+	counted, err := k.Answer(ctx, counting)
+	if err != nil {
+		return nil, err
+	}
+	if len(counted.Rows) != 1 || len(counted.Rows[0]) != 1 {
+		return nil, request.Stopped(request.Misuse("give only a relation as the table",
+			"the count of rows is not one number"), counted.ID)
+	}
+	rows := counted.Rows[0][0].Estimate
+	n := 1.0 // lower confidence limit of the number of rows, at least 1
+	if rows.Low != nil {
+		n = math.Max(n, rows.Low.Real)
+	}
+	z := math.Sqrt2 * math.Erfinv(1-alpha)
+	column := s.Columns[0]
+	t, err := s.declaredTable(k)
+	if err != nil {
+		return nil, err
+	}
+	low, high, ok := declaredRange(t, column)
+	if !ok {
+		low, high = math.Inf(-1), math.Inf(1)
+	}
+	of := map[string]int{}
+	var asked []string
+	place := func(r float64) int {
+		text := exact.FormatRat(big.NewRat(int64(math.Round(10_000*r)), 10_000))
+		if i, ok := of[text]; ok {
+			return i
+		}
+		of[text], asked = len(asked), append(asked, text)
+		return of[text]
+	}
+	places := make([][3]int, len(ranks))
+	for i, text := range ranks {
+		r, _ := exact.ParseDecimal(text)
+		q, _ := r.Float64()
+		off := z*math.Sqrt(q*(1-q)/n) + 1/n
+		places[i] = [3]int{
+			place(math.Max(math.Floor(10_000*(q-off))/10_000, 0)), place(q),
+			place(math.Min(math.Ceil(10_000*(q+off))/10_000, 1)),
+		}
+	}
+	items, names := quantileItems(column, asked)
+	r, err := k.Answer(ctx, rest.asking(rest.sql(false, items...)))
+	if err != nil {
+		return nil, request.Stopped(err, counted.ID)
+	}
+	found := ofRelease(rest, r, names)
+	if len(found.Values) != len(asked) {
+		return nil, request.Stopped(request.Misuse("give only a relation as the table",
+			"the released quantiles do not match the question"), counted.ID, r.ID)
+	}
+	out := &Result{Confidence: confidence, Population: true, Truncation: found.Truncation}
+	out.took(counted.ID, counted.Limits, counted.Price, counted.Remaining, counted.Replayed)
+	out.took(r.ID, r.Limits, r.Price, r.Remaining, r.Replayed)
+	for i, p := range places {
+		e := Value{
+			Name: quantileName(column, ranks[i]), Value: found.Values[p[1]].Value, Low: found.Values[p[0]].Low,
+			High: found.Values[p[2]].High,
+		}
+		if asked[p[0]] == "0" { // a sample's least value does not bound the population, so use the declared bound
+			e.Low = numberOf(low)
+		}
+		if asked[p[2]] == "1" {
+			e.High = numberOf(high)
+		}
+		out.Values = append(out.Values, e)
+	}
+	return out, nil
+}
