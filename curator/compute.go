@@ -309,6 +309,7 @@ func (r *Release) show(found *post.Result) {
 		}
 		r.Rows = append(r.Rows, row)
 	}
+	r.markUnbounded()
 }
 
 // computedFrom describes the columns of an answer that is computed from another one's columns. A column that depends on no

@@ -65,6 +65,7 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 		}
 		out.Rows = append(out.Rows, row)
 	}
+	out.markUnbounded()
 	return out, nil
 }
 
@@ -113,6 +114,16 @@ func estimate(e derive.Estimate) *Estimate {
 // columns describes the answer's columns. If expected is not nil, it also states the error that each column will
 // have.
 func (c *Session) columns(a *asked, expected func(plan.Output) *Expected) []Column {
+	out := c.describe(a, expected)
+	for i, o := range a.plan.Outputs {
+		if a.derived.Unbounded(o) {
+			out[i].NoInterval = whyModes
+		}
+	}
+	return out
+}
+
+func (c *Session) describe(a *asked, expected func(plan.Output) *Expected) []Column {
 	if a.plan.Sets != nil {
 		return c.setColumns(a)
 	}

@@ -1,6 +1,8 @@
 package derive
 
 import (
+	"slices"
+
 	"dither/internal/plan"
 	"dither/internal/value"
 )
@@ -29,6 +31,9 @@ func rangeOf(of *plan.Plan, p *plan.Post) Interval {
 			return Interval{agg.Lo, agg.Hi}
 		case agg.Quantile != nil && agg.Quantile.Value.Rounds():
 			return Interval{agg.Quantile.Value.X.Range.Lo, agg.Quantile.Value.X.Range.Hi}
+		case agg.Mode != nil && agg.Mode.Of.Expr.Type == value.Integer:
+			values := agg.Mode.Of.Values
+			return Interval{float64(values[0].Int), float64(values[len(values)-1].Int)}
 		case agg.Quantile != nil && agg.Quantile.Value.X.Type == value.Integer:
 			return Interval{float64(agg.Quantile.Value.Lo), float64(agg.Quantile.Value.Hi)}
 		}
@@ -74,4 +79,25 @@ func never(of *plan.Plan, p *plan.Post) bool {
 		}
 	}
 	return false
+}
+
+// Unbounded reports whether an output has no finite interval whatever is released: it divides by an expression of modes
+// that may be 0. The interval of a mode is the range of its values, so it contains 0 at any price.
+func (a *Answer) Unbounded(o plan.Output) bool { return o.Post != nil && unbounded(a.plan, o.Post) }
+
+func unbounded(of *plan.Plan, p *plan.Post) bool {
+	switch p.Op {
+	case plan.PostDiv, plan.PostQuo:
+		divisor, fixed := p.Args[1], true
+		for _, i := range aggregates(divisor) {
+			fixed = fixed && of.Aggregates[i].Mode != nil
+		}
+		if r := rangeOf(of, divisor); fixed && r.Low <= 0 && r.High >= 0 {
+			return true
+		}
+	case plan.PostNeg, plan.PostAdd, plan.PostSub, plan.PostMul, plan.PostRound:
+	default:
+		return false
+	}
+	return slices.ContainsFunc(p.Args, func(x *plan.Post) bool { return unbounded(of, x) })
 }

@@ -79,15 +79,6 @@ func (f *form) plus(g *form, c float64) *form {
 	return out
 }
 
-// slack bounds the effect of rounded coefficients on the value of the form.
-func (f *form) slack() float64 {
-	out := f.size * rounding * 4
-	for _, t := range f.terms {
-		out += f.off * t.size
-	}
-	return out
-}
-
 // part is a number of independent noises with the same coefficient, in the unit of their law.
 type part struct {
 	of          *Noise
@@ -106,6 +97,9 @@ type laws struct {
 	steps   *int               // how much more work the intervals may take (see reach)
 
 	reaches, deviations map[*form]float64 // what is known of forms, which several numbers may have
+	gathered            map[*form]*gathered
+	quotients           map[divided]Interval
+	table               map[ratioed]float64 // of reaches that are rounded up; nil if each is computed anew
 }
 
 // mostSteps bounds the work for intervals. Fieller's intervals of quotients take at most half of it.
@@ -116,6 +110,7 @@ func newLaws(alpha float64) *laws {
 	return &laws{
 		alpha: alpha, numbers: map[*Noise]int{}, known: map[string]float64{}, squares: map[*Noise]float64{},
 		reaches: map[*form]float64{}, deviations: map[*form]float64{}, steps: &steps,
+		gathered: map[*form]*gathered{}, quotients: map[divided]Interval{},
 	}
 }
 
@@ -161,8 +156,16 @@ func (l *laws) reach(parts []part) float64 {
 	if len(merged) > manyParts {
 		merged = coarser(merged)
 	}
+	if l.table != nil && len(merged) <= 2 {
+		return l.tabulated(merged)
+	}
+	return l.computed(merged)
+}
+
+// computed is [laws.reach] of parts that are in order and differ.
+func (l *laws) computed(parts []part) float64 {
 	var key []byte
-	for _, p := range merged {
+	for _, p := range parts {
 		key = append(key, byte(p.number), byte(p.number>>8))
 		key = bits(bits(key, p.coefficient), p.times)
 	}
@@ -170,9 +173,9 @@ func (l *laws) reach(parts []part) float64 {
 	if ok {
 		return out
 	}
-	*l.steps -= stepsPerPart * len(merged)
+	*l.steps -= stepsPerPart * len(parts)
 	law, away := noise.Combination{}, 0.0
-	for _, p := range merged {
+	for _, p := range parts {
 		unit := p.coefficient * p.of.Unit * (1 + rounding)
 		law.Add(unit, p.of.Law, p.times)
 		away += unit * p.of.Rounding * p.times
@@ -212,15 +215,6 @@ func bits(to []byte, x float64) []byte {
 	return to
 }
 
-// parts returns the noises of a form.
-func (f *form) parts() []part {
-	out := make([]part, len(f.terms))
-	for i, t := range f.terms {
-		out[i] = part{of: t.of, coefficient: math.Abs(t.coefficient)*(1+rounding) + f.off, times: 1}
-	}
-	return out
-}
-
 // linear returns the interval of a form whose value is x. ok is false if it would take too long.
 func (l *laws) linear(f *form, x float64) (i Interval, ok bool) {
 	if len(f.terms) == 0 {
@@ -231,7 +225,8 @@ func (l *laws) linear(f *form, x float64) (i Interval, ok bool) {
 		if *l.steps <= 0 {
 			return Interval{}, false
 		}
-		reach = l.reach(f.parts()) + f.slack()
+		of := l.gather(f)
+		reach = l.reach(of.parts()) + of.slack
 		l.reaches[f] = reach
 	}
 	return Interval{down(x - reach), up(x + reach)}, true

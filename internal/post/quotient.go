@@ -17,20 +17,23 @@ import (
 // the tail grows with the coefficients. The coefficients of N − θD are linear in θ, so their magnitude is largest at an
 // end of the range. For large |θ| the same holds of φ = 1/θ and φN − D.
 func (l *laws) quotient(n, d *form, x, y float64) (i Interval, ok bool) {
-	f := &fieller{laws: l, n: n, d: d, x: x, y: y, left: 60}
-	everything := Interval{math.Inf(-1), math.Inf(1)}
+	key := divided{n, d, x, y}
+	if known, ok := l.quotients[key]; ok { // as in each row of a window
+		return known, true
+	}
 	if *l.steps < mostSteps/2 {
 		return l.apart(n, d, x, y)
 	}
-	theta := x / y
-	if !finite(theta) || !f.excludedBeyond(0, 0) {
-		return everything, true
-	}
-	width := l.reach(f.parts(theta, theta)) / math.Abs(y)
-	if width == 0 || !finite(width) {
-		width = math.Abs(theta) * 1e-9
-	}
-	return Interval{-f.last(-theta, width, -1), f.last(theta, width, 1)}, true
+	f := &fieller{laws: l, pair: l.pair(n, d), x: x, y: y, left: 60}
+	i = f.hull()
+	l.quotients[key] = i
+	return i, true
+}
+
+// divided is a quotient of two forms, and their values.
+type divided struct {
+	n, d *form
+	x, y float64
 }
 
 // apart returns an interval of n/d from intervals of n and of d that each miss with probability at most alpha/2
@@ -38,7 +41,7 @@ func (l *laws) quotient(n, d *form, x, y float64) (i Interval, ok bool) {
 func (l *laws) apart(n, d *form, x, y float64) (i Interval, ok bool) {
 	if l.half == nil {
 		l.half = newLaws(l.alpha / 2)
-		l.half.steps = l.steps
+		l.half.steps, l.half.table = l.steps, l.table
 	}
 	b, ok := l.half.linear(d, y)
 	if ok && b.Low <= 0 && b.High >= 0 {
@@ -54,9 +57,29 @@ func (l *laws) apart(n, d *form, x, y float64) (i Interval, ok bool) {
 
 type fieller struct {
 	*laws
-	n, d *form
+	*pair
 	x, y float64 // the values of n and d
 	left int
+}
+
+// hull returns the hull of the accepted θ.
+func (f *fieller) hull() Interval {
+	theta := f.x / f.y
+	if !finite(theta) || !f.divides() {
+		return Interval{math.Inf(-1), math.Inf(1)}
+	}
+	f.left--
+	width := f.reach(f.parts(theta, theta)) / math.Abs(f.y)
+	if width == 0 || !finite(width) {
+		width = math.Abs(theta) * 1e-9
+	}
+	return Interval{-f.last(-theta, width, -1), f.last(theta, width, 1)}
+}
+
+// divides reports whether d = 0 is rejected.
+func (f *fieller) divides() bool {
+	f.left--
+	return f.reach(f.d.parts()) < math.Abs(f.y)-f.d.slack
 }
 
 // last returns an upper bound on sign·θ over the accepted θ with sign·θ ≥ from, where from is accepted.
@@ -91,17 +114,17 @@ func (f *fieller) excluded(a, b float64) bool {
 		return false
 	}
 	most := math.Max(math.Abs(a), math.Abs(b))
-	least := math.Min(math.Abs(u), math.Abs(v)) - f.n.slack() - most*f.d.slack() - rounding*(math.Abs(f.x)+most*math.Abs(f.y))
-	return least > 0 && f.reach(f.parts(a, b)) < least
+	least := math.Min(math.Abs(u), math.Abs(v)) - f.n.slack - most*f.d.slack - rounding*(math.Abs(f.x)+most*math.Abs(f.y))
+	if least <= 0 {
+		return false
+	}
+	f.left--
+	return f.reach(f.parts(a, b)) < least
 }
 
-// excludedBeyond reports whether every θ from a on is rejected, in the direction of sign. If both are 0, it reports
-// whether d = 0 is rejected.
+// excludedBeyond reports whether every θ from a on is rejected, in the direction of sign.
 func (f *fieller) excludedBeyond(a, sign float64) bool {
 	f.left--
-	if sign == 0 {
-		return f.reach(f.d.parts()) < math.Abs(f.y)-f.d.slack()
-	}
 	if a*sign <= 0 { // from a to 0, and from there on, would need two ranges
 		return f.excluded(a, sign*math.Abs(f.scale())) && f.excludedBeyond(sign*math.Abs(f.scale()), sign)
 	}
@@ -111,8 +134,8 @@ func (f *fieller) excludedBeyond(a, sign float64) bool {
 		return false
 	}
 	most := math.Abs(phi)
-	least := math.Min(math.Abs(u), math.Abs(v)) - most*f.n.slack() - f.d.slack() - rounding*(most*math.Abs(f.x)+math.Abs(f.y))
-	return least > 0 && f.reach(largest(f.d, f.n, 0, phi)) < least
+	least := math.Min(math.Abs(u), math.Abs(v)) - most*f.n.slack - f.d.slack - rounding*(most*math.Abs(f.x)+math.Abs(f.y))
+	return least > 0 && f.reach(f.inverse(phi)) < least
 }
 
 // scale returns a positive θ that divides the line at a place where both forms matter.
@@ -124,39 +147,6 @@ func (f *fieller) scale() float64 {
 		return s
 	}
 	return 1
-}
-
-// parts returns the noises of n − θd with the largest coefficients for θ between a and b.
-func (f *fieller) parts(a, b float64) []part {
-	f.left--
-	return largest(f.n, f.d, a, b)
-}
-
-// largest returns the noises of n − θd with the largest coefficients for θ between a and b.
-func largest(n, d *form, a, b float64) []part {
-	var out []part
-	off := n.off + math.Max(math.Abs(a), math.Abs(b))*d.off
-	add := func(t term, p, q float64) {
-		c := math.Max(math.Abs(p-a*q), math.Abs(p-b*q))
-		if c += (math.Abs(p)+math.Max(math.Abs(a), math.Abs(b))*math.Abs(q))*rounding + off; c > 0 {
-			out = append(out, part{of: t.of, coefficient: c, times: 1})
-		}
-	}
-	i, j := 0, 0
-	for i < len(n.terms) || j < len(d.terms) {
-		switch {
-		case j == len(d.terms) || i < len(n.terms) && n.terms[i].id < d.terms[j].id:
-			add(n.terms[i], n.terms[i].coefficient, 0)
-			i++
-		case i == len(n.terms) || d.terms[j].id < n.terms[i].id:
-			add(d.terms[j], 0, d.terms[j].coefficient)
-			j++
-		default:
-			add(n.terms[i], n.terms[i].coefficient, d.terms[j].coefficient)
-			i, j = i+1, j+1
-		}
-	}
-	return out
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -125,6 +125,20 @@ const whyUnknown = "some of its numbers combine errors that are not known togeth
 // mostPairs bounds the rows that the joins of a question pair.
 const mostPairs = 500_000
 
+// cells returns a number of intervals that a program may need, from the sizes of its answers and its columns.
+func (o *Bound) cells(answers [][][]Cell) int {
+	rows, noisy := 0, 0
+	for _, a := range answers {
+		rows = max(rows, len(a))
+	}
+	for _, c := range o.columns {
+		if c.Noisy {
+			noisy++
+		}
+	}
+	return rows * noisy
+}
+
 // Run computes the program over the rows of its answers. Intervals fail to cover with probability at most alpha each. The
 // error is a *bind.Error if the program would compute too much over so many rows, or that of ctx.
 func (o *Bound) Run(ctx context.Context, alpha float64, answers ...[][]Cell) (*Result, error) {
@@ -136,6 +150,9 @@ func (o *Bound) Run(ctx context.Context, alpha float64, answers ...[][]Cell) (*R
 	}
 	e := &env{
 		ctx: ctx, laws: newLaws(alpha), terms: mostTerms, answers: answers, pairs: mostPairs, inner: map[*inner]*found{},
+	}
+	if o.cells(answers) > mostComputed {
+		e.laws.table = map[ratioed]float64{}
 	}
 	out := &Result{Columns: append([]Column{}, o.columns...)}
 	rows := o.of.rows(e)

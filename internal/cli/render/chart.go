@@ -109,7 +109,15 @@ func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 
 func caption(r *curator.Release) string {
 	return BoundedCaption(r.Limits, TruncatedCaption(releaseTruncation(r),
-		paid(r)+"; "+Percent(r.Confidence)+" intervals cover noise, not sampling"+bareCaption(r)))
+		paid(r)+"; "+Percent(r.Confidence)+" intervals cover noise, not sampling"+bareCaption(r)+notesCaption(r)))
+}
+
+// notesCaption returns the notes of an answer.
+func notesCaption(r *curator.Release) string {
+	if len(r.Notes) == 0 {
+		return ""
+	}
+	return ". " + strings.Join(r.Notes, " ")
 }
 
 // bareCaption names the columns that have no interval.

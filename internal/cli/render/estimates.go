@@ -59,7 +59,7 @@ func cellText(column curator.Column, e *curator.Estimate) string {
 
 // withError writes an estimate with its interval: 57.2 ± 1.3, or 57.2 [56.0, 60.1] for an asymmetric interval, or ?
 // [0, 77] without a value. A value without an interval is marked: 57 ± 0 if noise and rounding are too small to be
-// shown, 57 ± ? if the interval has an infinite end, and "57 (chosen)" for a mode.
+// shown, and "57 (chosen)" for a mode. An interval may have no end on one side: 57 [50, ∞].
 func withError(e *curator.Estimate) string {
 	switch {
 	case e.Bare && e.Value == nil:
@@ -74,7 +74,7 @@ func withError(e *curator.Estimate) string {
 		return e.Value.String() + " (chosen)"
 	}
 	if e.Low == nil || e.High == nil {
-		return Compact(e.Value.Real) + " ± ?"
+		return Compact(e.Value.Real) + " " + interval(e, 4)
 	}
 	below, above := e.Value.Real-e.Low.Real, e.High.Real-e.Value.Real
 	half := math.Max(below, above)

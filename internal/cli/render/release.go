@@ -109,3 +109,12 @@ func noteLines(notes []string) (out string) {
 	}
 	return out
 }
+
+// notesText returns the notes of an answer, and the reasons why numbers have no interval, as one line.
+func notesText(r *curator.Release) string {
+	lines := strings.TrimSuffix(withoutIntervals(r), "\n")
+	if lines != "" {
+		lines = strings.ReplaceAll(lines, "\n", ". ") + "."
+	}
+	return strings.Join(append(strings.Fields(lines), r.Notes...), " ")
+}

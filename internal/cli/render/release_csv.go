@@ -7,11 +7,12 @@ import (
 )
 
 // ReleaseRecords returns an answer as the records of a CSV file, with a header. Each measure has four columns: its
-// value, NAME_stddev, NAME_low and NAME_high. The next column states in each row what bounds the answer, because the
-// intervals are about the bounded data. The last column states what these bounds cut, if that was estimated.
+// value, NAME_stddev, NAME_low and NAME_high. Further columns repeat a text in each row: what bounds the answer, because
+// the intervals are about the bounded data; notes, such as that noise picked the rows; and what the bounds cut, if that was
+// estimated. A column without a text is left out.
 func ReleaseRecords(r *curator.Release) [][]string {
-	cut := releaseTruncation(r)
-	out := [][]string{csvHeader(r, cut != "")}
+	texts := csvTexts(r)
+	out := [][]string{csvHeader(r, texts)}
 	for _, row := range r.Rows {
 		var record []string
 		for _, c := range row {
@@ -26,19 +27,31 @@ func ReleaseRecords(r *curator.Release) [][]string {
 			}
 			record = append(record, CSVNumber(e.Value), sd, CSVNumber(e.Low), CSVNumber(e.High))
 		}
-		if r.Limits != nil {
-			record = append(record, r.Limits.Text)
-		}
-		if cut != "" {
-			record = append(record, cut)
+		for _, t := range texts {
+			record = append(record, t.text)
 		}
 		out = append(out, record)
 	}
 	return out
 }
 
+// csvText is a column that has the same text in each row.
+type csvText struct{ name, text string }
+
+func csvTexts(r *curator.Release) (out []csvText) {
+	if r.Limits != nil {
+		out = append(out, csvText{"bounds", r.Limits.Text})
+	}
+	for _, t := range []csvText{{"notes", notesText(r)}, {"truncation", releaseTruncation(r)}} {
+		if t.text != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // csvHeader returns the names of the CSV columns. It keeps names unique.
-func csvHeader(r *curator.Release, truncation bool) []string {
+func csvHeader(r *curator.Release, texts []csvText) []string {
 	var header []string
 	taken := map[string]bool{}
 	for _, c := range r.Columns {
@@ -60,11 +73,8 @@ func csvHeader(r *curator.Release, truncation bool) []string {
 			header = append(header, unique(c.Name+suffix))
 		}
 	}
-	if r.Limits != nil {
-		header = append(header, unique("bounds"))
-	}
-	if truncation {
-		header = append(header, unique("truncation"))
+	for _, t := range texts {
+		header = append(header, unique(t.name))
 	}
 	return header
 }
