@@ -45,14 +45,16 @@ func (g GroupSelection) MarshalJSON() ([]byte, error) {
 		share
 		Delta    *decimal `json:"delta"`
 		Groups   int64    `json:"max_groups"`
+		Changed  int64    `json:"changed_groups"`
+		Shares   int64    `json:"delta_shares"`
 		MinUnits int64    `json:"min_units"`
 		Other    bool     `json:"other"`
 		Half     int64    `json:"units_50"`
 		Nearly   int64    `json:"units_95"`
 		Surely   int64    `json:"units_999"`
 	}{
-		g.Strategy, shareJSON(g.Share), orNull(decimal(g.Delta)), g.Groups, g.MinUnits, g.Other, g.Half,
-		g.Nearly, g.Surely,
+		g.Strategy, shareJSON(g.Share), orNull(decimal(g.Delta)), g.Groups, g.Changed, g.Shares, g.MinUnits, g.Other,
+		g.Half, g.Nearly, g.Surely,
 	})
 }
 

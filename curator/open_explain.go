@@ -15,6 +15,8 @@ type GroupSelection struct {
 	Share    Loss   // the selection's share of the price, with the whole δ of the answer
 	Delta    string // the δ of the selection
 	Groups   int64  // the number of groups in which one unit counts
+	Changed  int64  // the number of groups that one unit can change: Groups, or twice as many under change-one
+	Shares   int64  // each of so many groups has an equal share of Delta
 	MinUnits int64  // a group with this many units or fewer is released with probability at most Delta
 	Other    bool   // one more group holds all rows whose key was not selected
 	// The number of units that a group needs to be released with a probability of 50 %, 95 % and 99.9 %.
@@ -35,6 +37,8 @@ func (c *Session) groupSelection(p *plan.Plan) (*GroupSelection, error) {
 		Share:    c.loss(s.Loss),
 		Delta:    delta.String(),
 		Groups:   s.Groups,
+		Changed:  s.Optimal.Keys,
+		Shares:   s.Shares(),
 		MinUnits: s.MinUnits,
 		Other:    p.Other,
 	}

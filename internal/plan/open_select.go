@@ -123,6 +123,14 @@ func (s *Selection) choose(n privacy.Neighbours) error {
 	return nil
 }
 
+// Shares returns the number of groups among which the mechanism divides δ.
+func (s *Selection) Shares() int64 {
+	if s.Strategy == Thresholded {
+		return s.Gaussian.Threshold.Keys
+	}
+	return s.Optimal.Keys
+}
+
 // Units returns the least number of units from which on a group is released with probability p, where ½ ≤ p < 1.
 // For Thresholded, the number is approximate. It is a function of public parameters.
 func (s *Selection) Units(p float64) (int64, error) {

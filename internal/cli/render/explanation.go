@@ -74,17 +74,14 @@ func ExplanationText(e *curator.Explanation) string {
 	}
 	b.WriteString(workText(e))
 	sensitivity := fmt.Sprintf(", sensitivity L1 %s, L2 %s", Compact(e.Sensitivity), Compact(e.L2))
+	if e.Unit.Neighbours == changeOne {
+		sensitivity += ", of one unit's removal and another's addition"
+	}
 	if e.Sensitivity == 0 { // quantiles and modes alone have no sums, and so no sensitivity
 		sensitivity = ""
 	}
 	if g := e.Selection; g != nil {
-		fmt.Fprintf(
-			&b,
-			"groups     of unknown keys: selected by %s, at δ = %s; one unit counts in at most %d\n",
-			g.Strategy,
-			g.Delta,
-			g.Groups,
-		)
+		b.WriteString(selectionText(g))
 		fmt.Fprintf(
 			&b,
 			"released   from %d units on with 50 %%, %d with 95 %%, %d with 99.9 %% probability\n",
@@ -111,6 +108,22 @@ func ExplanationText(e *curator.Explanation) string {
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// changeOne is the name of the relation in which one unit's rows become others.
+var changeOne = privacy.ChangeOne.String()
+
+// selectionText states the δ of a selection of unknown keys, and in how many groups one unit counts.
+func selectionText(g *curator.GroupSelection) string {
+	shares, after := "", ""
+	if g.Shares > 1 {
+		shares = fmt.Sprintf(", divided by %d groups", g.Shares)
+	}
+	if g.Changed > g.Groups {
+		after = fmt.Sprintf(", and after a change in at most %d others", g.Changed-g.Groups)
+	}
+	return fmt.Sprintf("groups     of unknown keys: selected by %s, at δ = %s%s; one unit counts in at most %d%s\n",
+		g.Strategy, g.Delta, shares, g.Groups, after)
 }
 
 // severalText writes the explanation of a question that measures several questions.
