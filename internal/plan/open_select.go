@@ -126,7 +126,7 @@ func (s *Selection) choose(n privacy.Neighbours) error {
 // Shares returns the number of groups among which the mechanism divides δ.
 func (s *Selection) Shares() int64 {
 	if s.Strategy == Thresholded {
-		return s.Gaussian.Threshold.Keys
+		return s.Gaussian.Keys
 	}
 	return s.Optimal.Keys
 }
