@@ -35,7 +35,7 @@ func TestAdult(t *testing.T) {
 
 // TestAdultLargerModel does the same with models of 16 MB. The limits are those of models of 1 MB.
 func TestAdultLargerModel(t *testing.T) {
-	compareAdult(t, []adultCase{{AIM, "1", 1 << 24, 3, .042, .0675}})
+	compareAdult(t, []adultCase{{AIM, "1", 1 << 24, 3, .042, .0675}, {AIM, "10", 1 << 24, 3, .0235, .0425}})
 }
 
 // adultCase is a method with its limits on the distances of pairs and triples.

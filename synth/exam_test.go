@@ -31,8 +31,9 @@ const heldColumns = "      x: {type: real, bounds: [-1, 1]}\n      day: {type: d
 	"      held: {type: boolean, holdout: 30%}\n"
 
 // The exam is about held-out rows: a classifier that was trained on the model's rows, and pairs of columns. The true
-// area follows from the law of y. A table of independent columns fails. At these prices, the noise moves the areas by
-// less than 0.01.
+// area follows from the law of y. At these prices, the noise moves it by less than 0.01. Independent columns train a
+// classifier in a random direction, whose area for the real rows may be anything from 0.2 to 0.8. For their own rows, it is that
+// of some 40 coefficients fitted to 4,200 rows of no relation.
 func TestExam(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	words := splitmix.At(77)
@@ -71,7 +72,9 @@ func TestExam(t *testing.T) {
 		if math.Abs(exam.HeldOut-1800) > 150 || len(exam.Releases) != 2 || exam.AUCMargin > 0.02 || exam.AUCMargin <= 0 || exam.Price.Rho != "2" {
 			t.Errorf("%+v", exam)
 		}
-		areas[method] = exam.AUC
+		if areas[method] = exam.AUC; method == Independent {
+			areas[method] = exam.Own
+		}
 		if method == MST && exam.Score < 0.8 {
 			t.Errorf("the score of the pairs is %v", exam.Score)
 		}
@@ -83,7 +86,7 @@ func TestExam(t *testing.T) {
 	if a := areas[MST]; a < 0.84 || a > 0.93 { // 0.89 for the true law
 		t.Errorf("the area is %v", a)
 	}
-	if a := areas[Independent]; math.Abs(a-0.5) > 0.15 {
+	if a := areas[Independent]; a < 0.5 || a > 0.62 {
 		t.Errorf("the area of independent columns is %v", a)
 	}
 	for name, r := range map[string]ExamRequest{

@@ -2,6 +2,7 @@ package synth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -23,12 +24,14 @@ type FamilyRequest struct {
 // FamilyPlan is what a request for two tables would do.
 type FamilyPlan struct {
 	Parents, Children *Plan
-	Most              int64  // the largest number of rows of one person that count: rows_per_unit of the table
-	Order             string // "": the rows of a person have no order
-	Price             curator.Loss
+	Most              int64        // the largest number of rows of one person that count: rows_per_unit of the table
+	Order             string       // "": the rows of a person have no order
+	Price             curator.Loss // of both
+	Remaining         curator.Loss
 	Affordable        bool
 
 	request       FamilyRequest
+	rounds        curator.RoundsRequest // of both: the question is that of the rows
 	parent, child *curator.Table
 }
 
@@ -53,14 +56,14 @@ func (p *FamilyPlan) last() string   { return p.request.Children + ".last" }
 // three are aggregates of one person, so one person adds one row to each marginal. The rows have their own columns and,
 // from a join, those of their person and the number of the person's rows. One person adds at most Most rows to each of
 // these marginals. The kernel enforces this bound, and multiplies the sensitivities of measurements and of scores by
-// it.
+// it. The shapes of numbers within bins have a question each, about the persons or about their rows.
 //
 // Claim: for scores of weight w, scale q and at most m rows of one unit, the sensitivity of a selection is w·q·m under
 // add/remove, and 2·w·q·m under change-one, and both questions together lose at most the price. Proof. The questions
 // are bounded statements of the kernel, which reads the sensitivity m of the counts from the bound on rows that it
 // applies last, after the join. By sensitivity.OfDistance, each score moves by at most w·q times the L1 distance of the
-// cells, which is m if one unit's rows are added or removed, and 2m if they change. The shares of the two questions are
-// rounded down and add up to at most the price, and losses of adaptively chosen mechanisms add up. ∎
+// cells, which is m if one unit's rows are added or removed, and 2m if they change. All questions are steps of the same
+// rounds, whose steps lose at most their price: release.Rounds has the proof. ∎
 func ExplainFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*FamilyPlan, error) {
 	if r.Bins == 0 {
 		r.Bins = familyBins
@@ -79,13 +82,21 @@ func ExplainFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*F
 	if err := p.checked(); err != nil {
 		return nil, err
 	}
-	single := r.Request
-	single.Columns, single.Edges = nil, nil
-	whole, err := Explain(ctx, c, single) // the whole price, and whether the owner allows it
+	whole := &Plan{request: p.request.Request} // its price, and whether the owner allows it
+	whole.rounds.Request = curator.Request{
+		SQL: "SELECT COUNT(*) FROM " + curator.SQLName(r.Table), Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh,
+	}
+	if r.Delta != "" {
+		if err := whole.converted(); err != nil {
+			return nil, err
+		}
+	}
+	p.rounds = curator.RoundsRequest{Request: whole.rounds.Request, Candidates: [][]int{{}}, Steps: 1}
+	e, err := c.ExplainRounds(ctx, p.rounds)
 	if err != nil {
 		return nil, err
 	}
-	p.Price = whole.Price
+	p.Price = e.Price
 	parents, err := p.parentsView()
 	if err != nil {
 		return nil, err
@@ -96,7 +107,12 @@ func ExplainFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*F
 	if p.Children, err = p.part(ctx, c, p.childrenView(), childShare); err != nil {
 		return nil, err
 	}
-	p.Affordable = whole.Affordable && p.Parents.Affordable && p.Children.Affordable
+	p.rounds.SQL, p.rounds.Candidates = p.Children.SQL, p.Children.candidates
+	p.rounds.Steps, p.rounds.Resume = p.Parents.steps()+p.Children.steps(), r.Resume
+	if e, err = c.ExplainRounds(ctx, p.rounds); err != nil {
+		return nil, err
+	}
+	p.Remaining, p.Affordable = e.Remaining, e.Affordable
 	return p, nil
 }
 
@@ -122,8 +138,6 @@ func (p *FamilyPlan) checked() error {
 		return usage("give --edges", "private edges and values are not supported with a table of children")
 	case len(r.From) > 0:
 		return usage("leave --from out", "earlier releases make one table, not a table of children too")
-	case len(r.Constraints) > 0:
-		return usage("leave them out", "constraints are not supported with a table of children")
 	}
 	if p.Most = p.child.Limits.MaxRows; p.Most < 1 || p.Most > MostChildren {
 		return usage("lower rows_per_unit in the policy", "a person has 1 to %d rows in %s that count, not %d", MostChildren, r.Children, p.Most)
@@ -204,7 +218,14 @@ func (p *FamilyPlan) parentsView() (*view, error) {
 	out.sql = func(name string) string { return sql[name] }
 	out.from = fmt.Sprintf("%s LEFT JOIN %s ON %s.%s = dither_rows.dither_unit", curator.SQLName(p.parent.Name), p.inner(),
 		curator.SQLName(p.parent.Name), curator.SQLName(p.parent.Unit))
+	out.shapes = curator.SQLName(p.parent.Name)
+	out.shaped = func(name string) bool { return has(p.parent, name) }
 	return out, nil
+}
+
+// has reports whether a table has a column.
+func has(t *curator.Table, name string) bool {
+	return slices.ContainsFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name })
 }
 
 // childrenView has the columns of the rows, and those of their persons.
@@ -233,6 +254,10 @@ func (p *FamilyPlan) childrenView() *view {
 	parent := curator.SQLName(p.parent.Name)
 	out.from = fmt.Sprintf("%s JOIN %s ON %s = %s.%s JOIN %s ON %s = dither_rows.dither_unit",
 		child, parent, unit, parent, curator.SQLName(p.parent.Unit), p.inner(), unit)
+	if out.shapes = child; heldOut(p.parent) != "" {
+		out.shapes = fmt.Sprintf("%s JOIN %s ON %s = %s.%s", child, parent, unit, parent, curator.SQLName(p.parent.Unit))
+	}
+	out.shaped = func(name string) bool { return has(p.child, name) }
 	return out
 }
 
@@ -273,8 +298,9 @@ func (p *FamilyPlan) part(ctx context.Context, c *curator.Session, of *view, sha
 	if held := heldOut(p.parent); held != "" {
 		of.where = fmt.Sprintf("NOT %s.%s", curator.SQLName(p.parent.Name), curator.SQLName(held))
 	}
-	if parents {
-		r.Constraints = p.constraints()
+	var err error
+	if r.Constraints, err = p.constraintsOf(parents); err != nil {
+		return nil, err
 	}
 	if !parents {
 		of.inner = slices.IndexFunc(r.Columns, func(name string) bool {
@@ -284,7 +310,39 @@ func (p *FamilyPlan) part(ctx context.Context, c *curator.Session, of *view, sha
 			return nil, usage("declare values or bounds of columns in the policy", "no column of %s can be synthesized", p.child.Name)
 		}
 	}
-	return explain(ctx, c, r, of)
+	out, err := explain(ctx, c, r, of)
+	var refused *curator.Error
+	if errors.As(err, &refused) && refused.Code == curator.CodePolicy {
+		told := *refused
+		told.Message, told.Hint = of.table.Name+": "+told.Message, "name fewer --columns, or give fewer --bins or --edges"
+		return nil, &told
+	}
+	return out, err
+}
+
+// constraintsOf returns the constraints of one of the models. Those of columns of persons alone are the persons', and the
+// others are the rows'.
+func (p *FamilyPlan) constraintsOf(parents bool) (out []string, err error) {
+	rules, err := parsed(p.request.Constraints)
+	if err != nil {
+		return nil, err
+	}
+	for i, rule := range rules {
+		persons := true
+		for _, name := range rule.Columns() {
+			if persons = persons && has(p.parent, name); has(p.parent, name) && has(p.child, name) {
+				return nil, usage(fmt.Sprintf("write %q for that of the person, or leave the constraint out", p.ofParent(name)),
+					"constraint %s is about a column %s, which both tables have", rule, name)
+			}
+		}
+		if persons == parents {
+			out = append(out, p.request.Constraints[i])
+		}
+	}
+	if parents {
+		out = append(out, p.constraints()...)
+	}
+	return out, nil
 }
 
 // constraints are those that hold for every person by the definition of the aggregates.
@@ -312,28 +370,36 @@ type FamilyResult struct {
 	Parents, Children *Result
 }
 
-// SynthesizeFamily measures two tables and fits their models. Both parts of the price are reserved before the first
-// measurement.
+// SynthesizeFamily measures two tables and fits their models. The price of both is reserved before the first measurement.
 func SynthesizeFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*FamilyResult, error) {
 	start := time.Now()
 	p, err := ExplainFamily(ctx, c, r)
 	if err != nil {
 		return nil, err
 	}
-	parents, err := reserve(ctx, c, p.Parents)
+	rounds, err := c.Rounds(ctx, p.rounds)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = parents.rounds.Close() }() // releases a lock
-	children, err := reserve(ctx, c, p.Children)
-	if err != nil {
-		return nil, parents.interrupted(err)
+	defer func() { _ = rounds.Close() }() // releases a lock
+	out, spent := &FamilyResult{Plan: p}, new(big.Rat)
+	for _, of := range []struct {
+		plan   *Plan
+		share  int64
+		result **Result
+	}{{p.Parents, allShares - childShare, &out.Parents}, {p.Children, childShare, &out.Children}} {
+		s, err := under(rounds, c, of.plan)
+		if err != nil {
+			return nil, err
+		}
+		s.start, s.spent = start, new(big.Rat).Set(spent)
+		s.total = new(big.Rat).Mul(s.whole, big.NewRat(of.share, allShares))
+		spent.Add(spent, s.total)
+		if err := s.run(ctx); err != nil {
+			return nil, s.interrupted(err)
+		}
+		*of.result = s.finished(start)
 	}
-	defer func() { _ = children.rounds.Close() }() // releases a lock
-	out := &FamilyResult{Plan: p}
-	if out.Parents, err = parents.run(ctx, start); err != nil {
-		return nil, err
-	}
-	out.Children, err = children.run(ctx, start)
-	return out, err
+	out.reported()
+	return out, rounds.Finish()
 }

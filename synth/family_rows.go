@@ -1,13 +1,10 @@
 package synth
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -139,11 +136,10 @@ type person struct {
 	parent       *writer
 	child        *writer
 	conditionals []conditional
-	cells        [][]int // for each column of the children's model that a person has, its cell by cell of the person's model; −1 for none
-	places       []int   // and its column in the person's model
-	number       int     // the columns of the person's model
-	first, last  int     // −1 without an order
-	order        int     // of the children's columns; −1
+	places       []int // for each column of the children's model that a person has, its column in the person's model
+	number       int   // the columns of the person's model
+	first, last  int   // −1 without an order
+	order        int   // of the children's columns; −1
 }
 
 func newPerson(r *FamilyResult, words *splitmix.Stream) (*person, error) {
@@ -160,20 +156,8 @@ func newPerson(r *FamilyResult, words *splitmix.Stream) (*person, error) {
 		out.order = p.Children.place(p.Order)
 	}
 	for _, c := range p.Children.Columns[p.Children.inner:] {
-		at := slices.IndexFunc(p.Parents.Columns, func(o *Column) bool { return o.Name == c.Name || p.ofParent(o.Name) == c.Name })
-		known := map[string]int{}
-		for cell, v := range c.values {
-			known[fmt.Sprint(v)] = cell
-		}
-		var cells []int
-		for _, v := range p.Parents.Columns[at].values {
-			cell, ok := known[fmt.Sprint(v)]
-			if !ok {
-				cell = 0 // no rows: the person has no children
-			}
-			cells = append(cells, cell)
-		}
-		out.places, out.cells = append(out.places, at), append(out.cells, cells)
+		same := func(o *Column) bool { return o.Name == c.Name || p.ofParent(o.Name) == c.Name }
+		out.places = append(out.places, slices.IndexFunc(p.Parents.Columns, same))
 	}
 	return out, nil
 }
@@ -185,28 +169,30 @@ func (p *Plan) place(name string) int {
 
 // child is a row of a person.
 type child struct {
+	cells []int // of all columns of the model
 	texts []string
+	null  []bool
 	at    float64 // in the order; +∞ for NULL
 }
 
+// mostChildDraws bounds the draws of a row that breaks a constraint.
+const mostChildDraws = 2000
+
 // children draws the rows of the person whose row the writer has.
-func (p *person) children() (out []child) {
+func (p *person) children() (out []child, err error) {
 	n, _ := strconv.Atoi(p.parent.texts[p.number])
-	for k, at := range p.places {
-		p.child.row[p.result.Plan.Children.inner+k] = p.cells[k][p.parent.row[at]]
+	inner := p.result.Plan.Children.inner
+	for k, at := range p.places { // the bins of the two models may differ
+		p.child.row[inner+k] = max(0, p.child.writers[inner+k].cell(p.parent.texts[at]))
 	}
 	for i := range n {
-		for _, c := range p.conditionals {
-			p.child.row[c.column] = c.draw(p.child.row, p.words)
+		if err := p.drawn(i, n); err != nil {
+			return nil, err
 		}
-		p.child.fill()
-		if p.order >= 0 {
-			p.ordered(i, n)
-		}
-		one := child{at: math.Inf(1)}
+		one := child{cells: slices.Clone(p.child.row), at: math.Inf(1)}
 		for _, c := range p.conditionals {
-			w := p.child.writers[c.column]
-			one.texts = append(one.texts, w.text(p.child.row[c.column], p.child.points[c.column]))
+			w, cell := p.child.writers[c.column], p.child.row[c.column]
+			one.texts, one.null = append(one.texts, w.text(cell, p.child.points[c.column])), append(one.null, w.null[cell])
 		}
 		if p.order >= 0 && !p.child.writers[p.order].null[p.child.row[p.order]] {
 			one.at = p.child.values[p.order].Low
@@ -214,7 +200,29 @@ func (p *person) children() (out []child) {
 		out = append(out, one)
 	}
 	slices.SortStableFunc(out, func(a, b child) int { return cmp.Compare(a.at, b.at) })
-	return out
+	return out, nil
+}
+
+// drawn draws row i of the n rows of a person, until it satisfies the constraints.
+func (p *person) drawn(i, n int) error {
+	inner := p.result.Plan.Children.inner
+	for range mostChildDraws {
+		for _, c := range p.conditionals {
+			p.child.row[c.column] = c.draw(p.child.row, p.words)
+		}
+		p.child.fill()
+		for k, at := range p.places {
+			p.child.set(inner+k, p.parent.points[at])
+		}
+		if p.order >= 0 {
+			p.ordered(i, n)
+		}
+		if len(p.child.broken()) == 0 {
+			return nil
+		}
+	}
+	return usage("use fewer constraints, or a larger --model-size, which keeps them in the model",
+		"none of %d rows of a person satisfies the constraints, so the rows cannot be drawn", mostChildDraws)
 }
 
 // ordered gives the first two rows of a person the first and the last value of the order, and the others values between
@@ -258,31 +266,18 @@ func (p *person) put(x float64) {
 	}
 }
 
-// WriteCSV writes both tables as CSV. Their columns are in the order of the real tables. Persons are numbered from 1:
-// these are fresh numbers, and no real person's. The rows of a person are in their order. The same result has the same
-// rows.
-func (r *FamilyResult) WriteCSV(parents, children io.Writer) error {
+// each draws the persons, numbered from 1: these are fresh numbers, and no real person's. The rows of a person are in their
+// order. The same result has the same rows. It calls the functions that are not nil, and stops at their first error.
+func (r *FamilyResult) each(parent func(id int64, w *writer) error, row func(id int64, one *child) error) error {
 	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, r.Parents.Release, r.Children.Release, r.Plan.Parents.SQL) // a hash accepts every write
+	_, _ = fmt.Fprint(h, r.Parents.Release, r.Plan.Parents.SQL) // a hash accepts every write
 	words := splitmix.At(splitmix.Mix(h.Sum64()))
 	p, err := newPerson(r, &words)
 	if err != nil {
 		return err
 	}
-	above, err := newFamilyFile(parents, r.Plan.parent.Unit, r.Plan.Parents, func(name string) bool {
-		return name == r.Plan.number() || name == r.Plan.first() || name == r.Plan.last()
-	}, names(r.Plan.parent.Columns))
-	if err != nil {
-		return err
-	}
-	below, err := newFamilyFile(children, r.Plan.child.Unit, r.Plan.Children, func(name string) bool {
-		return r.Plan.Children.place(name) >= r.Plan.Children.inner
-	}, names(r.Plan.child.Columns))
-	if err != nil {
-		return err
-	}
 	id := int64(0)
-	err = r.Parents.model.Sample(r.Parents.Rows, model.Rounded, &words, func(columns [][]int32) error {
+	return r.Parents.model.Sample(r.Parents.Rows, model.Rounded, &words, func(columns [][]int32) error {
 		for at := range columns[0] {
 			for i, c := range columns {
 				p.parent.row[i] = int(c[at])
@@ -290,61 +285,78 @@ func (r *FamilyResult) WriteCSV(parents, children io.Writer) error {
 			if err := p.parent.draw(); err != nil {
 				return err
 			}
-			id++
-			if err := above.write(id, p.parent.texts); err != nil {
-				return err
-			}
-			for _, one := range p.children() {
-				if err := below.write(id, one.texts); err != nil {
+			if id++; parent != nil {
+				if err := parent(id, p.parent); err != nil {
 					return err
 				}
+			}
+			all, err := p.children()
+			for i := 0; err == nil && row != nil && i < len(all); i++ {
+				err = row(id, &all[i])
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil
 	})
-	return errors.Join(err, above.close(), below.close())
 }
 
-// familyFile writes the rows of one table.
-type familyFile struct {
-	buffer *bufio.Writer
-	csv    *csv.Writer
-	from   []int // by column of the file: the column of the plan, or −1 for the number of the person
-	record []string
+// Tables returns the persons, and their rows. The columns are those of the real tables, in their order, without those that
+// cannot be synthesized. Both have the number of the person.
+func (r *FamilyResult) Tables() (parents, children *Table) {
+	above := newNumbered(r.Plan.parent, r.Plan.Parents, len(r.Plan.Parents.Columns))
+	parents = &Table{Name: r.Plan.parent.Name, Release: r.Parents.Release, Columns: above.columns}
+	parents.each = func(yield func([]string, []bool) error) error {
+		return r.each(func(id int64, w *writer) error { return yield(above.row(id, w.texts, w.null)) }, nil)
+	}
+	below := newNumbered(r.Plan.child, r.Plan.Children, r.Plan.Children.inner)
+	children = &Table{Name: r.Plan.child.Name, Release: r.Children.Release, Columns: below.columns}
+	children.each = func(yield func([]string, []bool) error) error {
+		return r.each(nil, func(id int64, one *child) error { return yield(below.row(id, one.texts, one.null)) })
+	}
+	return parents, children
 }
 
-func newFamilyFile(to io.Writer, unit string, p *Plan, hidden func(string) bool, order []string) (*familyFile, error) {
-	f := &familyFile{buffer: bufio.NewWriterSize(to, 1<<16)}
-	f.csv = csv.NewWriter(f.buffer)
-	var header []string
-	for _, name := range order {
-		if at := p.place(name); name == unit {
-			header, f.from = append(header, name), append(f.from, -1)
-		} else if at >= 0 && !hidden(name) {
-			header, f.from = append(header, name), append(f.from, at)
+// reported makes the reports of both tables count the rows as they are drawn.
+func (r *FamilyResult) reported() {
+	r.Parents.drawn = func(yield func(cells []int) error) error {
+		return r.each(func(_ int64, w *writer) error { return yield(w.row) }, nil)
+	}
+	r.Children.drawn = func(yield func(cells []int) error) error {
+		return r.each(nil, func(_ int64, one *child) error { return yield(one.cells) })
+	}
+}
+
+// numbered arranges the rows of one table, with the number of the person.
+type numbered struct {
+	columns []*Column
+	from    []int // by column: that of the plan, or −1 for the number
+	texts   []string
+	null    []bool
+}
+
+// newNumbered arranges the first columns of a plan that the real table has.
+func newNumbered(t *curator.Table, p *Plan, first int) *numbered {
+	out := &numbered{}
+	for _, c := range t.Columns {
+		at := slices.IndexFunc(p.Columns[:first], func(o *Column) bool { return o.Name == c.Name })
+		switch {
+		case c.Name == t.Unit:
+			out.columns, out.from = append(out.columns, &Column{Name: c.Name, Type: c.Type, key: true}), append(out.from, -1)
+		case at >= 0:
+			out.columns, out.from = append(out.columns, p.Columns[at]), append(out.from, at)
 		}
 	}
-	f.record = make([]string, len(header))
-	return f, f.csv.Write(header)
-}
-
-func (f *familyFile) write(id int64, texts []string) error {
-	for i, at := range f.from {
-		if f.record[i] = strconv.FormatInt(id, 10); at >= 0 {
-			f.record[i] = texts[at]
-		}
-	}
-	return f.csv.Write(f.record)
-}
-
-func (f *familyFile) close() error {
-	f.csv.Flush()
-	return errors.Join(f.csv.Error(), f.buffer.Flush())
-}
-
-func names(columns []curator.TableColumn) (out []string) {
-	for _, c := range columns {
-		out = append(out, c.Name)
-	}
+	out.texts, out.null = make([]string, len(out.columns)), make([]bool, len(out.columns))
 	return out
+}
+
+func (n *numbered) row(id int64, texts []string, null []bool) ([]string, []bool) {
+	for i, at := range n.from {
+		if n.texts[i], n.null[i] = strconv.FormatInt(id, 10), false; at >= 0 {
+			n.texts[i], n.null[i] = texts[at], null[at]
+		}
+	}
+	return n.texts, n.null
 }

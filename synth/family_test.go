@@ -3,6 +3,7 @@ package synth
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -140,7 +141,8 @@ func family(t *testing.T, c *curator.Session, people, visits [][]string, r Famil
 		t.Fatal(err)
 	}
 	var a, b bytes.Buffer
-	if err := result.WriteCSV(&a, &b); err != nil {
+	above, below := result.Tables()
+	if err := errors.Join(above.WriteCSV(&a), below.WriteCSV(&b)); err != nil {
 		t.Fatal(err)
 	}
 	made, stays := parsedCSV(t, a.Bytes()), parsedCSV(t, b.Bytes())
@@ -204,7 +206,8 @@ func TestBadFamilies(t *testing.T) {
 		"the reverse":   {Request: Request{Table: "visits"}, Children: "people"},
 		"order":         {Request: Request{Table: "people"}, Children: "visits", Order: "cost"},
 		"method":        {Request: Request{Table: "people", Method: MWEM}, Children: "visits"},
-		"constraints":   {Request: Request{Table: "people", Constraints: []string{"age > 3"}}, Children: "visits"},
+		"contradiction": {Request: Request{Table: "people", Columns: []string{"age", "department"}, Constraints: []string{"age > 3", "age < 3"}}, Children: "visits"},
+		"of both":       {Request: Request{Table: "people", Columns: []string{"age", "department"}, Constraints: []string{"person_id > 3"}}, Children: "visits"},
 		"columns":       {Request: Request{Table: "people", Columns: []string{"age", "nobody"}}, Children: "visits"},
 		"no own column": {Request: Request{Table: "people", Columns: []string{"age"}}, Children: "visits"},
 	} {

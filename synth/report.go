@@ -64,11 +64,11 @@ func (r *Result) Report() (*Report, error) {
 	for _, m := range r.measured {
 		sets = append(sets, m.Attributes)
 	}
-	counts, err := r.counted(sets, pairs)
-	if err != nil {
+	var counts [][]float64
+	var err error
+	if counts, out.Counted, err = r.counted(sets, pairs); err != nil {
 		return nil, err
 	}
-	out.Counted = min(r.Rows, model.Batch)
 	at := d
 	for i := range d {
 		for j := range i {
@@ -109,8 +109,8 @@ func grid[T any](n int) [][]T {
 var errEnough = errors.New("enough rows")
 
 // counted returns the shares of the cells of marginals in the rows. Those of two columns with too many cells are nil.
-func (r *Result) counted(sets [][]int, pairs int) ([][]float64, error) {
-	out := make([][]float64, len(sets))
+func (r *Result) counted(sets [][]int, pairs int) (out [][]float64, counted int64, err error) {
+	out = make([][]float64, len(sets))
 	for k, set := range sets {
 		cells := 1.0
 		for _, a := range set {
@@ -120,29 +120,55 @@ func (r *Result) counted(sets [][]int, pairs int) ([][]float64, error) {
 			out[k] = make([]float64, int(cells))
 		}
 	}
-	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write
-	words := splitmix.At(splitmix.Mix(h.Sum64()))
-	rows := min(r.Rows, model.Batch)
-	err := r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
+	each := r.drawn
+	if each == nil {
+		each = r.sampled
+	}
+	rows := 0
+	err = each(func(row []int) error {
 		for k, set := range sets {
 			if out[k] == nil {
 				continue
 			}
-			for i := range columns[0] {
-				cell := 0
-				for _, a := range set {
-					cell = cell*r.Plan.Columns[a].Cells + int(columns[a][i])
-				}
-				out[k][cell] += 1 / float64(rows)
+			cell := 0
+			for _, a := range set {
+				cell = cell*r.Plan.Columns[a].Cells + row[a]
 			}
+			out[k][cell]++
 		}
-		return errEnough
+		if rows++; rows == model.Batch {
+			return errEnough
+		}
+		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, err
+		return nil, 0, err
 	}
-	return out, nil
+	for k := range out {
+		for i := range out[k] {
+			out[k][i] /= max(float64(rows), 1)
+		}
+	}
+	return out, int64(rows), nil
+}
+
+// sampled calls yield with the cells of each row of the model.
+func (r *Result) sampled(yield func(cells []int) error) error {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, r.Release, r.Plan.SQL) // a hash accepts every write
+	words := splitmix.At(splitmix.Mix(h.Sum64()))
+	row := make([]int, len(r.Plan.Columns))
+	return r.model.Sample(r.Rows, model.Rounded, &words, func(columns [][]int32) error {
+		for at := range columns[0] {
+			for i, c := range columns {
+				row[i] = int(c[at])
+			}
+			if err := yield(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // compared compares a measured marginal with the shares of the synthetic rows.
@@ -259,6 +285,9 @@ func (r *Result) limits() []string {
 			out = append(out, "Relations within bins: a number depends on other columns by its bin alone. Within the bin, it has the shape of all rows.")
 			break
 		}
+	}
+	if r.Plan.inner > 0 {
+		out = append(out, "Relations between two rows of one person: they share the person and the order, and nothing else.")
 	}
 	if len(r.Plan.Omitted) > 0 {
 		out = append(out, "Columns that were left out, and the rows that belong to one person.")

@@ -106,9 +106,12 @@ type Plan struct {
 	workload      *aim.Workload // of AIM
 	answers       []wantedAnswer
 	candidates    [][]int
-	inner         int // as view has it
-	most          int // candidates
-	shaped        int // the place of the first small bins among the candidates
+	inner         int  // as view has it
+	most          int  // candidates
+	shaped        int  // the place of the first small bins among the candidates
+	apart         bool // each shape is measured by a question of its own, with these clauses
+	shapesFrom    string
+	shapesWhere   string
 	sensitivities []curator.Sensitivity
 }
 
@@ -135,7 +138,10 @@ type view struct {
 	where  string // in SQL; "": all rows
 	from   string // in SQL
 	joined bool   // the rows are those of a join, whose cells of all keys the kernel reads: see joinedCells
-	inner  int    // measured marginals of several columns have at least one of the first this many; 0: any
+	// of a join: the FROM clause of the questions about the shapes, and the columns that have shapes
+	shapes string
+	shaped func(column string) bool
+	inner  int // measured marginals of several columns have at least one of the first this many; 0: any
 }
 
 // heldOut returns the column of a table that says which units are held out, or "". Synthesis leaves these units out.
@@ -183,9 +189,12 @@ func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 		}
 		p.Omitted = slices.DeleteFunc(p.Omitted, func(o Omitted) bool { return o.Name == key.Name })
 	}
-	if of.joined {
+	if p.apart = of.joined; of.joined {
+		p.shapesFrom, p.shapesWhere = of.shapes, of.where
 		for _, column := range p.Columns {
-			column.fine = nil
+			if !of.shaped(column.Name) {
+				column.fine = nil
+			}
 		}
 	}
 	p.SQL = question(of.from, of.where, p.keysOf())
@@ -328,7 +337,9 @@ func (p *Plan) known(ctx context.Context, c *curator.Session) error {
 		column.Cells = len(column.values)
 		sizes[i] = column.Cells
 	}
-	p.readShapes(d)
+	if err := p.readShapes(ctx, c, d); err != nil {
+		return err
+	}
 	if p.domain, err = model.NewDomain(sizes...); err != nil {
 		return usage("name fewer columns", "%v", err)
 	}
@@ -346,7 +357,10 @@ func (p *Plan) steps() int {
 	case MWEM:
 		n = 1 + 2*mwemRounds
 	}
-	if len(p.shapes())+len(p.request.PrivateEdges) > 0 {
+	switch shapes := len(p.shapes()); {
+	case p.apart:
+		n += shapes
+	case shapes+len(p.request.PrivateEdges) > 0:
 		n++
 	}
 	return n

@@ -1,8 +1,6 @@
 package synth
 
 import (
-	"bufio"
-	"encoding/csv"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -46,33 +44,8 @@ func (r *Result) Each(yield func(row []string, null []bool) error) error {
 	})
 }
 
-// WriteCSV writes the rows as CSV, with a line of names. NULL is an empty field.
-func (r *Result) WriteCSV(to io.Writer) error {
-	buffer := bufio.NewWriterSize(to, 1<<16)
-	w := csv.NewWriter(buffer)
-	var header []string
-	for _, c := range r.Plan.Output() {
-		header = append(header, c.Name)
-	}
-	if err := w.Write(header); err != nil {
-		return err
-	}
-	err := r.Each(func(row []string, _ []bool) error {
-		if len(row) > 1 || row[0] != "" {
-			return w.Write(row)
-		}
-		w.Flush() // an empty line would be no row
-		_, err := buffer.WriteString("\"\"\n")
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if w.Flush(); w.Error() != nil {
-		return w.Error()
-	}
-	return buffer.Flush()
-}
+// WriteCSV writes the rows as CSV, as [Table.WriteCSV] does.
+func (r *Result) WriteCSV(to io.Writer) error { return r.Table().WriteCSV(to) }
 
 // cells writes the values of a column.
 type cells struct {

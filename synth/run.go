@@ -49,9 +49,10 @@ type Result struct {
 
 	model    distribution
 	measured []model.Measurement
-	laplace  bool // the noise has a Laplace distribution instead of a Gaussian one
-	draw     int  // of several: from 1
-	draws    int  // their number
+	laplace  bool                                      // the noise has a Laplace distribution instead of a Gaussian one
+	drawn    func(yield func(cells []int) error) error // of two tables: the rows; nil: those of the model
+	draw     int                                       // of several: from 1
+	draws    int                                       // their number
 }
 
 // distribution is what rows are drawn from.
@@ -91,28 +92,28 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 		return nil, err
 	}
 	defer func() { _ = s.rounds.Close() }() // releases a lock
-	return s.run(ctx, start)
-}
-
-// run runs the steps.
-func (s *synthesis) run(ctx context.Context, start time.Time) (*Result, error) {
-	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed}
-	if err := s.lookAhead(ctx); err != nil {
-		return nil, s.interrupted(err)
-	}
-	if err := s.measureShapes(ctx); err != nil {
-		return nil, s.interrupted(err)
-	}
-	if err := methods[s.Method](ctx); err != nil {
-		return nil, s.interrupted(err)
-	}
-	if err := ctx.Err(); err != nil {
+	if err := s.run(ctx); err != nil {
 		return nil, s.interrupted(err)
 	}
 	if err := s.rounds.Finish(); err != nil {
 		return nil, s.interrupted(err)
 	}
 	return s.finished(start), nil
+}
+
+// run runs the steps.
+func (s *synthesis) run(ctx context.Context) error {
+	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed}
+	if err := s.lookAhead(ctx); err != nil {
+		return err
+	}
+	if err := s.measureShapes(ctx); err != nil {
+		return err
+	}
+	if err := methods[s.Method](ctx); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // begin pays for a request, or continues one that was paid before. The caller closes its rounds.
@@ -129,18 +130,26 @@ func begin(ctx context.Context, c *curator.Session, r Request) (*synthesis, erro
 
 // reserve pays for a plan, or continues one that was paid before.
 func reserve(ctx context.Context, c *curator.Session, p *Plan) (s *synthesis, err error) {
-	s = &synthesis{session: c, start: time.Now(), spent: new(big.Rat), result: &Result{Replayed: true}}
-	s.plans(p)
-	if s.rounds, err = c.Rounds(ctx, p.rounds); err != nil {
+	rounds, err := c.Rounds(ctx, p.rounds)
+	if err != nil {
 		return nil, err
 	}
+	if s, err = under(rounds, c, p); err != nil {
+		_ = rounds.Close() // releases a lock
+	}
+	return s, err
+}
+
+// under returns a synthesis whose steps are those of rounds that are paid.
+func under(rounds *curator.Rounds, c *curator.Session, p *Plan) (*synthesis, error) {
+	s := &synthesis{session: c, rounds: rounds, start: time.Now(), spent: new(big.Rat), result: &Result{Replayed: true}}
+	s.plans(p)
 	price := s.rounds.Price.Epsilon
 	if s.inRho = s.rounds.Price.Rho != ""; s.inRho {
 		price = s.rounds.Price.Rho
 	}
 	var ok bool
 	if s.whole, ok = new(big.Rat).SetString(price); !ok {
-		_ = s.rounds.Close() // releases a lock
 		return nil, usage("", "the price %q is not a number", price)
 	}
 	s.total = s.whole

@@ -93,9 +93,12 @@ func (p *Plan) shapes() (out []*fine) {
 	return out
 }
 
-// addShapes adds the small bins to the candidates. They are keys after those of the columns.
+// addShapes adds the small bins to the candidates. They are keys after those of the columns. Those of a join are not
+// keys of the same question.
 func (p *Plan) addShapes() {
-	p.shaped = len(p.candidates)
+	if p.shaped = len(p.candidates); p.apart {
+		return
+	}
 	for _, f := range p.shapes() {
 		p.candidates = append(p.candidates, []int{f.key})
 	}
@@ -104,6 +107,9 @@ func (p *Plan) addShapes() {
 // measureShapes measures the small bins with a share of the price.
 func (s *synthesis) measureShapes(ctx context.Context) error {
 	shapes := s.shapes()
+	if s.apart {
+		return s.measureApart(ctx, shapes)
+	}
 	if len(shapes) == 0 {
 		return nil
 	}
@@ -123,6 +129,27 @@ func (s *synthesis) measureShapes(ctx context.Context) error {
 	s.total = new(big.Rat).Sub(s.total, price)
 	s.watch(price)
 	return nil
+}
+
+// measureApart measures small bins by a question for each, with a share of the price, and then returns to the question of
+// the marginals.
+func (s *synthesis) measureApart(ctx context.Context, shapes []*fine) error {
+	whole := s.total
+	for _, f := range shapes {
+		price := new(big.Rat).Quo(whole, big.NewRat(int64(shapeShare*len(shapes)), 1))
+		if err := s.rounds.Change(ctx, question(s.shapesFrom, s.shapesWhere, []string{f.sql}), [][]int{{0}}); err != nil {
+			return err
+		}
+		parts, err := s.rounds.Measure(ctx, []int{0}, s.step(price))
+		if err != nil {
+			return err
+		}
+		s.outline(f, parts[0].Values, math.Sqrt(parts[0].Noise.Variance()), parts[0].Loss)
+		s.result.Replayed = s.result.Replayed && parts[0].Replayed
+		s.total = new(big.Rat).Sub(s.total, price)
+		s.watch(price)
+	}
+	return s.rounds.Change(ctx, s.Plan.rounds.SQL, s.candidates)
 }
 
 // outline adds measured counts of small bins. Several measurements are combined by their inverse variances.
@@ -304,15 +331,28 @@ func (p *Plan) keysOf() (out []string) {
 		out = append(out, c.SQL)
 	}
 	for _, f := range p.shapes() {
-		f.key = len(out)
-		out = append(out, f.sql)
+		if !p.apart {
+			f.key = len(out)
+			out = append(out, f.sql)
+		}
 	}
 	return out
 }
 
 // readShapes sets the values of the small bins.
-func (p *Plan) readShapes(d *curator.Domain) {
+func (p *Plan) readShapes(ctx context.Context, c *curator.Session, d *curator.Domain) error {
 	for _, f := range p.shapes() {
-		f.values = d.Values[f.key]
+		if !p.apart {
+			f.values = d.Values[f.key]
+			continue
+		}
+		of := p.rounds.Request
+		of.SQL = question(p.shapesFrom, p.shapesWhere, []string{f.sql})
+		apart, err := c.Domain(ctx, of)
+		if err != nil {
+			return err
+		}
+		f.values = apart.Values[0]
 	}
+	return nil
 }

@@ -50,6 +50,7 @@ type Rounds struct {
 	told     int  // the number of steps returned in this process
 	spent    privacy.Loss
 	asks     string              // the key of the plan that the caller changed to; "" for the first
+	reads    *Look               // the access of the plan
 	cells    [][]mechanism.Exact // of each candidate; nil until they are read
 	ended    bool
 }

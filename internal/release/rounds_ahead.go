@@ -99,8 +99,8 @@ func (r *Rounds) Change(ctx context.Context, p *plan.Rounds) error {
 	switch {
 	case r.ended:
 		return &EndedError{How: Over, Message: "the rounds were closed, or failed", Hint: "ask for them again"}
-	case p.Steps != r.first.Steps || p.Price.String() != r.first.Price.String() || !sameNoise(p, r.first):
-		return &EndedError{How: Misused, Message: "the price, the noise and the number of steps of rounds cannot change"}
+	case p.Steps != r.first.Steps || p.Price.String() != r.first.Price.String() || !noMoreNoise(p, r.first):
+		return &EndedError{How: Misused, Message: "the price and the number of steps of rounds cannot change, and the sensitivity cannot grow"}
 	}
 	if !r.finished {
 		_, done, err := r.kernel.rehearsed(ctx, nil, l, l.statements...)
@@ -109,13 +109,13 @@ func (r *Rounds) Change(ctx context.Context, p *plan.Rounds) error {
 		}
 		done()
 	}
-	r.plan, r.cells, r.asks = p, nil, p.Key(versions...)+"\n"
+	r.plan, r.reads, r.cells, r.asks = p, l, nil, p.Key(versions...)+"\n"
 	return nil
 }
 
-// sameNoise reports whether the ledger's description of the rounds' noise holds for both plans.
-func sameNoise(a, b *plan.Rounds) bool {
+// noMoreNoise reports whether the ledger's description of b's noise, its kind and its largest sensitivity, holds for a too.
+func noMoreNoise(a, b *plan.Rounds) bool {
 	x, err := a.Least()
 	y, err2 := b.Least()
-	return err == nil && err2 == nil && x.Noise == y.Noise && x.L1.Cmp(y.L1) == 0 && x.Parameter.Cmp(y.Parameter) == 0
+	return err == nil && err2 == nil && x.Noise == y.Noise && x.L1.Cmp(y.L1) <= 0 && x.L2Squared.Cmp(y.L2Squared) <= 0
 }

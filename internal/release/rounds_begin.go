@@ -48,7 +48,7 @@ func (r *Rounds) begin(ctx context.Context, pays bool) error {
 		return afterwards(err)
 	}
 	r.told, r.spent, r.ended = 0, privacy.Loss{}, false
-	r.plan, r.asks = r.first, ""
+	r.plan, r.reads, r.asks = r.first, r.look, ""
 	if r.look.price.Accountant() == privacy.ZCDP {
 		r.spent = privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{})
 	}

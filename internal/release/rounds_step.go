@@ -158,7 +158,7 @@ func (r *Rounds) drawn(ctx context.Context, at *instant, s *roundStep) (json.Raw
 		if err := r.current(); err != nil {
 			return nil, afterwards(err)
 		}
-		release, err := k.hold(ctx, r.look.tables)
+		release, err := k.hold(ctx, r.reads.tables)
 		if err != nil {
 			return nil, afterwards(err)
 		}
@@ -170,7 +170,7 @@ func (r *Rounds) drawn(ctx context.Context, at *instant, s *roundStep) (json.Raw
 	if err := k.begins(at); err != nil {
 		return nil, afterwards(err)
 	}
-	known, rows := r.cells, k.reader(r.look)
+	known, rows := r.cells, k.reader(r.reads)
 	d, err := watched(ctx, k, at, func(within context.Context) (d roundDraw, err error) {
 		if d.cells = known; s.ofRows != nil {
 			d.numbers, err = s.ofRows(within)

@@ -32,24 +32,24 @@ func CheckFile(file string) error {
 	return nil
 }
 
-// Write writes the rows of a result into a DuckDB file of one table, in order. It replaces the file, whose path is
+// Write writes the rows of a table into a DuckDB file of one table, in order. It replaces the file, whose path is
 // absolute, or leaves it unchanged on an error.
-func Write(ctx context.Context, file string, r *synth.Result) error {
-	return written(ctx, file, r, false)
+func Write(ctx context.Context, file string, t *synth.Table) error {
+	return written(ctx, file, t, false)
 }
 
 // WriteParquet is Write for a Parquet file.
-func WriteParquet(ctx context.Context, file string, r *synth.Result) error {
-	return written(ctx, file, r, true)
+func WriteParquet(ctx context.Context, file string, t *synth.Table) error {
+	return written(ctx, file, t, true)
 }
 
-func written(ctx context.Context, file string, r *synth.Result, parquet bool) (err error) {
+func written(ctx context.Context, file string, t *synth.Table, parquet bool) (err error) {
 	if !filepath.IsAbs(file) { // DuckDB would expand ~/x
 		return fmt.Errorf("%s is not an absolute path", file)
 	}
 	var kinds []value.Type
 	var declared []string
-	for _, c := range r.Plan.Output() {
+	for _, c := range t.Columns {
 		kind, known := value.ParseType(c.Type)
 		if !known {
 			return fmt.Errorf("there is no type %q", c.Type)
@@ -66,18 +66,18 @@ func written(ctx context.Context, file string, r *synth.Result, parquet bool) (e
 	err = with(ctx, func(c *duckdb.Conn) error {
 		for _, statement := range []string{
 			"ATTACH " + text(made) + " AS made (TYPE duckdb)",
-			"CREATE TABLE made.main." + identifier(r.Plan.Table) + " (" + strings.Join(declared, ", ") + ")",
+			"CREATE TABLE made.main." + identifier(t.Name) + " (" + strings.Join(declared, ", ") + ")",
 		} {
 			if _, err := c.ExecContext(ctx, statement, nil); err != nil {
 				return plain(err)
 			}
 		}
-		if err := appendRows(ctx, c, r, kinds); err != nil {
+		if err := appendRows(ctx, c, t, kinds); err != nil {
 			return plain(err)
 		}
 		last := "DETACH made" // writes everything into the file
 		if parquet {
-			last = "COPY made.main." + identifier(r.Plan.Table) + " TO " + text(copied) + " (FORMAT parquet, COMPRESSION zstd)"
+			last = "COPY made.main." + identifier(t.Name) + " TO " + text(copied) + " (FORMAT parquet, COMPRESSION zstd)"
 		}
 		_, err := c.ExecContext(ctx, last, nil)
 		return plain(err)
@@ -95,14 +95,14 @@ func written(ctx context.Context, file string, r *synth.Result, parquet bool) (e
 }
 
 // appendRows writes the rows into the table.
-func appendRows(ctx context.Context, c *duckdb.Conn, r *synth.Result, kinds []value.Type) (err error) {
-	a, err := duckdb.NewAppender(c, "made", "main", r.Plan.Table)
+func appendRows(ctx context.Context, c *duckdb.Conn, t *synth.Table, kinds []value.Type) (err error) {
+	a, err := duckdb.NewAppender(c, "made", "main", t.Name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	row := make([]driver.Value, len(kinds))
-	return r.Each(func(texts []string, null []bool) error {
+	return t.Each(func(texts []string, null []bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

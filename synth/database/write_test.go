@@ -66,16 +66,16 @@ func synthesized(t *testing.T) *synth.Result {
 // A file has the rows of the CSV file, in their order, with the types of the real columns.
 func TestWrite(t *testing.T) {
 	r := synthesized(t)
-	for name, write := range map[string]func(context.Context, string, *synth.Result) error{
+	for name, write := range map[string]func(context.Context, string, *synth.Table) error{
 		"made up.duckdb": Write, "made 'up'.parquet": WriteParquet,
 	} {
 		t.Run(name, func(t *testing.T) { checkWritten(t, r, name, write) })
 	}
 }
 
-func checkWritten(t *testing.T, r *synth.Result, name string, to func(context.Context, string, *synth.Result) error) {
+func checkWritten(t *testing.T, r *synth.Result, name string, to func(context.Context, string, *synth.Table) error) {
 	file, table := write(t, name, "an older file"), ""
-	if err := to(t.Context(), file, r); err != nil {
+	if err := to(t.Context(), file, r.Table()); err != nil {
 		t.Fatal(err)
 	}
 	if strings.HasSuffix(name, ".parquet") { // which names no table
@@ -120,15 +120,15 @@ func checkWritten(t *testing.T, r *synth.Result, name string, to func(context.Co
 // A file stays as it was if the rows cannot be written.
 func TestWriteFails(t *testing.T) {
 	file := write(t, "old.duckdb", "old")
-	for _, r := range []*synth.Result{
-		{Plan: &synth.Plan{Table: "t", Columns: []*synth.Column{{Name: "x", Type: "colour"}}}},
-		{Plan: &synth.Plan{Table: "t", Columns: []*synth.Column{{Name: "x", Type: "text"}, {Name: "X", Type: "text"}}}},
+	for _, r := range []*synth.Table{
+		{Name: "t", Columns: []*synth.Column{{Name: "x", Type: "colour"}}},
+		{Name: "t", Columns: []*synth.Column{{Name: "x", Type: "text"}, {Name: "X", Type: "text"}}},
 	} {
 		if err := Write(t.Context(), file, r); err == nil {
-			t.Errorf("%v was written", r.Plan.Columns)
+			t.Errorf("%v was written", r.Columns)
 		}
 	}
-	if err := Write(t.Context(), "old.duckdb", &synth.Result{}); err == nil {
+	if err := Write(t.Context(), "old.duckdb", &synth.Table{}); err == nil {
 		t.Error("a relative path was accepted")
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "old" {
@@ -146,7 +146,7 @@ func TestAskRefusesDatabases(t *testing.T) {
 		t.Error("a text file was read")
 	}
 	r := synthesized(t)
-	if err := Write(t.Context(), file, r); err != nil {
+	if err := Write(t.Context(), file, r.Table()); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := Ask(t.Context(), file, "", "SELECT 1"); err != nil || !reflect.DeepEqual(a.Rows, [][]any{{json.Number("1")}}) {

@@ -51,8 +51,8 @@ func Parse(text string) (*Target, error) {
 }
 
 // Describe returns the name of the table and the server, without role and password.
-func (t *Target) Describe(r *synth.Result) string {
-	return fmt.Sprintf("table %s on %s", strings.Join(t.named(r.Plan.Table), "."), t.config.Host)
+func (t *Target) Describe(rows *synth.Table) string {
+	return fmt.Sprintf("table %s on %s", strings.Join(t.named(rows.Name), "."), t.config.Host)
 }
 
 // String has no password.
@@ -129,15 +129,15 @@ var types = map[string]string{
 
 // Write creates the table, streams the rows into it, and says in its comment that they are synthetic. An existing table
 // is an error, and stays as it is. On an error there is no table.
-func (t *Target) Write(ctx context.Context, r *synth.Result) (err error) {
+func (t *Target) Write(ctx context.Context, rows *synth.Table) (err error) {
 	c, err := t.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }() // ends a transaction that was not committed
-	table := quoted(t.named(r.Plan.Table))
+	table := quoted(t.named(rows.Name))
 	var columns []string
-	for _, column := range r.Plan.Output() {
+	for _, column := range rows.Columns {
 		kind, known := types[column.Type]
 		if !known {
 			return fmt.Errorf("there is no type %q", column.Type)
@@ -145,7 +145,7 @@ func (t *Target) Write(ctx context.Context, r *synth.Result) (err error) {
 		columns = append(columns, identifier(column.Name)+" "+kind)
 	}
 	about := fmt.Sprintf("synthetic: made-up rows by dither, from %s of table %s. They are no persons' rows, and have no intervals.",
-		r.Release, r.Plan.Table)
+		rows.Release, rows.Name)
 	for _, statement := range []string{
 		"SET standard_conforming_strings = on",
 		"SET client_encoding = 'UTF8'",
@@ -158,7 +158,7 @@ func (t *Target) Write(ctx context.Context, r *synth.Result) (err error) {
 			return err
 		}
 	}
-	if err := stream(ctx, c, table, r); err != nil {
+	if err := stream(ctx, c, table, rows); err != nil {
 		return err
 	}
 	return run(ctx, c, "COMMIT")
@@ -173,12 +173,12 @@ func run(ctx context.Context, c *pgconn.PgConn, statement string) error {
 }
 
 // stream copies the rows. The server reads them as they are drawn.
-func stream(ctx context.Context, c *pgconn.PgConn, table string, r *synth.Result) error {
+func stream(ctx context.Context, c *pgconn.PgConn, table string, rows *synth.Table) error {
 	from, to := io.Pipe()
 	drawn := make(chan error, 1)
 	go func() {
 		buffer := bufio.NewWriterSize(to, 1<<16)
-		err := r.Each(func(row []string, null []bool) error {
+		err := rows.Each(func(row []string, null []bool) error {
 			for i, text := range row {
 				if i > 0 {
 					_ = buffer.WriteByte(',') // Flush returns the first error

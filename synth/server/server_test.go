@@ -81,7 +81,7 @@ func TestWrite(t *testing.T) {
 	if err := target.Check(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := target.Write(t.Context(), r); err != nil {
+	if err := target.Write(t.Context(), r.Table()); err != nil {
 		t.Fatal(err)
 	}
 	c, err := pgconn.Connect(t.Context(), of)
@@ -137,7 +137,7 @@ func TestWrite(t *testing.T) {
 	if err := target.Check(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "made up") {
 		t.Errorf("a second table: %v", err)
 	}
-	if err := target.Write(t.Context(), r); err == nil || !strings.Contains(err.Error(), "already exists") {
+	if err := target.Write(t.Context(), r.Table()); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a second table: %v", err)
 	}
 	if got := ask(`SELECT count(*) FROM "made up"`); got != "3000|" {
@@ -146,7 +146,7 @@ func TestWrite(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	other := &Target{config: config}
-	if err := other.Write(stopped, r); err == nil {
+	if err := other.Write(stopped, r.Table()); err == nil {
 		t.Error("a cancelled context writes")
 	}
 	if got := ask(`SELECT count(*) FROM pg_class WHERE relname = 'odd "names"'`); got != "0|" {
@@ -163,7 +163,7 @@ func TestPasswordsStaySecret(t *testing.T) {
 		target, err := Parse(text)
 		if err == nil {
 			err = target.Check(t.Context(), "t")
-			if strings.Contains(target.String()+target.Describe(&synth.Result{Plan: &synth.Plan{Table: "t"}}), "s3cret") {
+			if strings.Contains(target.String()+target.Describe(&synth.Table{Name: "t"}), "s3cret") {
 				t.Errorf("%s is described", text)
 			}
 		}

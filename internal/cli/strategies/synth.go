@@ -2,7 +2,6 @@ package strategies
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -69,7 +68,8 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
 	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
 	s.Flag(&of.children, "children", "T", "the table of the rows of these persons, which becomes a synthetic table too")
-	s.Flag(&of.out, "children-out", "FILE", "with --children: write its rows to FILE, which ends in .csv")
+	s.Flag(&of.out, "children-out", "FILE", "with --children: write its rows to FILE, as --out does")
+	s.Flag(&of.report, "children-report", "FILE", "with --children: write a report on its errors to FILE, which ends in .html or .json")
 	s.Flag(&of.order, "order", "C", "with --children: the date or timestamp that a person's rows are in order of")
 	s.Flag(&rows, "rows", "N", "the number of synthetic rows (default: the noisy number of real rows)")
 	s.Flag(&r.Resume, "resume", "", "continue an interrupted synthesis, given the same flags, and pay for nothing")
@@ -86,27 +86,21 @@ func runSynth(s *console.Console, args []string) error {
 		return console.Usage("synth takes no arguments besides its flags, not %q", rest[0])
 	case !explain && out == "":
 		return console.Usage("the rows need a file: --out FILE, or --explain to see the price first")
-	case out != "" && !server.Is(out) && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet") && !isDuckDB(out):
-		if strings.Contains(out, ":/") { // it may hold a password
-			out = "…"
-		}
-		return console.Usage("--out %s: name a file that ends in .csv, .parquet or .duckdb, or a server: postgres://ROLE@HOST/DATABASE#TABLE", out)
 	}
-	for _, file := range [][2]string{{"--out", fileOf(out)}, {"--report", report}, {"--children-out", of.out}} { // before anything is paid
+	for _, target := range [][3]string{{"--out", out, r.Table}, {"--children-out", of.out, of.children}} { // before anything is paid
+		if err := checkOut(s, target[0], target[1], target[2], explain); err != nil {
+			return err
+		}
+	}
+	for _, file := range [][2]string{{"--report", report}, {"--children-report", of.report}} {
 		if folder, err := os.Stat(filepath.Dir(file[1])); !explain && (err != nil || !folder.IsDir()) {
 			return console.Usage("%s %s: there is no such folder", file[0], file[1])
 		}
-	}
-	outs := []string{fileOf(out), report}
-	if server.Is(out) && !explain { // before anything is paid
-		target, err := server.Parse(out)
-		if err == nil {
-			err = target.Check(s.Context(), r.Table)
-		}
-		if err != nil {
-			return console.Usage("--out: %v", err)
+		if file[1] != "" && !isHTML(file[1]) && !strings.EqualFold(filepath.Ext(file[1]), ".json") {
+			return console.Usage("%s %s: name a file that ends in .html or .json", file[0], file[1])
 		}
 	}
+	outs := []string{fileOf(out), report, fileOf(of.out), of.report}
 	for i := range max(0, min(draws, synth.MaxDraws)) {
 		outs = append(outs, synth.DrawName(out, i+1))
 	}
@@ -114,14 +108,6 @@ func runSynth(s *console.Console, args []string) error {
 		if name != "" && mayBeReal(s.Home, name) {
 			return console.Usage("%s is named in the policy of a home: name another file, which does not replace a source", name)
 		}
-	}
-	if !explain && isDuckDB(out) {
-		if err := database.CheckFile(out); err != nil {
-			return console.Usage("--out: %v", err)
-		}
-	}
-	if report != "" && !isHTML(report) && !strings.EqualFold(filepath.Ext(report), ".json") {
-		return console.Usage("--report %s: name a file that ends in .html or .json", report)
 	}
 	r.Method = synth.Method(strings.ToLower(method))
 	r.Columns, r.From, r.Keys = listed(columns), listed(from), listed(keys)
@@ -185,8 +171,8 @@ func runSynth(s *console.Console, args []string) error {
 	if r.ModelBytes, err = bytesOf(size); err != nil {
 		return err
 	}
-	if of.children != "" || of.out != "" || of.order != "" {
-		of.report, of.draws, of.progress = report, draws, progress
+	if of.children != "" || of.out != "" || of.order != "" || of.report != "" {
+		of.people, of.draws, of.progress = report, draws, progress
 		return runFamily(s, r, &of, out, explain)
 	}
 	return s.Asking(func(c *curator.Session) error {
@@ -209,7 +195,7 @@ func runSynth(s *console.Console, args []string) error {
 		if draws != 0 {
 			drawn, err = writeDraws(s, result, draws, out)
 		} else {
-			err = writeRows(s, out, result)
+			err = writeRows(s, out, result.Table())
 		}
 		if err == nil && report != "" {
 			err = writeSynthReport(report, result)
@@ -218,12 +204,7 @@ func runSynth(s *console.Console, args []string) error {
 			return fmt.Errorf("the rows could not be written: %w (%s is recorded: repeat the command, free)", err, result.Release)
 		}
 		if drawn == nil {
-			if server.Is(out) {
-				if target, err := server.Parse(out); err == nil {
-					out = target.Describe(result)
-				}
-			}
-			return showSynth(s, result, out)
+			return showSynth(s, result, described(out, result.Table()))
 		}
 		if err := showSynth(s, drawn.Results[0], synth.DrawName(out, 1)); err != nil {
 			return err
@@ -231,6 +212,51 @@ func runSynth(s *console.Console, args []string) error {
 		showDraws(s, drawn, out)
 		return nil
 	})
+}
+
+// checkOut refuses a target that cannot be written. name is that of the real table.
+func checkOut(s *console.Console, flag, out, name string, explain bool) error {
+	if out == "" {
+		return nil
+	}
+	if !server.Is(out) && !isCSV(out) && !strings.EqualFold(filepath.Ext(out), ".parquet") && !isDuckDB(out) {
+		if strings.Contains(out, ":/") { // it may hold a password
+			out = "…"
+		}
+		return console.Usage("%s %s: name a file that ends in .csv, .parquet or .duckdb, or a server: postgres://ROLE@HOST/DATABASE#TABLE", flag, out)
+	}
+	if explain {
+		return nil
+	}
+	if !server.Is(out) {
+		if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
+			return console.Usage("%s %s: there is no such folder", flag, out)
+		}
+		if isDuckDB(out) {
+			if err := database.CheckFile(out); err != nil {
+				return console.Usage("%s: %v", flag, err)
+			}
+		}
+		return nil
+	}
+	target, err := server.Parse(out)
+	if err == nil {
+		err = target.Check(s.Context(), name)
+	}
+	if err != nil {
+		return console.Usage("%s: %v", flag, err)
+	}
+	return nil
+}
+
+// described returns the name of a file, or that of a table on a server, without its role.
+func described(out string, t *synth.Table) string {
+	if server.Is(out) {
+		if target, err := server.Parse(out); err == nil {
+			return target.Describe(t)
+		}
+	}
+	return out
 }
 
 func isCSV(name string) bool { return strings.EqualFold(filepath.Ext(name), ".csv") }
@@ -246,9 +272,9 @@ func fileOf(out string) string {
 func isDuckDB(name string) bool { return strings.EqualFold(filepath.Ext(name), ".duckdb") }
 
 // writeRows writes the file completely, or leaves it unchanged.
-func writeRows(s *console.Console, out string, r *synth.Result) error {
+func writeRows(s *console.Console, out string, r *synth.Table) error {
 	if isCSV(out) {
-		return console.ReplaceFile(out, func(w io.Writer) error { return r.WriteCSV(w) })
+		return console.ReplaceFile(out, r.WriteCSV)
 	}
 	if server.Is(out) {
 		target, err := server.Parse(out)

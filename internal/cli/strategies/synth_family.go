@@ -2,7 +2,6 @@ package strategies
 
 import (
 	"fmt"
-	"io"
 
 	"dither/curator"
 	"dither/internal/cli/console"
@@ -13,7 +12,7 @@ import (
 // family is the flags of a table of persons with a table of their rows.
 type family struct {
 	children, out, order string
-	report               string
+	people, report       string // reports
 	progress             bool
 	draws                int
 }
@@ -22,13 +21,11 @@ type family struct {
 func runFamily(s *console.Console, r synth.Request, f *family, people string, explain bool) error {
 	switch {
 	case f.children == "":
-		return console.Usage("--children-out and --order need --children T, the table of the persons' rows")
-	case f.draws != 0 || f.report != "":
-		return console.Usage("--children takes no --draws and no --report")
-	case !explain && (f.out == "" || !isCSV(f.out) || !isCSV(people) || f.out == people):
-		return console.Usage("two files that end in .csv are needed: --out FILE for the persons, and --children-out FILE for their rows")
-	case f.out != "" && mayBeReal(s.Home, f.out):
-		return console.Usage("%s is named in the policy of a home: name another file, which does not replace a source", f.out)
+		return console.Usage("--children-out, --children-report and --order need --children T, the table of the persons' rows")
+	case f.draws != 0:
+		return console.Usage("--children takes no --draws: estimates over draws are about one table, whose rows are persons; leave one of them out")
+	case !explain && (f.out == "" || f.out == people):
+		return console.Usage("two targets are needed: --out FILE for the persons, and --children-out FILE for their rows")
 	}
 	q := synth.FamilyRequest{Request: r, Children: f.children, Order: f.order}
 	return s.Asking(func(c *curator.Session) error {
@@ -43,14 +40,22 @@ func runFamily(s *console.Console, r synth.Request, f *family, people string, ex
 		if err != nil {
 			return err
 		}
-		err = console.ReplaceFile(people, func(a io.Writer) error {
-			return console.ReplaceFile(f.out, func(b io.Writer) error { return result.WriteCSV(a, b) })
-		})
-		if err != nil {
-			return fmt.Errorf("the rows could not be written: %w (%s and %s are recorded: repeat the command, free)",
-				err, result.Parents.Release, result.Children.Release)
+		above, below := result.Tables()
+		if err = writeRows(s, people, above); err == nil {
+			err = writeRows(s, f.out, below)
 		}
-		return showFamily(s, result, people, f.out)
+		for _, report := range []struct {
+			name string
+			of   *synth.Result
+		}{{f.people, result.Parents}, {f.report, result.Children}} {
+			if err == nil && report.name != "" {
+				err = writeSynthReport(report.name, report.of)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("the rows could not be written: %w (%s is recorded: repeat the command, free)", err, result.Parents.Release)
+		}
+		return showFamily(s, result, described(people, above), described(f.out, below))
 	})
 }
 
@@ -77,7 +82,11 @@ func showFamilyPlan(s *console.Console, p *synth.FamilyPlan) error {
 	if err := showSynthPlan(s, p.Children, nil); err != nil {
 		return err
 	}
-	s.Print("price of both: %s. At most %d rows of one person count in %s\n", p.Price, p.Most, render.Printable(p.Children.Table))
+	price := p.Price.String()
+	if !p.Affordable {
+		price += ", more than what remains"
+	}
+	s.Print("price of both: %s. At most %d rows of one person count in %s\n", price, p.Most, render.Printable(p.Children.Table))
 	return nil
 }
 
