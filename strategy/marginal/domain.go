@@ -3,6 +3,8 @@ package marginal
 import (
 	"fmt"
 	"slices"
+
+	"dither/curator"
 )
 
 // Queries is a kind of questions about one attribute.
@@ -61,6 +63,10 @@ func (a Attribute) queries() float64 {
 type Domain struct {
 	attributes []Attribute
 	position   map[string]int
+	// the question that the domain is of, and its keys; nil for none
+	session *curator.Session
+	request curator.Request
+	asked   *curator.Domain
 }
 
 // NewDomain returns the domain of these attributes. Names must differ. A size must be at least 1. An attribute with

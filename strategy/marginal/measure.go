@@ -20,6 +20,12 @@ func DomainOf(ctx context.Context, s *curator.Session, r curator.Request, names 
 	if err != nil {
 		return nil, err
 	}
+	return From(s, of, r, names...)
+}
+
+// From returns the domain of a question as [DomainOf] does, from the curator's description of its keys. Plans over it do not
+// ask for this description again.
+func From(s *curator.Session, of *curator.Domain, r curator.Request, names ...string) (*Domain, error) {
 	if len(names) != len(of.Values) {
 		return nil, fmt.Errorf("marginal: the question has %d keys and %d names: name each key", len(of.Values), len(names))
 	}
@@ -27,7 +33,20 @@ func DomainOf(ctx context.Context, s *curator.Session, r curator.Request, names 
 	for i, name := range names {
 		attributes[i] = Attribute{Name: name, Size: len(of.Values[i])}
 	}
-	return NewDomain(attributes...)
+	d, err := NewDomain(attributes...)
+	if err == nil {
+		d.session, d.asked, d.request = s, of, r
+	}
+	return d, err
+}
+
+// described returns the curator's description of a question's keys, which the domain has if it is the question's own.
+func (d *Domain) described(ctx context.Context, s *curator.Session, r curator.Request) (*curator.Domain, error) {
+	r.Fresh = d.request.Fresh // a description is the same for a fresh measurement
+	if d.session == s && d.request == r {
+		return d.asked, nil
+	}
+	return s.Domain(ctx, r)
 }
 
 // Strategies returns the requests that measure the plan, each of which is one release. Most plans need one. The i-th
@@ -41,11 +60,11 @@ func DomainOf(ctx context.Context, s *curator.Session, r curator.Request, names 
 // It returns an error if the sizes of the domain are not those of the question, so nothing is spent on a plan for other
 // data.
 func (p *Plan) Strategies(ctx context.Context, s *curator.Session, r curator.Request) ([]curator.Strategy, error) {
-	asked, err := s.Domain(ctx, r)
+	d := p.Domain()
+	asked, err := d.described(ctx, s, r)
 	if err != nil {
 		return nil, err
 	}
-	d := p.Domain()
 	if len(asked.Values) != len(d.attributes) {
 		return nil, fmt.Errorf(
 			"marginal: the question has %d keys, and the domain %d attributes", len(asked.Values), len(d.attributes),
@@ -210,7 +229,7 @@ func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Reques
 		e.settle()
 	}
 	if totals := s.TotalsOf(r); len(totals) > 0 {
-		of, err := s.Domain(ctx, r)
+		of, err := p.Domain().described(ctx, s, r)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 		if err != nil {
 			return err
 		}
-		d, err := marginal.DomainOf(s.Context(), c, r, of.Keys...)
+		d, err := marginal.From(c, of, r, of.Keys...)
 		if err != nil {
 			return console.Usage("%s", plain(err))
 		}
