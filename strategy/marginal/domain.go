@@ -99,6 +99,25 @@ func NewDomain(attributes ...Attribute) (*Domain, error) {
 	return d, nil
 }
 
+// Ask returns the domain with another kind of questions about an attribute. An attribute with prefixes or ranges must have no
+// NULL among the values of its key.
+func (d *Domain) Ask(name string, kind Queries) (*Domain, error) {
+	i, known := d.position[name]
+	if !known {
+		return nil, fmt.Errorf("marginal: the domain has no attribute %q", name)
+	}
+	if kind != Values && d.asked != nil && slices.Contains(d.asked.Values[i], any(nil)) {
+		return nil, fmt.Errorf("marginal: attribute %q may be NULL, which has no place in the order of its values", name)
+	}
+	attributes := slices.Clone(d.attributes)
+	attributes[i].Queries = kind
+	out, err := NewDomain(attributes...)
+	if err == nil {
+		out.session, out.request, out.asked = d.session, d.request, d.asked
+	}
+	return out, err
+}
+
 // Attributes returns the attributes, in order.
 func (d *Domain) Attributes() []Attribute { return slices.Clone(d.attributes) }
 

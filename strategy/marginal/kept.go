@@ -9,19 +9,21 @@ import (
 	"dither/strategy"
 )
 
-// keptShares is a choice as a home records it: the shares of the price, which floats computed.
+// keptShares is a choice as a home records it: what floats computed.
 type keptShares struct {
 	Name   string    `json:"name"`
 	Shares []float64 `json:"shares"`
 	Whole  float64   `json:"whole,omitempty"`
+	// by attribute, the integers of its matrix; nil for plain values and for a repeated matrix
+	Rows [][][]int64 `json:"rows,omitempty"`
 }
 
-// ChooseIn returns the choice of [Workload.Choose], with the shares of the price that the home recorded when the plan
-// was first measured. So a computer whose processor rounds otherwise measures the same, and [Plan.Measure] replays the
+// ChooseIn returns the choice of [Workload.Choose], with the shares of the price and the integers that the home recorded when
+// the plan was first measured. So a computer whose processor rounds otherwise measures the same, and [Plan.Measure] replays the
 // release.
 func (w *Workload) ChooseIn(s *curator.Session, u strategy.Unit) *Choice {
 	c := w.Choose(u)
-	if !w.ordinary() || c.Plan == nil {
+	if c.Plan == nil {
 		return c
 	}
 	of := fmt.Sprintf("marginals 1\nunit %d\n%s", u, w.text())
@@ -31,7 +33,7 @@ func (w *Workload) ChooseIn(s *curator.Session, u strategy.Unit) *Choice {
 			c.Plan.restore(kept)
 		}
 	}
-	kept := keptShares{Name: c.Plan.Name, Shares: c.Plan.shares}
+	kept := keptShares{Name: c.Plan.Name, Shares: c.Plan.shares, Rows: c.Plan.rows()}
 	if t := c.Plan.tables; t != nil {
 		kept.Shares, kept.Whole = t.shares, t.whole
 	}
@@ -41,10 +43,29 @@ func (w *Workload) ChooseIn(s *curator.Session, u strategy.Unit) *Choice {
 	return c
 }
 
-// text describes a workload of plain values: the sizes, and the marginals with their weights.
+// rows returns the integers of the attributes' matrices, each once; nil if all have plain values.
+func (p *Plan) rows() (out [][][]int64) {
+	some, seen := false, map[*factor]bool{}
+	for _, f := range p.factors {
+		var rows [][]int64
+		if f != nil && f.rows != nil && !seen[f] {
+			rows, seen[f], some = f.rows, true, true
+		}
+		out = append(out, rows)
+	}
+	if !some {
+		return nil
+	}
+	return out
+}
+
+// text describes a workload: the sizes and the kinds of questions, and the marginals with their weights.
 func (w *Workload) text() string {
 	out := ""
 	for _, a := range w.domain.attributes {
+		if a.Queries != Values {
+			out += fmt.Sprint(a.Queries) + " "
+		}
 		out += fmt.Sprintln(a.Size)
 	}
 	for _, it := range w.items {
@@ -74,6 +95,9 @@ func (p *Plan) restore(kept keptShares) {
 				return
 			}
 		}
+		if p.rows() != nil && !p.replace(kept.Rows) {
+			return
+		}
 		p.shares = kept.Shares
 		p.evaluate(p.loads())
 		return
@@ -96,4 +120,29 @@ func (p *Plan) restore(kept keptShares) {
 	p.tables.shares, p.tables.whole = kept.Shares, kept.Whole
 	p.units = s.units()
 	p.judge(p.loads())
+}
+
+// replace takes recorded matrices in place of the plan's own. It reports false, and changes nothing, if they cannot be.
+func (p *Plan) replace(rows [][][]int64) bool {
+	own := p.rows()
+	if len(rows) != len(own) {
+		return false
+	}
+	of := map[*factor]*factor{}
+	for i, f := range p.factors {
+		if (rows[i] == nil) != (own[i] == nil) {
+			return false
+		}
+		if rows[i] != nil {
+			if of[f] = restored(p.Domain().attributes[i], rows[i]); of[f] == nil {
+				return false
+			}
+		}
+	}
+	for i, f := range p.factors {
+		if of[f] != nil {
+			p.factors[i] = of[f]
+		}
+	}
+	return true
 }

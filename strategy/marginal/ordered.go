@@ -64,19 +64,30 @@ func optimal(a Attribute) *factor {
 // add up to exactly 0. All figures of the factor are those of the integers.
 func rounded(a Attribute, strategy *mat.Dense, scale float64) *factor {
 	c := a.Size
-	f := &factor{size: c, rows: make([][]int64, c)}
+	rows := make([][]int64, c)
+	for i := range c {
+		rows[i] = make([]int64, c)
+		var sum int64
+		for j := range c {
+			rows[i][j] = int64(math.Round(strategy.At(i, j) * scale))
+			sum += rows[i][j]
+		}
+		for j := range c {
+			rows[i][j] = int64(c)*rows[i][j] - sum
+		}
+	}
+	return ofRows(a, rows)
+}
+
+// ofRows returns the factor of an integer matrix whose rows add up to 0.
+func ofRows(a Attribute, rows [][]int64) *factor {
+	c := a.Size
+	f := &factor{size: c, rows: rows}
 	r := mat.NewDense(c, c, nil)
 	norms := make([]float64, c)
 	for i := range c {
-		f.rows[i] = make([]int64, c)
-		var sum int64
 		for j := range c {
-			f.rows[i][j] = int64(math.Round(strategy.At(i, j) * scale))
-			sum += f.rows[i][j]
-		}
-		for j := range c {
-			f.rows[i][j] = int64(c)*f.rows[i][j] - sum
-			r.Set(i, j, float64(f.rows[i][j]))
+			r.Set(i, j, float64(rows[i][j]))
 			norms[j] += r.At(i, j) * r.At(i, j)
 		}
 	}
@@ -113,6 +124,36 @@ func flat(a Attribute) *factor {
 	inverse := centred(identity(a.Size))
 	inverse.ScaleSym((n-1)/n, inverse)
 	f.queries = describe(a, inverse)
+	return f
+}
+
+// restored returns the factor of recorded rows, or nil if they do not measure every difference of the attribute's values.
+func restored(a Attribute, rows [][]int64) *factor {
+	if len(rows) != a.Size {
+		return nil
+	}
+	for _, row := range rows {
+		var sum int64
+		for _, v := range row {
+			if v > grain*MaxOrdered*2 || v < -grain*MaxOrdered*2 {
+				return nil
+			}
+			sum += v
+		}
+		if len(row) != a.Size || sum != 0 {
+			return nil
+		}
+	}
+	f := ofRows(a, rows)
+	trace := 0.0 // of R⁺R, which is the rank
+	for i := range rows {
+		for j := range rows {
+			trace += f.inverse.At(i, j) * float64(rows[j][i])
+		}
+	}
+	if math.Abs(trace-float64(a.Size-1)) > 1e-3 {
+		return nil
+	}
 	return f
 }
 

@@ -16,8 +16,11 @@ import (
 
 // measureMarginals chooses a strategy for the marginals of a question's keys, measures it, and prints them.
 func measureMarginals(s *console.Console, a asked, sql string) error {
-	if a.marginals != "" || a.beside() {
+	switch {
+	case a.beside():
 		return console.Usage("with --ways, the keys of the question are the attributes: leave out the other flags that describe questions")
+	case a.marginals != "" && a.measuring.whole:
+		return console.Usage("--whole rounds the values of keys; leave out --marginals")
 	}
 	confidence, err := a.measuring.level()
 	if err != nil {
@@ -38,6 +41,9 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 		d, err := marginal.From(c, of, r, of.Keys...)
 		if err != nil {
 			return console.Usage("%s", plain(err))
+		}
+		if d, err = ordered(d, a.marginals); err != nil {
+			return err
 		}
 		ways, err := waysOf(a.ways, len(of.Keys))
 		if err != nil {
@@ -116,6 +122,14 @@ type marginalCell struct {
 // read computes all cells of the workload's marginals.
 func (m *measuredMarginals) read(w *marginal.Workload) error {
 	for _, names := range w.Names() {
+		if of := attributesOf(w, names); asks(of) {
+			cells, err := m.readOrdered(of)
+			if err != nil {
+				return err
+			}
+			m.tables = append(m.tables, measuredTable{names, cells})
+			continue
+		}
 		t, err := m.estimate.Marginal(names...)
 		if err != nil {
 			return err
@@ -149,6 +163,16 @@ func (m *measuredMarginals) read(w *marginal.Workload) error {
 	return nil
 }
 
+// attributesOf returns the attributes of a workload's domain with the given names.
+func attributesOf(w *marginal.Workload, names []string) (out []marginal.Attribute) {
+	for _, a := range w.Domain().Attributes() {
+		if slices.Contains(names, a.Name) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 func (m *measuredMarginals) show(s *console.Console) error {
 	if s.Format == "json" {
 		return s.JSON(m)
@@ -161,7 +185,7 @@ func (m *measuredMarginals) show(s *console.Console) error {
 		for _, c := range t.Cells {
 			var row []string
 			for _, v := range c.Values {
-				row = append(row, render.KeyText(v))
+				row = append(row, textOf(v))
 			}
 			half := (c.High - c.Low) / 2
 			places := render.Decimals(half)

@@ -41,7 +41,8 @@ func runWorkload(s *console.Console, args []string) error {
 	s.Flag(&a.crosses, "cross", "KIND:N,…", "questions about several columns: total:N, values:N, prefixes:N, ranges:N, windows:N:W, "+
 		"levels:FILE or matrix:FILE for each; may be repeated")
 	s.Flag(&a.file, "f", "FILE", "the questions in SQL in FILE, separated by semicolons, about a table of the home; free")
-	s.Flag(&a.marginals, "marginals", "NAME:SIZE,…", "the attributes of marginals, with --ways; NAME:SIZE:prefixes and NAME:SIZE:ranges too")
+	s.Flag(&a.marginals, "marginals", "NAME:SIZE,…", "the attributes of marginals, with --ways; NAME:SIZE:prefixes and NAME:SIZE:ranges too. With a question, its keys "+
+		"KEY:prefixes and KEY:ranges")
 	s.Flag(&a.ways, "ways", "K,…", "all marginals of K of the attributes, for each K; K*WEIGHT gives them a weight")
 	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
 	s.Flag(&a.epsilon, "epsilon", "E", "the price in ε: measurements have Laplace noise")
@@ -72,7 +73,8 @@ func runWorkload(s *console.Console, args []string) error {
 	case len(rest) == 1 && a.ways != "":
 		return measureMarginals(s, a, rest[0])
 	case len(rest) == 1 && a.marginals != "":
-		return console.Usage("with a question, its keys are the attributes of the marginals: give --ways K,… alone")
+		return console.Usage("with a question, its keys are the attributes of the marginals: give --ways K,…, and --marginals KEY:prefixes " +
+			"or KEY:ranges for keys whose sums you want")
 	case len(rest) == 1:
 		return measure(s, a, rest[0])
 	}
@@ -138,9 +140,11 @@ A marginal has the counts by some of several attributes, all others summed out. 
   dither workload --marginals age:100:ranges,sex:2 --ways 2 --rho 1/2 --explain
   dither workload --marginals age:10,sex:2,region:17 --ways 1*10,2 --rho 1/2
 
-With a question of several keys, --ways measures the marginals of its keys, and prints all their cells with intervals:
+With a question of several keys, --ways measures the marginals of its keys, and prints all their cells with intervals.
+--marginals KEY:prefixes or KEY:ranges asks for sums over the values of a key in place of its values:
 
   dither -C home workload "SELECT COUNT(*) FROM people GROUP BY region, smoker, age" --ways 1,2 --rho 0.1
+  dither -C home workload "SELECT COUNT(*) FROM people GROUP BY region, age" --marginals age:ranges --ways 2 --rho 0.1
 
 Beside --marginals, flags about one column are about a further column. These are the marginals of age and sex, and each
 running total of 365 days:
