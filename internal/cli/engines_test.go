@@ -204,6 +204,7 @@ var enginesCommands = []string{
 	"estimate quantile --table people --column x --at 0.5 --population",
 	"estimate quantile --table people --column y --method recursive --at 0.1,0.25,0.5,0.75,0.9",
 	"estimate quantile --table people --column x --method joint --at 0.25,0.5,0.75",
+	"estimate quantile --table people --column x --method ladder --at 0.25,0.5",
 	"estimate quantile --table people --column x --method smooth",
 	"estimate quantile --table visits --column y --at 0.25,0.5,0.75",
 	"fit linear --table people --formula 'y ~ x + g + ill'",

@@ -241,7 +241,11 @@ func TestLadderRefusals(t *testing.T) {
 		if _, err := m.Release(orderedOf(1)); !errors.Is(err, mechanism.ErrParameter) {
 			t.Errorf("%+v: %v", m, err)
 		}
-		_ = m.BoundedRange()
+		// what Release refuses is refused before anything is paid
+		if _, err := m.RankError(0.05); !errors.Is(err, mechanism.ErrParameter) {
+			t.Errorf("%+v has a rank error: %v", m, err)
+		}
+		_, _, _ = m.BoundedRange(), m.Expected(), m.ExpectedHalfWidth()
 	}
 	for _, in := range []Domain{{0, 0}, {math.MinInt64, math.MinInt64 + 1<<62 - 1}, {math.MaxInt64 - 1<<62 + 1, math.MaxInt64}} {
 		for _, data := range [][]int64{nil, {math.MaxInt64}, {math.MinInt64, 0}} {

@@ -104,5 +104,11 @@ func (m Ladder) BoundedRange() privacy.Loss {
 	return m.values().BoundedRange().Plus(privacy.ZCDPLoss(widths, privacy.Delta{}))
 }
 
-// RankError returns the bound of Approximate for the values, with its condition.
-func (m Ladder) RankError(beta float64) (float64, error) { return m.values().RankError(beta) }
+// RankError returns the bound of Approximate for the values, with its condition. It refuses all parameters that Release
+// refuses.
+func (m Ladder) RankError(beta float64) (float64, error) {
+	if _, err := m.widths(); err != nil {
+		return 0, err
+	}
+	return m.values().RankError(beta)
+}

@@ -20,7 +20,7 @@ type Foretold struct {
 }
 
 // foretell lists the methods that could answer a request for quantiles in one group. A method that the request does not
-// permit is left out.
+// permit is left out: only MethodIndependent, in SQL, has quantiles of dates.
 func (s *Sample) foretell(ctx context.Context, k asker, ranks []string) (out []Foretold) {
 	for _, method := range quantileMethods {
 		var e *curator.OrderExplanation
@@ -35,17 +35,16 @@ func (s *Sample) foretell(ctx context.Context, k asker, ranks []string) (out []F
 			q.Confidence = ""
 			e, err = k.ExplainRank(ctx, q)
 		}
-		if err != nil || s.WithoutIntervals && method == MethodLadder {
+		switch {
+		case method == MethodIndependent && !s.WithoutIntervals:
+			out = append(out, s.bracketed(ctx, k, ranks))
+			continue
+		case err != nil || s.WithoutIntervals && method == MethodLadder:
 			continue
 		}
 		of := Foretold{Method: method, ExpectedError: e.ExpectedError, ExpectedHalfWidth: e.ExpectedHalfWidth}
 		if method == MethodLadder {
 			of.Confidence = curator.LadderConfidence
-		}
-		if method == MethodIndependent && !s.WithoutIntervals {
-			if of, err = s.bracketed(ctx, k, ranks); err != nil {
-				continue
-			}
 		}
 		out = append(out, of)
 	}
@@ -55,19 +54,21 @@ func (s *Sample) foretell(ctx context.Context, k asker, ranks []string) (out []F
 // bracketed returns the entry of MethodIndependent with intervals. A third of the price pays for the values, and the
 // ends of the intervals are drawn at ranks that differ by the bound on the error of a draw. Both errors are in
 // inverse proportion to ε, which is in proportion to the root of ρ.
-func (s *Sample) bracketed(ctx context.Context, k asker, ranks []string) (out Foretold, err error) {
+func (s *Sample) bracketed(ctx context.Context, k asker, ranks []string) Foretold {
+	out := Foretold{Method: MethodIndependent, Confidence: bracketConfidence}
 	q := s.ranking(MethodIndependent, ranks)
 	q.Confidence = bracketConfidence
 	e, err := k.ExplainRank(ctx, q)
-	if err != nil {
-		return out, err
+	if err != nil || e.ExpectedError == nil || e.RankError == nil {
+		return out
 	}
 	times := 3.0
 	if e.Price.Rho != "" {
 		times = math.Sqrt(times)
 	}
 	off, width := times**e.ExpectedError, times**e.RankError
-	return Foretold{MethodIndependent, &off, &width, bracketConfidence}, nil
+	out.ExpectedError, out.ExpectedHalfWidth = &off, &width
+	return out
 }
 
 // bracketConfidence is the confidence of the kernel's interval of a quantile.
@@ -130,6 +131,10 @@ func chooseQuantiles(s Sample, t curator.Table, ranks []string, p *Plan) error {
 	case n > 1 && !many:
 		p.Why = "Independent: the recursive methods are more accurate for several quantiles, but need values that " +
 			"seldom repeat. The policy declares too few possible values."
+	case recursive == nil:
+		p.Why = "Independent: the other methods do not support this column at this price."
+	case !s.WithoutIntervals && n < 3 && p.expected(MethodLadder) == nil:
+		p.Why = "Independent: at this price the method " + MethodLadder + " has no intervals."
 	case !s.WithoutIntervals && n < 3:
 		p.Method, p.Why = MethodLadder, "Ladder: its intervals are the shortest."
 	case n == 1 && many && smooth != nil && recursive != nil && *smooth.ExpectedError < *recursive.ExpectedError:

@@ -179,7 +179,10 @@ func estimatePlanText(p *estimate.Plan) string {
 
 // foretoldText describes a method's expected errors.
 func foretoldText(m estimate.Foretold) string {
-	if m.ExpectedError == nil {
+	switch {
+	case m.ExpectedError == nil && m.Method != estimate.MethodSmooth:
+		return "no expected error is stated for this column"
+	case m.ExpectedError == nil:
 		return "its error depends on the number of rows, and the policy declares no expected_rows"
 	}
 	text := "off by about " + render.Compact(*m.ExpectedError) + " rows"
