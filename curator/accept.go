@@ -220,7 +220,11 @@ func recorded(t ledger.Terms) policy.Terms {
 // under the new terms is a group of at most k old units, so each past loss is charged as for a group of k
 // ([policy.Reread] has the proof).
 func (c *Session) change(s ledger.State, checked ...policy.Check) ([]string, int64, error) {
-	group, changes, err := policy.Reread(recorded(s.Terms), c.policy.Terms(), checked...)
+	old := recorded(s.Terms)
+	group, changes, err := policy.Reread(old, c.policy.Terms(), checked...)
+	if err == nil {
+		err = c.policy.UnitsBeside(old)
+	}
 	if err != nil {
 		return nil, 0, &Error{
 			Code: CodePolicy, Message: err.Error(), cause: err,

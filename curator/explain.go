@@ -269,7 +269,7 @@ func (c *Session) notes(a *asked) []string {
 		)
 	}
 	for _, a := range p.Aggregates {
-		if a.Func == plan.Average {
+		if noisyCount(a) {
 			notes = append(notes, averageNote)
 			break
 		}

@@ -49,6 +49,7 @@ func (c *Session) freely(q Question, refused error) (*Release, error) {
 		return nil, err
 	}
 	out := c.freeRelease(q, freeColumns(a), remaining)
+	out.Notes = a.Notes
 	for _, values := range a.Rows {
 		row := make(Row, len(values))
 		for i, v := range values {
@@ -72,7 +73,9 @@ func (c *Session) explainFreely(q Question, refused error) (*Explanation, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.freeExplanation(q, freeColumns(a), len(a.Rows), remaining), nil
+	out := c.freeExplanation(q, freeColumns(a), len(a.Rows), remaining)
+	out.Notes = append(out.Notes, a.Notes...)
+	return out, nil
 }
 
 // freeExplanation explains an answer without a price.

@@ -171,11 +171,14 @@ func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
 	switch {
 	case parts == 0 && !ordersIn(p, o):
 		return Constant
-	case o.Post.Op == plan.PostDiv, o.Post.Op == plan.PostAggregate && p.Aggregates[o.Post.Index].Func == plan.Average:
+	case o.Post.Op == plan.PostDiv, o.Post.Op == plan.PostAggregate && noisyCount(p.Aggregates[o.Post.Index]):
 		return Ratio
 	}
 	return Derived
 }
+
+// noisyCount reports whether an aggregate is an average that divides by a noisy count.
+func noisyCount(a plan.Aggregate) bool { return a.Func == plan.Average && a.Rows == 0 }
 
 // scaled caches the results of scales. Many measures share the same parameters.
 type scaled map[scaledBy][2]float64

@@ -119,7 +119,7 @@ func (a *Answer) Single(o plan.Output) *plan.Measure {
 		return nil
 	}
 	agg := a.plan.Aggregates[o.Post.Index]
-	if ms := agg.Measures(); len(ms) == 1 {
+	if ms := agg.Measures(); len(ms) == 1 && agg.Func != plan.Average {
 		return ms[0]
 	}
 	return nil

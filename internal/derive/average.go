@@ -147,6 +147,30 @@ func (a *average) reach(alpha float64) float64 {
 	return toFloat(a.sum.limit(alpha)) * a.sum.unit
 }
 
+// mean computes AVG over a declared number of rows from a noisy centred sum. Nothing but the sum has noise, so the
+// interval is the sum's, divided by this number, within the bounds of the average. The standard deviation is that before
+// clamping the value to these bounds.
+func (c *cell) mean(agg plan.Aggregate) Estimate {
+	rows, centre := new(big.Rat).SetInt64(agg.Rows), agg.Sum.Units(big.NewInt(agg.Sum.Centre))
+	of := func(sum *big.Rat) *big.Rat {
+		x := new(big.Rat).Quo(sum, rows)
+		return x.Add(x, centre)
+	}
+	sum := c.amount(agg.Sum)
+	e := Estimate{StdDev: math.NaN(), Interval: Interval{agg.Lo, agg.Hi}}
+	value, _ := of(sum).Float64()
+	e.Value = math.Min(math.Max(value, agg.Lo), agg.Hi)
+	if c.alpha == 0 {
+		return e
+	}
+	e.StdDev = c.stdDevOf(agg.Sum) / float64(agg.Rows)
+	reach := c.reachOf(agg.Sum, c.alpha)
+	low, high := new(big.Rat).Sub(sum, reach), new(big.Rat).Add(sum, reach)
+	e.Interval = around(of(low), of(high)).within(e.Interval)
+	e.Low, e.High = math.Min(e.Low, e.Value), math.Max(e.High, e.Value)
+	return e
+}
+
 func newAverage(agg plan.Aggregate, of map[*plan.Measure]*released) *average {
 	return &average{sum: of[agg.Sum], count: of[agg.Count], bounds: Interval{agg.Lo, agg.Hi}}
 }

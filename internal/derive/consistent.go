@@ -380,6 +380,9 @@ func (a *Answer) forecast(g *grid, o plan.Output, alpha float64) Forecast {
 	none := math.NaN()
 	f := Forecast{none, none, none, none, 0}
 	if o.Post.Op == plan.PostAggregate && a.plan.Aggregates[o.Post.Index].Func == plan.Average {
+		if agg := a.plan.Aggregates[o.Post.Index]; agg.Rows > 0 {
+			return meanForecast(g, agg, alpha)
+		}
 		sum := g.of[a.plan.Aggregates[o.Post.Index].Sum]
 		f.StdDevTimesN, f.HalfWidthTimesN = sum.widest().StdDev()*sum.unit, sum.widest().Quantile(alpha/2)*sum.unit
 		return f

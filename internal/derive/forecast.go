@@ -2,6 +2,7 @@ package derive
 
 import (
 	"math"
+	"math/big"
 
 	"dither/internal/exact"
 	"dither/internal/plan"
@@ -31,6 +32,9 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 		return f // the error is in ranks: see plan.Quantile.RankError and plan.Mode.Shortfall
 	}
 	if o.Post.Op == plan.PostAggregate {
+		if agg := a.plan.Aggregates[o.Post.Index]; agg.Rows > 0 {
+			return meanForecast(a, agg, alpha)
+		}
 		avg := newAverage(a.plan.Aggregates[o.Post.Index], a.measures)
 		f.StdDevTimesN, f.HalfWidthTimesN = avg.spread(0), avg.reach(alpha)
 		if rows > 0 {
@@ -46,4 +50,12 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 	f.StdDev = form.stdDev(a)
 	f.HalfWidth = exact.FloatUp(form.reach(a, alpha/float64(max(len(aggregates(o.Post)), 1))))
 	return f
+}
+
+// meanForecast returns the error of an average over a declared number of rows.
+func meanForecast(of errorBars, agg plan.Aggregate, alpha float64) Forecast {
+	none, rows := math.NaN(), new(big.Rat).SetInt64(agg.Rows)
+	return Forecast{
+		of.stdDevOf(agg.Sum) / float64(agg.Rows), exact.FloatUp(rows.Quo(of.reachOf(agg.Sum, alpha), rows)), none, none, 0,
+	}
 }

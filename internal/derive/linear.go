@@ -61,7 +61,7 @@ func (a *Answer) form(p *plan.Post) (form, bool) {
 		return out, true
 	case plan.PostAggregate:
 		agg := a.plan.Aggregates[p.Index]
-		if len(agg.Measures()) != 1 {
+		if len(agg.Measures()) != 1 || agg.Func == plan.Average {
 			return out, false
 		}
 		out.slope[agg.Measures()[0]] = big.NewRat(1, 1)

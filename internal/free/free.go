@@ -1,6 +1,6 @@
 // Package free answers questions that read no row, such as SELECT 1, which tools send to test a connection, SELECT DISTINCT
 // of a column with declared values, with which they fill their filters, and SELECT * … LIMIT 0, with which they ask for
-// names. Such an answer follows from the question
+// names. It also answers COUNT(*) of a table whose number of units is declared. Such an answer follows from the question
 // and the policy. So it has no noise, no price and no entry in the ledger.
 package free
 
@@ -18,6 +18,7 @@ import (
 type Answer struct {
 	Columns []string
 	Rows    [][]value.Value // one value for each column
+	Notes   []string        // how to read the answer
 }
 
 // Of answers a question without reading rows. It returns nil if the question needs rows. Every error is a
@@ -37,6 +38,9 @@ func OfTree(p *policy.Policy, tree *query.Select) (*Answer, error) {
 	}
 	tree = flat(p, tree)
 	if out := none(p, tree); out != nil {
+		return out, nil
+	}
+	if out := units(p, tree); out != nil {
 		return out, nil
 	}
 	return list(p, tree)

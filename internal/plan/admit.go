@@ -40,7 +40,9 @@ func admit(n *noisy) (*Plan, error) {
 }
 
 // AnswerNotes returns notes on how to read the answer, which the explanation has too.
-func (p *Plan) AnswerNotes() []string { return append(p.quotients(), p.picked()...) }
+func (p *Plan) AnswerNotes() []string {
+	return slices.Concat(p.quotients(), p.picked(), p.declaration())
+}
 
 // picked returns a note if HAVING, or ORDER BY with LIMIT or OFFSET, picks rows of the answer by their noisy numbers.
 func (p *Plan) picked() []string {
@@ -103,6 +105,7 @@ func (n *noisy) plan() *Plan {
 		Priced:       !n.request.Price.IsZero(),
 		Asked:        n.asked,
 		Notes:        n.allNotes(),
+		Declared:     n.declared,
 		Grouped:      n.place,
 		groupedBy:    n.groupedBy,
 		OneUnit:      n.oneUnit,

@@ -99,7 +99,7 @@ func (b *measuring) searched(name string, e *bounded.Expr, at query.Pos) (unpric
 	if name == "sum" {
 		return unpricedAggregate{of: SumFunc, sum: sum}, nil
 	}
-	return average(sum.X, sum, countMeasure(bounded.CountValue, e)), nil
+	return b.average(sum.X, sum, e), nil
 }
 
 // sumWithin returns the sum of an expression, clamped to bounds. The bounds lo and hi are in the grid units of

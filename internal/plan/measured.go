@@ -26,8 +26,9 @@ type measured struct {
 	other      bool             // whether the answer has a group of all rows whose groups are not selected
 	vectors    *bounded.Vectors // for sums of vectors: the measures are the coordinates; nil otherwise
 	// for rows as vectors: the condition that no coordinate is NULL, and WHERE; nil otherwise
-	present *bounded.Expr
-	notes   notes
+	present  *bounded.Expr
+	declared int64 // the declared number of units, if the answer uses it; else 0
+	notes    notes
 }
 
 // measuring is the working state of the third phase.
@@ -38,12 +39,14 @@ type measuring struct {
 	known       map[string]*unpricedMeasure // the measures by canonical text
 	taken       map[string]bool             // the names of outputs that are in use
 	counted     map[string]int              // for a repeated name, the last number that was appended to it
+	units       int64                       // the declared number of units of a whole table, or 0 (see wholeUnits)
 }
 
 // measure decides which sums, quantiles and modes are released of each cell (group), what is computed from the released
 // numbers, and which aggregates claim a share of the price.
 func measure(k *keyed) (*measured, error) {
 	b := newMeasuring(k)
+	b.units = k.wholeUnits()
 	if k.open() {
 		b.claim(claim{parts: []part{selectionPart{}}})
 	}
@@ -143,23 +146,24 @@ func (m *unpricedMode) String() string { return m.text }
 // price.
 type unpricedAggregate struct {
 	of         Func
-	sum, count *unpricedMeasure
+	sum, count *unpricedMeasure // an average over a declared number of rows has no count
+	rows       int64            // this number; 0 if none is declared
 	lo, hi     float64
 	quantile   *unpricedQuantile
 	mode       *unpricedMode
 }
 
-// measure returns the one measure of a count or a sum.
+// measure returns the one measure of a count, of a sum, or of an average over a declared number of rows.
 func (a unpricedAggregate) measure() *unpricedMeasure {
-	if a.of == SumFunc {
-		return a.sum
+	if a.of == CountFunc {
+		return a.count
 	}
-	return a.count
+	return a.sum
 }
 
 // measures returns the aggregate's measures, the sum first; none for a quantile or a mode.
 func (a unpricedAggregate) measures() []*unpricedMeasure {
-	if a.of == Average {
+	if a.of == Average && a.rows == 0 {
 		return []*unpricedMeasure{a.sum, a.count}
 	}
 	if a.quantile != nil || a.mode != nil {

@@ -43,7 +43,7 @@ func (m *momentsOf) build(name string) *Post {
 	case "regr_avgx":
 		return m.mean(x)
 	}
-	return m.n() // regr_count
+	return m.count() // regr_count
 }
 
 // momentsOf holds the averages of an aggregate of one or two variables. All averages have one count, of the rows in
@@ -56,7 +56,7 @@ func (m *momentsOf) build(name string) *Post {
 type momentsOf struct {
 	b       *measuring
 	at      query.Pos
-	count   *unpricedMeasure
+	counted *bounded.Expr // not NULL in the rows in which no variable is NULL
 	x       []variable
 	squares map[[2]int]*Post // the means E d·d′, by pair of variables
 	means   map[int]*Post    // the means E x, by variable
@@ -81,7 +81,7 @@ func (b *measuring) moment(x *query.Call) (*Post, error) {
 	}
 	m := &momentsOf{b: b, at: x.At, squares: map[[2]int]*Post{}, means: map[int]*Post{}}
 	for i, arg := range x.Args {
-		if len(x.Args) == 2 { // a pair with a NULL is skipped
+		if len(x.Args) == 2 && !b.pairs(x) { // a pair with a NULL is skipped
 			other := &query.Is{At: x.At, X: x.Args[1-i], What: query.IsNull, Not: true}
 			arg = &query.Case{At: x.At, Whens: []query.When{{Cond: other, Result: arg}}}
 		}
@@ -92,7 +92,7 @@ func (b *measuring) moment(x *query.Call) (*Post, error) {
 		m.x = append(m.x, v)
 	}
 	counted := slices.MinFunc(m.x, func(a, b variable) int { return strings.Compare(a.expr.String(), b.expr.String()) })
-	m.count = countMeasure(bounded.CountValue, counted.expr)
+	m.counted = counted.expr
 	p := m.build(x.Name)
 	if m.err != nil {
 		return nil, m.err
@@ -171,10 +171,20 @@ func (m *momentsOf) average(e *bounded.Expr) *Post {
 		m.err = err
 		return constantOf(0)
 	}
-	return m.b.use(average(e, sum, m.count))
+	return m.b.use(m.b.average(e, sum, m.counted))
 }
 
-func (m *momentsOf) n() *Post { return m.b.use(unpricedAggregate{of: CountFunc, count: m.count}) }
+// n returns the number of rows, which is a constant if it is declared.
+func (m *momentsOf) n() *Post {
+	if n := m.b.unitsWith(m.counted); n > 0 {
+		return constantCount(n)
+	}
+	return m.count()
+}
+
+func (m *momentsOf) count() *Post {
+	return m.b.use(unpricedAggregate{of: CountFunc, count: countMeasure(bounded.CountValue, m.counted)})
+}
 
 // offset returns the average of variable i minus the middle of its range.
 func (m *momentsOf) offset(i int) *Post { return sub(m.mean(i), constantOf(m.x[i].centre)) }

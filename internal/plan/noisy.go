@@ -149,7 +149,7 @@ func (b *noising) aggregate() {
 		b.aggregates = make([]Aggregate, n)
 	}
 	for i, u := range b.measured.aggregates {
-		a := Aggregate{Func: u.of, Lo: u.lo, Hi: u.hi}
+		a := Aggregate{Func: u.of, Rows: u.rows, Lo: u.lo, Hi: u.hi}
 		if u.sum != nil {
 			a.Sum = b.sums[u.sum.index]
 		}

@@ -24,7 +24,8 @@ const (
 // Aggregate is an aggregate of the question: one or two measures, a quantile or a mode.
 type Aggregate struct {
 	Func       Func
-	Sum, Count *Measure // SumFunc sets Sum, CountFunc sets Count, and Average sets both
+	Sum, Count *Measure // SumFunc sets Sum, CountFunc sets Count, and Average sets both, or Sum and Rows
+	Rows       int64    // for Average, the declared number of rows; 0 if Count measures it
 	Lo, Hi     float64  // for Average, the bounds of the averaged values
 	Quantile   *Quantile
 	Mode       *Mode
@@ -32,16 +33,16 @@ type Aggregate struct {
 
 // Measures returns the aggregate's measures, the sum first, or none for a quantile or a mode.
 func (a Aggregate) Measures() []*Measure {
-	if a.Func == Average {
+	if a.Func == Average && a.Rows == 0 {
 		return []*Measure{a.Sum, a.Count}
 	}
 	if a.Quantile != nil || a.Mode != nil {
 		return nil
 	}
-	if a.Func == SumFunc {
-		return []*Measure{a.Sum}
+	if a.Func == CountFunc {
+		return []*Measure{a.Count}
 	}
-	return []*Measure{a.Count}
+	return []*Measure{a.Sum}
 }
 
 // Output is one column of the answer: a key, or an expression over released values.
@@ -191,6 +192,9 @@ func (b *measuring) aggregate(x *query.Call) (*Post, error) {
 		return nil, err
 	}
 	x = bind.Unfiltered(x)
+	if p := b.declaredCount(x); p != nil {
+		return p, nil
+	}
 	if bind.Moments[x.Name] > 0 {
 		return b.moment(x)
 	}
@@ -209,7 +213,9 @@ func (b *measuring) aggregate(x *query.Call) (*Post, error) {
 // use returns the released value of an aggregate, and adds the aggregate if it is new.
 func (b *measuring) use(a unpricedAggregate) *Post {
 	a.sum, a.count = b.share(a.sum), b.share(a.count)
-	same := func(o unpricedAggregate) bool { return o.of == a.of && o.sum == a.sum && o.count == a.count }
+	same := func(o unpricedAggregate) bool {
+		return o.of == a.of && o.sum == a.sum && o.count == a.count && o.rows == a.rows
+	}
 	i := slices.IndexFunc(b.aggregates, same)
 	if i < 0 {
 		i = len(b.aggregates)
@@ -278,13 +284,17 @@ func (b *measuring) newAggregate(x *query.Call) (unpricedAggregate, error) {
 	case "sum":
 		return unpricedAggregate{of: SumFunc, sum: sum}, nil
 	case "avg":
-		return average(e, sum, countMeasure(bounded.CountValue, e)), nil
+		return b.average(e, sum, e), nil
 	}
 	return unpricedAggregate{}, bind.Refuse(x.At, "", "%s is not computed from sums", x.Name)
 }
 
-// average returns the aggregate that divides the sum of e by its count.
-func average(e *bounded.Expr, sum, count *unpricedMeasure) unpricedAggregate {
+// average returns the aggregate that divides the sum of e by the number of rows in which counted is not NULL.
+func (b *measuring) average(e *bounded.Expr, sum *unpricedMeasure, counted *bounded.Expr) unpricedAggregate {
 	lo, hi := bind.RangeFloats(e.Range, e.Type)
-	return unpricedAggregate{of: Average, sum: sum, count: count, lo: lo, hi: hi}
+	out := unpricedAggregate{of: Average, sum: sum, rows: b.unitsWith(counted), lo: lo, hi: hi}
+	if out.rows == 0 {
+		out.count = countMeasure(bounded.CountValue, counted)
+	}
+	return out
 }

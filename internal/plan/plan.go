@@ -50,6 +50,7 @@ type Plan struct {
 	// the bounds on a unit's rows and groups that the question or the request has; 0 for none
 	Asked     bounded.Caps
 	Notes     []string // notes for the analyst on how dither read the question
+	Declared  int64    // the declared number of units, if the answer uses it; else 0
 	Grouped   []int    // the index in Keys of each GROUP BY expression, in the question's order
 	groupedBy []string // the GROUP BY expressions as the question writes them
 

@@ -76,7 +76,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	p.Price = r.price(top["price"], p.Budget)
 	p.Limits = r.limits(top["limits"])
 	p.Analysts = r.analysts(top["analysts"], p.Budget)
-	p.Tables = r.tables(top["tables"], f, dir)
+	p.Tables = r.tables(top["tables"], f, dir, p.Population.Neighbours)
 	p.Clock = r.clock(top["zone"], top["clock_grain"], p.Tables)
 	p.Delay = r.delay(top["answer_delay"], p.Tables)
 	r.origins(p)

@@ -41,7 +41,7 @@ type (
 		Source                                                     canonicalSource
 		Unit                                                       string
 		RowsPerUnit, MaxGroups, RowsPerGroup, PersonRows, Expected int64
-		MinUnits, StoredRows                                       int64 `json:",omitempty"`
+		MinUnits, StoredRows, Units                                int64 `json:",omitempty"`
 
 		Part *Parting `json:",omitempty"`
 
@@ -141,6 +141,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 		PersonRows:   t.Unit.PersonRows,
 		Expected:     t.ExpectedRows,
 		MinUnits:     t.MinUnits,
+		Units:        t.Units,
 		StoredRows:   t.storedTerm(),
 		Through:      t.Unit.Through, References: canonicalReferences(t), RowsPerValue: canonicalRows(t),
 	}

@@ -58,6 +58,7 @@ type Table struct {
 	Columns      []*Column
 	References   map[string]Reference // column → reference; nil if none is declared
 	Totals       []Total              // declared numbers of rows
+	Units        int64                // the declared number of units, a public constant; 0 if not declared. units.go has the proof
 	RowsPerValue map[string]int64     // for a public table, column → the most rows with one value in a join
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dither/internal/nearest"
+	"dither/privacy"
 )
 
 // The largest numbers that a table may declare.
@@ -19,7 +20,7 @@ const (
 // rowUnit is the value of the key unit if each row is a unit of its own.
 const rowUnit = "row"
 
-func (r *reader) tables(f, whole field, dir string) []*Table {
+func (r *reader) tables(f, whole field, dir string, neighbours privacy.Neighbours) []*Table {
 	if !f.need(whole, "a policy has at least one table") {
 		return nil
 	}
@@ -33,7 +34,7 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 	tables := make([]*Table, 0, len(entries))
 	for _, e := range entries {
 		e.unique(names)
-		t := r.table(e, dir)
+		t := r.table(e, dir, neighbours)
 		from := origin{t.Source.File, t.Source.Schema, t.Source.Table}
 		if t.Source.Live() {
 			from.file = t.Source.Local
@@ -50,15 +51,16 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 		tables = append(tables, t)
 	}
 	r.resolve(tables)
+	r.unitsBeside(entries, tables)
 	return tables
 }
 
-func (r *reader) table(f field, dir string) *Table {
+func (r *reader) table(f field, dir string, neighbours privacy.Neighbours) *Table {
 	t := &Table{Name: f.name()}
 	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group",
 		"person_rows",
 		"stored_rows_per_unit", "expected_rows", "min_units_per_group", "part", "columns", "references", "through",
-		"rows_per_value", "totals")
+		"rows_per_value", "totals", "units")
 	if !ok {
 		return t
 	}
@@ -72,7 +74,7 @@ func (r *reader) table(f field, dir string) *Table {
 	if t.Public {
 		for _, k := range []string{
 			"unit", "through", "rows_per_unit", "max_groups", "max_rows_per_group",
-			"person_rows", "stored_rows_per_unit", "min_units_per_group", "totals",
+			"person_rows", "stored_rows_per_unit", "min_units_per_group", "totals", "units",
 		} {
 			if keys[k].present() {
 				keys[k].failKey("", "a public table has no privacy unit")
@@ -90,6 +92,7 @@ func (r *reader) table(f field, dir string) *Table {
 	t.MinUnits, _ = keys["min_units_per_group"].count(MaxRowsPerUnit)
 	if !t.Public {
 		t.Totals = r.totals(keys["totals"], t)
+		t.Units = r.units(keys["units"], t, neighbours)
 	}
 	return t
 }

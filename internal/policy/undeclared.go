@@ -18,6 +18,7 @@ func (p *Policy) Undeclared() *Policy {
 			continue
 		}
 		table := *t
+		table.Units = 0
 		if !t.Unit.IsRow() {
 			table.StoredRows = t.Stored()
 			all := min(table.StoredRows, MaxRowsPerUnit)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -241,26 +242,34 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 
 // schemaDigest returns a digest of the parts of a declaration that a sealed file depends on. These are the source
 // and how it is read, the columns with their types and nullability, and the unit. It excludes bounds, declared
-// values, limits on rows and groups, and descriptions, which questions apply. So whether a version fits a
-// declaration never depends on its rows.
+// values, limits on rows and groups, and descriptions, which questions apply. If the number of units is declared, it
+// includes that, and the values of columns that are not nullable, because sealing checks both. So whether a version fits
+// a declaration never depends on its rows.
 func schemaDigest(t *policy.Table) string {
 	type column struct {
 		Name, Type string
 		Nullable   bool
 		Invalid    policy.Invalid
-		Trim       bool   `json:",omitempty"`
-		Case       string `json:",omitempty"`
-		Zone       string `json:",omitempty"`
-		Holdout    string `json:",omitempty"`
+		Trim       bool     `json:",omitempty"`
+		Case       string   `json:",omitempty"`
+		Zone       string   `json:",omitempty"`
+		Holdout    string   `json:",omitempty"`
+		Values     []string `json:",omitempty"`
 	}
 	columns := make([]column, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid, c.Trim, c.Case, "", ""}
+		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid, c.Trim, c.Case, "", "", nil}
 		if c.Zone != nil {
 			columns[i].Zone = c.Zone.String()
 		}
 		if c.Holdout != nil {
 			columns[i].Holdout = c.Holdout.RatString()
+		}
+		if t.Units > 0 && !c.Nullable { // sealing has checked that each row has one of them
+			for _, v := range c.Values {
+				columns[i].Values = append(columns[i].Values, v.String())
+			}
+			slices.Sort(columns[i].Values)
 		}
 	}
 	d := t.Source.Dialect
@@ -275,7 +284,8 @@ func schemaDigest(t *policy.Table) string {
 		Unit        string
 		Columns     []column
 		Schema      string `json:",omitempty"`
-	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, columns, t.Source.Schema})
+		Units       int64  `json:",omitempty"`
+	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, columns, t.Source.Schema, t.Units})
 	if err != nil {
 		panic(err) // cannot happen for strings, numbers and booleans
 	}

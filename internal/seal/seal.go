@@ -317,7 +317,7 @@ func tooManyRows() error {
 	return errors.New("the source has more than 2^32 rows, the most that a table may have")
 }
 
-// checkFacts returns an error for a file that contradicts declarations of t on which a sensitivity relies.
+// checkFacts returns an error for a file that contradicts declarations of t on which an answer relies.
 func checkFacts(t *policy.Table, f Facts) error {
 	if f.Rows > MaxRows {
 		return tooManyRows()
@@ -325,6 +325,35 @@ func checkFacts(t *policy.Table, f Facts) error {
 	for i, c := range t.Columns {
 		if i < len(f.Columns) && f.Columns[i].Nulls > 0 && !c.Nullable {
 			return fmt.Errorf("column %q has %d NULLs, but is not declared nullable", c.Name, f.Columns[i].Nulls)
+		}
+	}
+	if t.Units > 0 {
+		return checkUnits(t, f)
+	}
+	return nil
+}
+
+// checkUnits returns an error unless a file has the declared number of units, and a value of each column that is not
+// nullable for each of them. The schema digest has these declarations, so no question reads a version that was sealed under
+// others.
+//
+// The number is the same in all neighbours (policy.Table.Units), so this outcome depends on no unit's rows. A row without
+// a value would count in an average as the middle of the bounds, which is as private, but is no average.
+func checkUnits(t *policy.Table, f Facts) error {
+	if f.Units != t.Units {
+		return fmt.Errorf("units: the policy declares %d units, and there are %d: correct the declaration, or the source", t.Units, f.Units)
+	}
+	for i, c := range t.Columns {
+		if c.Nullable || i >= len(f.Columns) {
+			continue
+		}
+		missing := f.Columns[i].Special
+		if c.Values != nil {
+			missing += f.Columns[i].Outside
+		}
+		if missing > 0 {
+			return fmt.Errorf("column %q is not declared nullable, and has %d values that questions read as NULL: with units, declare "+
+				"nullable: true", c.Name, missing)
 		}
 	}
 	return nil

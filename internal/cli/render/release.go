@@ -44,7 +44,7 @@ func withoutIntervals(r *curator.Release) string {
 
 func footer(r *curator.Release) string {
 	if r.Free {
-		text := withoutIntervals(r) + BoundsLine(r.Limits) + fmt.Sprintf("%s, remaining %s", paid(r), r.Remaining)
+		text := noteLines(r.Notes) + withoutIntervals(r) + BoundsLine(r.Limits) + fmt.Sprintf("%s, remaining %s", paid(r), r.Remaining)
 		if r.Limits != nil { // released numbers of a stream, with intervals
 			text += fmt.Sprintf("; %s intervals cover noise, not sampling", Percent(r.Confidence))
 		}

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"slices"
+
+	"dither/internal/bind"
+	"dither/internal/bounded"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// wholeUnits returns the declared number of units (policy.Table.Units) if the question's one group has all rows of the
+// table, and 0 otherwise.
+//
+// Claim: an answer that contains this number, or divides by it, is as private as its measures. Proof. The number is a
+// constant of the policy, which no row changes, and neighbouring databases both have so many units (policy/units.go). The
+// rest of the answer is computed from the measures. Their sensitivities hold for rows of any content: a row without a value
+// adds 0 to a sum. ∎
+//
+// So it is a matter of accuracy alone that sealing checks the number, and that an average divides by it only if each row
+// has a value (see always).
+func (k *keyed) wholeUnits() int64 {
+	if k.source() != nil || k.where != nil || k.part != nil || len(k.keys) > 0 || k.sets != nil {
+		return 0
+	}
+	return k.table().Units
+}
+
+// unitsWith returns the declared number of units if each of them has a value of all expressions, and 0 otherwise.
+func (b *measuring) unitsWith(all ...*bounded.Expr) int64 {
+	if b.units == 0 || slices.ContainsFunc(all, func(e *bounded.Expr) bool { return !b.always(e) }) {
+		return 0
+	}
+	b.declared = b.units
+	return b.units
+}
+
+// declaration returns a note if the answer uses the declared number of units.
+func (p *Plan) declaration() (out notes) {
+	if p.Declared > 0 {
+		out.add("The policy declares the number of units, %s. It is public, and has no noise: COUNT(*) is this number, and averages "+
+			"and variances divide by it.", Thousands(p.Declared))
+	}
+	return out
+}
+
+// always reports whether an expression has a value in every row of a table whose number of units is declared. Sealing has
+// checked the columns that are not nullable, except against values that come from a public table.
+func (b *measuring) always(e *bounded.Expr) bool {
+	if e.Op == bounded.OpCase && len(e.Args) == 3 && present(e.Args[0]) != nil { // CASE WHEN x IS NOT NULL THEN y END
+		return b.always(present(e.Args[0])) && b.always(e.Args[1])
+	}
+	return !b.NullGroup(e) && !bind.AnyColumn(e, func(x *bounded.Expr) bool { return b.Columns[x.Column].ValuesFrom != nil })
+}
+
+// present returns x if the condition e is x IS NOT NULL, and else nil.
+func present(e *bounded.Expr) *bounded.Expr {
+	if e.Op == bounded.OpNot && e.Args[0].Op == bounded.OpNil {
+		return e.Args[0].Args[0]
+	}
+	return nil
+}
+
+// declaredCount returns the declared number of units as the value of COUNT(*), or nil if COUNT(*) is measured. Named
+// arguments ask for a measurement.
+func (b *measuring) declaredCount(x *query.Call) *Post {
+	if x.Name != "count" || !x.Star || x.Distinct || len(x.Named) > 0 {
+		return nil
+	}
+	if n := b.unitsWith(); n > 0 {
+		return constantCount(n)
+	}
+	return nil
+}
+
+// pairs reports whether both arguments of an aggregate have a value in every row.
+func (b *measuring) pairs(x *query.Call) bool {
+	if b.units == 0 {
+		return false
+	}
+	for _, arg := range x.Args {
+		if e, err := b.Row(arg); err != nil || !b.always(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// constantCount returns a count that is a constant. Its type is that of released numbers, whose quotients keep fractions.
+func constantCount(n int64) *Post {
+	return &Post{Op: PostConst, Type: value.Real, Const: value.OfInt(n)}
+}
