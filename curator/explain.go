@@ -269,7 +269,7 @@ func (c *Session) notes(a *asked) []string {
 		)
 	}
 	for _, a := range p.Aggregates {
-		if noisyCount(a) {
+		if a.Func == plan.Average && a.Rows == 0 {
 			notes = append(notes, averageNote)
 			break
 		}

@@ -11,6 +11,7 @@ func (t Table) MarshalJSON() ([]byte, error) {
 		Unit         *string         `json:"unit"`
 		Through      string          `json:"through,omitempty"`
 		ExpectedRows *int64          `json:"expected_rows"`
+		Units        int64           `json:"units,omitempty"`
 		Totals       []DeclaredTotal `json:"totals,omitempty"`
 		Version      *int            `json:"version"`
 		Part         string          `json:"part,omitempty"`
@@ -19,7 +20,7 @@ func (t Table) MarshalJSON() ([]byte, error) {
 		Limits       *Limits         `json:"bounds,omitempty"`
 	}{
 		Name: t.Name, Description: orNull(t.Description), Public: t.Public, Unit: &t.Unit, Through: t.Through,
-		ExpectedRows: orNull(t.ExpectedRows), Totals: t.Totals, Version: orNull(t.Version), Part: t.Part, Columns: t.Columns, Limits: t.Limits,
+		ExpectedRows: orNull(t.ExpectedRows), Units: t.Units, Totals: t.Totals, Version: orNull(t.Version), Part: t.Part, Columns: t.Columns, Limits: t.Limits,
 	}
 	switch {
 	case t.Public:

@@ -168,17 +168,15 @@ func (c *Session) describe(a *asked, expected func(plan.Output) *Expected) []Col
 }
 
 func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
+	ratio := func(a plan.Aggregate) bool { return a.Func == plan.Average && a.Rows == 0 } // a declared number has no noise
 	switch {
 	case parts == 0 && !ordersIn(p, o):
 		return Constant
-	case o.Post.Op == plan.PostDiv, o.Post.Op == plan.PostAggregate && noisyCount(p.Aggregates[o.Post.Index]):
+	case o.Post.Op == plan.PostDiv, o.Post.Op == plan.PostAggregate && ratio(p.Aggregates[o.Post.Index]):
 		return Ratio
 	}
 	return Derived
 }
-
-// noisyCount reports whether an aggregate is an average that divides by a noisy count.
-func noisyCount(a plan.Aggregate) bool { return a.Func == plan.Average && a.Rows == 0 }
 
 // scaled caches the results of scales. Many measures share the same parameters.
 type scaled map[scaledBy][2]float64

@@ -245,7 +245,7 @@ func (c *cell) outputs(alpha float64) []Cell {
 		}
 		each := *c
 		each.alpha = alpha / float64(max(len(aggregates(o.Post)), 1))
-		if f, ok := c.answer.formOf(o.Post); ok && c.answer.Single(o) == nil {
+		if f, ok := c.answer.formOf(o.Post); ok && c.answer.Single(o) == nil && o.Post.Op != plan.PostConst {
 			out[i].Estimate = f.estimate(c, each.alpha)
 		} else {
 			out[i].Estimate = each.number(o.Post)

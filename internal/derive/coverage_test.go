@@ -201,7 +201,12 @@ func planOf(t testing.TB, sql, price string) *plan.Plan {
 // planUnder is that under either relation.
 func planUnder(t testing.TB, neighbours, sql, price string) *plan.Plan {
 	t.Helper()
-	text := strings.Replace(survey, "neighbours: add-remove", "neighbours: "+neighbours, 1)
+	return planIn(t, strings.Replace(survey, "neighbours: add-remove", "neighbours: "+neighbours, 1), sql, price)
+}
+
+// planIn is that under the text of a policy.
+func planIn(t testing.TB, text, sql, price string) *plan.Plan {
+	t.Helper()
 	var loss privacy.Loss
 	if rho, ok := strings.CutPrefix(price, "ρ "); ok {
 		text = strings.Replace(text, "{epsilon: 1000}", "{rho: 20, delta: 1e-6}", 1)

@@ -102,3 +102,41 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+// COUNT(*) of all rows is the declared number of units, also in expressions. With any condition it needs rows.
+func TestUnits(t *testing.T) {
+	text := strings.NewReplacer("{name: town}", "{name: town, neighbours: change-one}", "unit: row", "unit: row\n    units: 1000").Replace(freePolicy)
+	p, err := policy.Decode([]byte(text), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		"SELECT COUNT(*) FROM people":                                                  "count;1000",
+		"SELECT COUNT(*) AS n, COUNT(*) FROM people AS p":                              "n,count;1000,1000",
+		"SELECT COUNT(*) / 3 FROM people":                                              "expr;333.3333333333333",
+		"SELECT COUNT(*) + 1, 2 FROM people ORDER BY 1":                                "expr,expr_2;1001,2",
+		"SELECT COUNT(*) FROM people HAVING COUNT(*) > 999 LIMIT 1":                    "count;1000",
+		"SELECT COUNT(*) FROM people HAVING COUNT(*) > 1000":                           "count",
+		"SELECT COUNT(*) FROM people LIMIT 0":                                          "count",
+		"SELECT COUNT(*) FROM (SELECT * FROM people) q":                                "count;1000",
+		"SELECT COUNT(*) FROM people WHERE age > 10":                                   "rows",
+		"SELECT COUNT(*) FROM people WHERE TRUE":                                       "rows",
+		"SELECT COUNT(*) FROM (SELECT * FROM people WHERE age > 10) q":                 "rows",
+		"SELECT COUNT(*) FILTER (WHERE age > 10) FROM people":                          "rows",
+		"SELECT COUNT(*), COUNT(*) FILTER (WHERE age > 10) FROM people":                "rows",
+		"SELECT COUNT(*, epsilon => 0.1) FROM people":                                  "rows",
+		"SELECT COUNT(*), AVG(age) FROM people":                                        "rows",
+		"SELECT COUNT(*), age FROM people":                                             "rows",
+		"SELECT COUNT(*) FROM people HAVING AVG(age) > 3":                              "rows",
+		"SELECT COUNT(age) FROM people":                                                "rows",
+		"SELECT ward, COUNT(*) FROM people GROUP BY ward":                              "rows",
+		"SELECT COUNT(*) FROM people, people AS q":                                     "rows",
+		"SELECT COUNT(*) OVER () FROM people":                                          "rows",
+		"SELECT (SELECT COUNT(*) FROM people WHERE age > 1) FROM people":               "rows",
+		"SELECT COUNT(*) FROM (SELECT * FROM people UNION ALL SELECT * FROM people) q": "rows",
+	} {
+		if got := answered(t, p, sql); got != want {
+			t.Errorf("%s: %s, want %s", sql, got, want)
+		}
+	}
+}

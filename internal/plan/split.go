@@ -26,6 +26,10 @@ type sharing struct{ *priced }
 // Claim: the answer costs its price. Proof: the shares add up to the price exactly, and losses add up under basic
 // composition. ∎
 func dividePrice(s *stated) (*priced, error) {
+	if len(s.claims) == 0 && s.declared > 0 {
+		return nil, bind.Refuse(s.first(), "write COUNT(*, weight => 1) to measure it",
+			"there is nothing to measure: the policy declares the number of units")
+	}
 	if len(s.claims) == 0 {
 		return nil, bind.Refuse(s.first(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
 	}

@@ -64,7 +64,7 @@ func present(e *bounded.Expr) *bounded.Expr {
 // declaredCount returns the declared number of units as the value of COUNT(*), or nil if COUNT(*) is measured. Named
 // arguments ask for a measurement.
 func (b *measuring) declaredCount(x *query.Call) *Post {
-	if x.Name != "count" || !x.Star || x.Distinct || len(x.Named) > 0 {
+	if x.Name != "count" || !x.Star || x.Distinct || b.given != (given{}) {
 		return nil
 	}
 	if n := b.unitsWith(); n > 0 {

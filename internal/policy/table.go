@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,6 +94,7 @@ func (r *reader) table(f field, dir string, neighbours privacy.Neighbours) *Tabl
 	if !t.Public {
 		t.Totals = r.totals(keys["totals"], t)
 		t.Units = r.units(keys["units"], t, neighbours)
+		t.ExpectedRows = cmp.Or(t.ExpectedRows, t.Units)
 	}
 	return t
 }

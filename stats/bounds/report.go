@@ -132,9 +132,10 @@ func (v *visit) examine(ctx context.Context, s subject) error {
 	return nil
 }
 
-// typical finds the noise of a count at the policy's default price.
+// typical finds the noise of a count at the policy's default price. The weight makes it a measurement even if the policy
+// declares the number of units.
 func (v *visit) typical(ctx context.Context) error {
-	q := curator.Question{SQL: "SELECT COUNT(*) FROM " + curator.SQLName(v.table.Name), Analyst: v.doctor.options.Analyst, Truncation: "0"}
+	q := curator.Question{SQL: "SELECT COUNT(*, weight => 1) FROM " + curator.SQLName(v.table.Name), Analyst: v.doctor.options.Analyst, Truncation: "0"}
 	if v.table.Unit != "" {
 		q.MaxRows = "1"
 	}

@@ -69,6 +69,9 @@ func describeTable(t curator.Table) string {
 		unit = "public"
 	}
 	fmt.Fprintf(&b, "%s: %s", render.Printable(curator.SQLName(t.Name)), render.Printable(unit))
+	if t.Units > 0 {
+		fmt.Fprintf(&b, "; %d units, a declared constant", t.Units)
+	}
 	for _, total := range t.Totals {
 		if total.Column == "" {
 			fmt.Fprintf(&b, "; %d rows, a declared total", total.Count)

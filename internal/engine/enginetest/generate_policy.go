@@ -11,7 +11,7 @@ import (
 
 // RandomWorld draws a policy over the tables of Policy or of RelationPolicy. Units are integers, texts or dates,
 // have 1 to 12 rows, and are bounded by rows or by groups. All or few of their rows are stored. The neighbouring
-// relation is add-remove or change-one. The budget is pure ε or ρ. Some columns take their values from a public
+// relation is add-remove or change-one, under which the number of rows of t may be declared. The budget is pure ε or ρ. Some columns take their values from a public
 // table. If parts is set, tables that are not read in place have parts.
 func RandomWorld(t *rapid.T, parts bool) World {
 	g := generator{t}
@@ -42,6 +42,9 @@ func RandomWorld(t *rapid.T, parts bool) World {
 		"bounds: [0, 1000000000000]", "bounds: [0, " + big + "]",
 		"rows_per_unit: 3, max_groups: 2", bounds,
 		"person: {type: integer", "person: {type: " + unit,
+	}
+	if w.Change && !w.Relation && g.chance(2) { // the number itself has no part in what is measured
+		edit = append(edit, "unit: row,", "unit: row, units: 7,")
 	}
 	if w.Relation {
 		w.Text = relationPolicyText(neighbours, grouped)
