@@ -41,8 +41,12 @@ func TestUnits(t *testing.T) {
 		unit, units, more string
 		want              int64
 	}{
-		{"unit: row", "20190", "", 20190}, {"unit: row", "2.019e4", "", 20190}, {"unit: row", "4294967296", "", 1 << 32},
-		{"unit: row", "1\n    totals: {\"*\": 1}", "", 1}, {person, "7", "", 7}, {"unit: row", "7", further, 7},
+		{"unit: row", "20190", "", 20190},
+		{"unit: row", "2.019e4", "", 20190},
+		{"unit: row", "4294967296", "", 1 << 32},
+		{"unit: row", "1\n    totals: {\"*\": 1}", "", 1},
+		{person, "7", "", 7},
+		{"unit: row", "7", further, 7},
 	} {
 		p, err := decodeUnits(one, csv, c.unit, c.units, c.more)
 		if err != nil {
