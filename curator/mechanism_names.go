@@ -29,6 +29,9 @@ const SparseVector = release.SparseVector
 // OutputPerturbation is the mechanism of a [Minimum].
 const OutputPerturbation = release.OutputPerturbation
 
+// NewtonStep is the mechanism of [Derivatives].
+const NewtonStep = release.NewtonStep
+
 // TheilSen is the mechanism of a [FittedLine].
 const TheilSen = release.TheilSen
 

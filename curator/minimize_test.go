@@ -141,21 +141,9 @@ func logit(z, y float64) float64 { return 1/(1+math.Exp(-z)) - y }
 // minimumOf minimises a risk over the rows of people.csv, by gradient descent.
 func minimumOf(t *testing.T, home string, regularise float64, row func(r []float64) (x []float64, y float64, ok bool), slope func(z, y float64) float64) []float64 {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(home, "people.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var xs [][]float64
 	var ys []float64
-	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
-		var r []float64
-		for _, field := range strings.Split(line, ",") {
-			f, err := strconv.ParseFloat(field, 64)
-			if err != nil {
-				f = math.NaN()
-			}
-			r = append(r, f)
-		}
+	for _, r := range readRows(t, home) {
 		if x, y, ok := row(r); ok {
 			xs, ys = append(xs, x), append(ys, y)
 		}
@@ -177,6 +165,27 @@ func minimumOf(t *testing.T, home string, regularise float64, row func(r []float
 		}
 	}
 	return theta
+}
+
+// readRows are the rows of people.csv; NaN for a missing number.
+func readRows(t *testing.T, home string) (rows [][]float64) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(home, "people.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
+		var r []float64
+		for _, field := range strings.Split(line, ",") {
+			f, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				f = math.NaN()
+			}
+			r = append(r, f)
+		}
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // What makes no sense is refused, with a reason, before anything is charged.

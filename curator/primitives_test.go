@@ -105,6 +105,14 @@ func primitives() []once {
 			numbers := slices.Concat(m.Coefficients.Values, m.Hessian.Values, m.Products.Values)
 			return m.ID, fmt.Sprint(numbers), m.Replayed, nil
 		}, "SELECT age, 1, age > 50 FROM people"},
+		{"derivatives", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Derivatives(ctx, Derivation{Request: requested(q), At: []string{"0.01", "-0.5"}, Hessian: "0.2"})
+			if err != nil {
+				return "", nil, false, err
+			}
+			return m.ID, fmt.Sprint(slices.Concat(m.Gradient.Values, m.Hessian.Values)), m.Replayed, nil
+		}, "SELECT age, 1, age > 50 FROM people"},
 	}
 }
 

@@ -57,6 +57,53 @@ func TestReplayMinimize(t *testing.T) {
 	}
 }
 
+// Derivatives on two homes that differ by one person: the same is read, charged and recorded, and what is released differs
+// by no more than the sensitivities of the noise: the largest coordinate's under a pure price, the L2 norm's under ρ.
+func TestReplayDerivatives(t *testing.T) {
+	for relation, w := range map[string]twins{
+		"add-remove":       newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"change-one":       newTwins(t, changeTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
+		"add-remove, zCDP": newTwins(t, zcdpTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"change-one, zCDP": newTwins(t, bothTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
+	} {
+		for i, q := range []Derivation{
+			{Request: Request{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, At: []string{"0", "0"}},
+			{Request: Request{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, At: []string{"-1.5", "0.25"}, Hessian: "0.4"},
+			{Request: Request{SQL: "SELECT 1, cost / 10.0, cost > 3 FROM visits"}, At: []string{"0.5", "1"}, Hessian: "0.4", Bound: "1.2"},
+		} {
+			name := relation + ": " + q.SQL
+			m, err := w[0].derivation(q)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			for j, p := range m.Parts() {
+				q.Fresh = true
+				r := w.replay(t, byte(20+i), func(c *Owner) ([]*big.Int, error) {
+					d, err := c.Derivatives(t.Context(), q)
+					if err != nil {
+						return nil, err
+					}
+					if j == 1 {
+						return d.Hessian.Values, nil
+					}
+					return d.Gradient.Values, nil
+				})
+				sameFlow(t, name, r, "reserve", "release")
+				apart, err := r.Apart()
+				if err != nil {
+					t.Fatal(err)
+				}
+				allowed := audit.Distances{LInf: new(big.Rat).SetInt(p.LInf()), L2Squared: new(big.Rat).SetInt(p.L2Squared())}
+				if err := apart.Within(allowed); err != nil || apart.LInf.Sign() == 0 {
+					t.Errorf("%s: the %s is apart by %v: %v", name, p.Name(), apart.LInf, err)
+				}
+				share, _ := new(big.Rat).Quo(apart.LInf, allowed.LInf).Float64()
+				t.Logf("%s: %s: %.3f of the sensitivity", name, p.Name(), share)
+			}
+		}
+	}
+}
+
 func TestReplayTrain(t *testing.T) {
 	terms := zcdpTerms
 	terms.budget += ", selection_delta: 5e-7"

@@ -15,9 +15,9 @@ import (
 // or keeps it opaque. A new one is a new mechanism, and has a proof.
 var doors = strings.Fields(`
 analytic:Gaussian.Measure
-learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:TheilSen.Release
+learning:Derivatives.Sums learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:TheilSen.Release
 linear:Distance.Of linear:Strategy.Apply
-mechanism:Gaussian.Measure mechanism:Laplace.Measure mechanism:NewPartition mechanism:RoundedGaussian.Measure mechanism:Staircase.Measure
+mechanism:Cube.Measure mechanism:Gaussian.Measure mechanism:Laplace.Measure mechanism:NewPartition mechanism:RoundedGaussian.Measure mechanism:Staircase.Measure
 mechanism:SymmetricGaussian.Measure mechanism:Tulap.Measure
 partition:Counts.Select partition:Selection.Select partition:ThresholdGaussian.Measure partition:ThresholdLaplace.Measure
 quantile:Approximate.Release quantile:AutomaticBounds.Measure quantile:Cells.Release quantile:Independent.Release

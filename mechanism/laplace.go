@@ -35,7 +35,7 @@ type Laplace struct {
 // Measurement is the release of a mechanism: noisy values, the distribution of their noise, and the loss.
 type Measurement struct {
 	Values []*big.Int
-	Noise  noise.Distribution // the noise of each value; independent between values
+	Noise  noise.Distribution // the noise of each value; independent between values, except from Cube
 	Loss   privacy.Loss       // the loss of all values together
 }
 

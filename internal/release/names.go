@@ -29,6 +29,9 @@ const SparseVector = "sparse vector"
 // OutputPerturbation is the mechanism of a Minimum.
 const OutputPerturbation = "output perturbation"
 
+// NewtonStep is the mechanism of [Derivatives].
+const NewtonStep = "newton step"
+
 // TheilSen is the mechanism of a [Line].
 const TheilSen = "theil-sen"
 
