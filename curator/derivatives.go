@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"math"
 	"math/big"
 
 	"dither/internal/bounded"
@@ -29,7 +30,10 @@ type Derivatives struct {
 	Gradient Vector   // Σ ℓ′·x, with noise
 	Hessian  *Vector  // the lower triangle of Σ ℓ″·xxᵀ, row by row, with noise; nil if it was not requested
 	Bound    float64  // the bound of the predictors' norm
-	Limits   *Limits  // what bounds the release
+	// Sensitivity is the most that the gradient changes between neighbouring datasets: its largest number under a
+	// pure price, else its L2 norm
+	Sensitivity float64
+	Limits      *Limits // what bounds the release
 
 	Price, Remaining Loss
 	Replayed         bool
@@ -123,6 +127,14 @@ func (c *Session) derived(m *release.Derivatives, s *release.Released) *Derivati
 		}
 		if i == 0 {
 			out.Gradient = v
+			unit, _ := v.Unit.Float64()
+			if _, pure := p.Loss().Pure(); pure {
+				most, _ := new(big.Float).SetInt(p.LInf()).Float64()
+				out.Sensitivity = most * unit
+			} else {
+				square, _ := new(big.Float).SetInt(p.L2Squared()).Float64()
+				out.Sensitivity = math.Sqrt(square) * unit
+			}
 		} else {
 			out.Hessian = &v
 		}

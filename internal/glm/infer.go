@@ -47,6 +47,17 @@ type Fit struct {
 	Warnings        []string
 }
 
+// Warnings that several fits share.
+const (
+	hidden = "in some direction the noise is larger than the information in the rows (a constant or collinear " +
+		"predictor, too few rows, or too low a price): the coefficients involved are shrunk towards 0 and " +
+		"have no intervals"
+	arbitrary = "there are no intervals, because coefficients could be arbitrarily large: the model appears certain " +
+		"of nearly all rows (all rows are in one class, a predictor separates the classes, or there are no " +
+		"rows)"
+	tooLarge = "there are no intervals, because the released sums are too large for the arithmetic"
+)
+
 // Infer removes the regulariser's bias, and estimates the accuracy of the result.
 //
 // The symbols are those of [Released], and θ₀ are the population's coefficients. Let G = ∇F. At the minimum within
@@ -83,28 +94,20 @@ func Infer(r Released) *Fit {
 	e := decompose(h)
 	if e == nil {
 		f.unknown = true
-		f.warn("there are no intervals, because the released sums are too large for the arithmetic")
+		f.warn(tooLarge)
 		return f
 	}
 	least := r.spread(r.HessSD)
 	if e.values[0] < least {
 		f.weak = e.apply(func(l float64) float64 { return indicator(l < least) })
-		f.warn(
-			"in some direction the noise is larger than the information in the rows (a constant or collinear " +
-				"predictor, too few rows, or too low a price): the coefficients involved are shrunk towards 0 and " +
-				"have no intervals",
-		)
+		f.warn(hidden)
 	}
 	inverse := e.apply(func(l float64) float64 { return indicator(l >= least) / max(l, least) })
 	raised := e.apply(func(l float64) float64 { return max(l, 0) + r.Regularise })
 	delta, jacobian, weight := f.correct(r, inverse, e, least)
 	if r.Intercept >= 0 && weight < 3*r.ThetaSD*raised.At(r.Intercept, r.Intercept) {
 		f.unknown = true
-		f.warn(
-			"there are no intervals, because coefficients could be arbitrarily large: the model appears certain " +
-				"of nearly all rows (all rows are in one class, a predictor separates the classes, or there are no " +
-				"rows)",
-		)
+		f.warn(arbitrary)
 	}
 	for i := range f.Theta {
 		f.Theta[i] += delta[i]
@@ -132,7 +135,7 @@ func Infer(r Released) *Fit {
 	for i := range d {
 		if x := f.Theta[i] + f.Slack[i] + f.Sampling.At(i, i) + f.Noise.At(i, i); math.IsNaN(x) || math.IsInf(x, 0) {
 			f.unknown, f.Theta, f.Slack = true, append([]float64(nil), r.Theta...), make([]float64, d)
-			f.warn("there are no intervals, because the released sums are too large for the arithmetic")
+			f.warn(tooLarge)
 			break
 		}
 	}
@@ -245,17 +248,7 @@ func (f *Fit) allow(change []float64, share float64) {
 // The sum of the weights is the intercept's entry of J. Without an intercept it is +∞.
 func (w *weighted) inverse(inverse *mat.Dense, delta []float64, intercept int) (out *mat.Dense, weight float64) {
 	d := len(delta)
-	j := mat.NewDense(d, d, nil)
-	const step = 1e-4
-	for k := range d {
-		up, down := append([]float64(nil), delta...), append([]float64(nil), delta...)
-		up[k] += step
-		down[k] -= step
-		a, b := w.change(up), w.change(down)
-		for i := range d {
-			j.Set(i, k, (a[i]-b[i])/(2*step))
-		}
-	}
+	j := w.slope(delta)
 	// H⁻¹J is near the identity on the directions that the noise does not hide. It is set to the identity on the
 	// others.
 	if weight = math.Inf(1); intercept >= 0 {
@@ -310,19 +303,7 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 			f.Noise.Set(i, k, r.ThetaSD*r.ThetaSD*sum)
 		}
 	}
-	// Cov(E·δ) for a symmetric E with independent entries of variance τ²: τ²(‖δ‖²I + δδᵀ − diag δ²).
-	square := inner(delta, delta)
-	c := mat.NewDense(d, d, nil)
-	for i := range d {
-		for k := range d {
-			x := delta[i] * delta[k]
-			if i == k {
-				x = square
-			}
-			c.Set(i, k, r.HessSD*r.HessSD*x)
-		}
-	}
-	f.Noise.Add(f.Noise, sandwich(jacobian, c))
+	f.Noise.Add(f.Noise, sandwich(jacobian, symmetricNoise(delta, r.HessSD)))
 	// Raise the variances by their uncertainty. For a row a of J⁻¹, aᵀE_P a has variance τ²(2‖a‖⁴ − Σa⁴). The error
 	// of J⁻¹, −J⁻¹E_H J⁻¹, enters twice.
 	for i := range d {

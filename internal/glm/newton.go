@@ -10,105 +10,142 @@ import (
 // the standard deviations of the noise on one entry.
 type Sums struct {
 	Theta             []float64
-	Gradient, Hessian []float64
+	Gradient, Hessian []float64 // Hessian is nil if it was not released
 	GradSD, HessSD    float64
 }
 
-// Newton describes two noisy steps of Newton's method from θ = 0, for a logistic model.
+// Newton fits a logistic model by a few steps of Newton's method from θ = 0, on sums that are released at the θ of each
+// step. It describes what was released as beliefs about the minimum of F over the rows. [Newton.Infer] adds the sampling
+// of the rows.
 type Newton struct {
 	Rows      float64 // the approximate number of rows
 	Intercept int     // the index of the constant predictor; −1 if there is none
-	Radius    float64
-	Laplace   float64
+	Radius    float64 // the bound on the norm of the coefficients
+	Laplace   bool    // whether the noise has longer tails than a normal distribution, at most those of a Laplace distribution
 }
 
-// prior is the standard deviation of a scaled predictor's coefficient that the steps assume. Directions of which the
-// rows say less than that are shrunk towards 0.
-const prior = 2.5
+// Assumptions. A scaled predictor's coefficient has a standard deviation of about spreadOfTheta: directions of which the
+// sums say less are shrunk towards 0. A step is off by about misfit of its length, because the distribution of the rows is
+// assumed. A Hessian that is computed from that of an earlier step of length 1 or more is off by about misfitHess of the
+// sum of the weights, and in proportion for shorter steps.
+const (
+	spreadOfTheta = 1.5
+	misfit        = 0.2
+	misfitHess    = 0.1
+	mostShrunk    = 0.2 // the largest share of the assumption in a direction that has intervals
+	beyondLinear  = 0.3 // the share of the last step's change by higher orders that intervals allow for
+	mostTheta     = 5   // the norm of coefficients that have intervals, in units of spreadOfTheta
+	seen          = 2   // curvature below this multiple of its noise is hidden
+)
 
-// located is a solution with its accuracy.
+// belief is a normal distribution of the minimum of F over the rows.
+type belief struct {
+	mean      []float64
+	precision *mat.Dense
+}
+
+// located is what one step says about the minimum of F over the rows.
 type located struct {
-	theta    []float64
-	curve    *mat.Dense // J, the Hessian at theta
-	gain     *mat.Dense // the change of theta for a change of the gradient
-	allowed  *mat.Dense // the covariance of the gradient's error that gain assumes
-	shrunk   *mat.Dense // the posterior covariance over prior²: the share of theta that the prior replaces
-	step     []float64
-	first    []float64 // the step with the Hessian of its start alone
+	theta, step, linear []float64  // the minimum, the step to it, and the step by the first Hessian alone
+	curve               *mat.Dense // J, the Hessian at theta
+	spread              *mat.Dense // covariance of the error of theta
+	sums                Sums       // the sums, with the error of the Hessian that the step used
 }
 
-// locate solves ∇F(θ) = 0 from released sums at s.Theta.
-func (n Newton) locate(s Sums, h mat.Symmetric, noise func(step []float64) *mat.Dense) *located {
+// locate solves ∇F(θ) = 0 from a gradient s at s.Theta, given the Hessian h there, and what was known before.
+//
+// Let δ be the step. Noise makes the released gradient g differ from −change(δ) (see [weighted]) by an error with
+// covariance V = σ²I + Cov(E·δ), where σ is the standard deviation of the gradient's noise and E the Hessian's error. The
+// most likely δ, given the belief N(m, P⁻¹), is found by Gauss–Newton steps: with J = ∂change/∂δ and S = (J V⁻¹ J +
+// P)⁻¹, δ ← δ + S·(J V⁻¹(−g − change(δ)) − P(θ + δ − m)).
+func (n Newton) locate(s Sums, h mat.Symmetric, before belief) *located {
 	d := len(s.Theta)
 	e := decompose(h)
 	if e == nil {
 		return nil
 	}
-	floor := max(s.HessSD, 1e-9*n.Rows, 1e-9)
-	raised := e.apply(func(l float64) float64 { return max(l, floor) })
-	w := weigh(Logistic, s.Theta, raised, n.Intercept, n.Rows)
+	floor := max(0.1*s.HessSD, 1e-6*n.Rows, 1e-6)
+	positive := func(m mat.Symmetric) *mat.Dense {
+		if e := decompose(m); e != nil {
+			return e.apply(func(l float64) float64 { return max(l, floor) })
+		}
+		return nil
+	}
+	w := weigh(Logistic, s.Theta, e.apply(func(l float64) float64 { return max(l, floor) }), n.Intercept, n.Rows)
 	if w == nil {
 		return nil
 	}
-	delta := make([]float64, d)
-	out := &located{theta: make([]float64, d), curve: raised}
+	out := &located{step: make([]float64, d), curve: positive(h), sums: s}
 	for round := range 60 {
 		if round > 0 {
-			out.curve = w.slope(delta)
-			if q := decompose(symmetrised(out.curve)); q != nil {
-				out.curve = q.apply(func(l float64) float64 { return max(l, floor) })
-			}
+			out.curve = positive(symmetrised(w.slope(out.step)))
 		}
-		var v, precision, weighted mat.Dense
-		v.Add(out.curve, noise(delta))
-		out.allowed = mat.DenseCopyOf(&v)
-		if weighted.Solve(&v, out.curve) != nil { // V⁻¹J
+		if out.curve == nil {
 			return nil
 		}
-		precision.Mul(out.curve, &weighted) // J V⁻¹ J
-		for i := range d {
-			precision.Set(i, i, precision.At(i, i)+1/square(prior))
-		}
-		var inverse mat.Dense
-		if inverse.Inverse(&precision) != nil {
+		var weighted, precision, spread mat.Dense
+		if weighted.Solve(n.noise(s, out.step), out.curve) != nil { // V⁻¹J
 			return nil
 		}
-		out.gain = mat.NewDense(d, d, nil)
-		out.gain.Mul(&inverse, weighted.T()) // (JV⁻¹J + P)⁻¹ J V⁻¹
-		out.shrunk = mat.NewDense(d, d, nil)
-		out.shrunk.Scale(1/square(prior), &inverse)
-		off := w.change(delta)
+		precision.Mul(out.curve, &weighted)
+		precision.Add(&precision, before.precision)
+		if spread.Inverse(&precision) != nil {
+			return nil
+		}
+		off := w.change(out.step)
+		away := make([]float64, d)
 		for i := range off {
 			off[i] = -s.Gradient[i] - off[i]
+			away[i] = s.Theta[i] + out.step[i] - before.mean[i]
 		}
-		to := times(out.gain, off)
-		for i, x := range times(out.shrunk, sum(s.Theta, delta)) {
-			to[i] -= x
+		pull := times(before.precision, away)
+		to := times(weighted.T(), off)
+		for i := range to {
+			to[i] -= pull[i]
 		}
+		to = times(&spread, to)
 		if round == 0 {
-			out.first = append([]float64(nil), to...)
+			out.linear = append([]float64(nil), to...)
 		}
 		l := length(to)
-		if l > 1 {
+		if l > 1 { // a long step for scaled predictors
 			for i := range to {
 				to[i] /= l
 			}
 		}
-		for i := range delta {
-			delta[i] += to[i]
+		for i := range to {
+			out.step[i] += to[i]
 		}
-		if l < 1e-7 {
+		out.spread = &spread
+		if !(l > 1e-7) {
 			break
 		}
 	}
-	out.step = delta
-	out.theta = sum(s.Theta, delta)
-	if l := length(out.theta); l > n.Radius {
-		for i := range out.theta {
-			out.theta[i] *= n.Radius / l
-		}
-	}
+	out.theta = sum(s.Theta, out.step)
 	return out
+}
+
+// noise returns V of [Newton.locate].
+func (n Newton) noise(s Sums, step []float64) *mat.Dense {
+	v := symmetricNoise(step, s.HessSD)
+	for i := range step {
+		v.Set(i, i, v.At(i, i)+square(s.GradSD))
+	}
+	return v
+}
+
+// symmetricNoise returns Cov(E·x) for a symmetric E with independent entries of standard deviation sd: sd²(‖x‖²I + xxᵀ −
+// diag x²).
+func symmetricNoise(x []float64, sd float64) *mat.Dense {
+	d := len(x)
+	c := mat.NewDense(d, d, nil)
+	for i := range d {
+		for k := range d {
+			c.Set(i, k, square(sd)*x[i]*x[k])
+		}
+		c.Set(i, i, square(sd)*inner(x, x))
+	}
+	return c
 }
 
 func sum(a, b []float64) []float64 {
@@ -119,120 +156,152 @@ func sum(a, b []float64) []float64 {
 	return out
 }
 
-// slope returns J = ∂change/∂δ at δ, by differences.
-func (w *weighted) slope(delta []float64) *mat.Dense {
-	d := len(delta)
-	j := mat.NewDense(d, d, nil)
-	const step = 1e-4
-	for k := range d {
-		up, down := append([]float64(nil), delta...), append([]float64(nil), delta...)
-		up[k] += step
-		down[k] -= step
-		a, b := w.change(up), w.change(down)
-		for i := range d {
-			j.Set(i, k, (a[i]-b[i])/(2*step))
-		}
-	}
-	return j
-}
-
-// turned returns the covariance of E·x for a symmetric E with entries of standard deviation sd.
-func turned(x []float64, sd float64) *mat.Dense {
-	d := len(x)
-	c := mat.NewDense(d, d, nil)
-	all := inner(x, x)
+// nothing is the belief before any release.
+func nothing(d int) belief {
+	p := mat.NewDense(d, d, nil)
 	for i := range d {
-		for k := range d {
-			v := x[i] * x[k]
-			if i == k {
-				v = all
+		p.Set(i, i, 1/square(spreadOfTheta))
+	}
+	return belief{make([]float64, d), p}
+}
+
+// follow carries out the steps for which sums are released. It returns nil if the arithmetic fails.
+func (n Newton) follow(all []Sums) *located {
+	d := len(all[0].Theta)
+	known := nothing(d)
+	var at *located
+	for i, s := range all {
+		h := mat.Symmetric(symmetric(d, all[0].Hessian))
+		if i > 0 {
+			doubt := square(misfit*length(at.step)) / float64(d)
+			var c, p mat.Dense
+			c.CloneFrom(at.spread)
+			for j := range d {
+				c.Set(j, j, c.At(j, j)+doubt)
 			}
-			c.Set(i, k, sd*sd*v)
+			if p.Inverse(&c) != nil {
+				return nil
+			}
+			known = belief{s.Theta, &p}
+			h, s.HessSD = n.hessian(at, s)
+		}
+		if at = n.locate(s, h, known); at == nil {
+			return nil
 		}
 	}
-	return c
+	return at
 }
 
-func (n Newton) noise(s Sums, sd float64) func([]float64) *mat.Dense {
-	return func(step []float64) *mat.Dense {
-		c := turned(step, sd)
-		for i := range len(step) {
-			c.Set(i, i, c.At(i, i)+s.GradSD*s.GradSD)
-		}
-		return c
-	}
-}
-
-// First returns the θ at which the second sums are released.
-func (n Newton) First(s Sums) []float64 {
-	at := n.locate(s, symmetric(len(s.Theta), s.Hessian), n.noise(s, s.HessSD))
+// Next returns the θ at which the next sums are released. The sums at θ = 0 are the first.
+func (n Newton) Next(all []Sums) []float64 {
+	theta := make([]float64, len(all[0].Theta))
+	at := n.follow(all)
 	if at == nil {
-		return make([]float64, len(s.Theta))
+		return theta
 	}
-	return at.theta
+	for i, x := range n.within(at.theta) {
+		if math.IsNaN(x) {
+			return make([]float64, len(theta))
+		}
+		theta[i] = math.Round(x*1e4) / 1e4
+	}
+	return theta
 }
 
-// Infer computes the fit from the sums at 0 and at the θ of First.
-func (n Newton) Infer(at0, at Sums) *Fit {
-	d := len(at.Theta)
-	f := &Fit{Theta: append([]float64(nil), at.Theta...), Slack: make([]float64, d), Sampling: mat.NewDense(d, d, nil), Noise: mat.NewDense(d, d, nil)}
-	// the Hessian at θ from that at 0
-	h0 := symmetric(d, at0.Hessian)
-	var h mat.Symmetric
-	sd := math.Inf(1)
-	if e := decompose(h0); e != nil {
-		floor := max(at0.HessSD, 1e-9*n.Rows, 1e-9)
-		if w := weigh(Logistic, at0.Theta, e.apply(func(l float64) float64 { return max(l, floor) }), n.Intercept, n.Rows); w != nil {
-			h, sd = symmetrised(w.slope(at.Theta)), at0.HessSD*0.8
+// within scales θ down to the radius.
+func (n Newton) within(theta []float64) []float64 {
+	out := append([]float64(nil), theta...)
+	if l := length(out); l > n.Radius {
+		for i := range out {
+			out[i] *= n.Radius / l
 		}
 	}
-	if at.Hessian != nil {
-		h1 := symmetric(d, at.Hessian)
-		misfit := 0.1 * h1.At(0, 0) / math.Sqrt(float64(d))
-		share := 1.0
-		if h != nil {
-			share = (sd*sd + misfit*misfit) / (sd*sd + misfit*misfit + at.HessSD*at.HessSD)
-		}
-		both := mat.NewSymDense(d, nil)
-		for i := range d {
-			for k := range i + 1 {
-				x := share * h1.At(i, k)
-				if h != nil {
-					x += (1 - share) * h.At(i, k)
-				}
-				both.SetSym(i, k, x)
-			}
-		}
-		s2 := share * at.HessSD
-		if h != nil {
-			s2 = math.Hypot(s2, (1-share)*sd)
-		}
-		h, sd = both, s2
+	return out
+}
+
+// Infer computes the fit from the sums at 0 and at each θ of [Newton.Next].
+//
+// The error of θ around the population's coefficients is that around the minimum over the rows, and that of the minimum by
+// sampling. Their covariances are those of the last belief, and J⁻¹, as for the usual fit of a model that is right.
+// Intervals also allow for what the assumption about the coefficients shrinks, and for a part of the last step's change by
+// higher orders.
+func (n Newton) Infer(all []Sums) *Fit {
+	last := all[len(all)-1]
+	d := len(last.Theta)
+	f := &Fit{
+		Theta: append([]float64(nil), last.Theta...), Slack: make([]float64, d),
+		Sampling: mat.NewDense(d, d, nil), Noise: mat.NewDense(d, d, nil), laplace: n.Laplace,
 	}
-	if h == nil {
+	var inverse mat.Dense
+	to := n.follow(all)
+	if to == nil || inverse.Inverse(to.curve) != nil || math.IsNaN(length(to.theta)) {
 		f.unknown = true
+		f.warn(tooLarge)
 		return f
 	}
-	at.HessSD = sd
-	to := n.locate(at, h, n.noise(at, sd))
-	if to == nil {
+	f.Theta, f.Sampling, f.Noise = n.within(to.theta), &inverse, to.spread
+	for i, x := range times(to.spread, to.theta) {
+		f.Slack[i] = math.Abs(x)/square(spreadOfTheta) + beyondLinear*math.Abs(to.step[i]-to.linear[i])
+	}
+	if f.weak = n.weak(to); f.weak != nil {
+		f.warn(hidden)
+	}
+	certain := n.Intercept >= 0 && to.curve.At(n.Intercept, n.Intercept) < 3*last.GradSD
+	if certain || length(to.theta) > min(n.Radius, mostTheta*spreadOfTheta) {
 		f.unknown = true
-		return f
-	}
-	f.Theta = to.theta
-	f.Sampling = sandwich(to.gain, to.curve)
-	f.Noise = sandwich(to.gain, n.noise(at, sd)(to.step))
-	for i, x := range times(to.shrunk, to.theta) {
-		f.Slack[i] = math.Abs(x)
-	}
-	e := decompose(symmetrised(to.shrunk))
-	if e == nil {
-		f.unknown = true
-		return f
-	}
-	f.weak = e.apply(func(l float64) float64 { return indicator(l > 0.2) })
-	if e.values[d-1] <= 0.2 {
-		f.weak = nil
+		f.warn(arbitrary)
 	}
 	return f
+}
+
+// weak returns the projection on the directions that have no intervals: noise hides the curvature, or the assumption
+// about the coefficients has too large a share. It returns nil if there are none.
+func (n Newton) weak(to *located) *mat.Dense {
+	d := len(to.theta)
+	all := mat.NewDense(d, d, nil)
+	found := false
+	for _, of := range []struct {
+		m   mat.Symmetric
+		bad func(l float64) bool
+	}{
+		{symmetrised(to.spread), func(l float64) bool { return l > mostShrunk*square(spreadOfTheta) }},
+		{symmetrised(to.curve), func(l float64) bool { return l < seen*to.sums.HessSD }},
+	} {
+		e := decompose(of.m)
+		if e == nil {
+			continue
+		}
+		for _, l := range e.values {
+			found = found || of.bad(l)
+		}
+		all.Add(all, e.apply(func(l float64) float64 { return indicator(of.bad(l)) }))
+	}
+	if !found {
+		return nil
+	}
+	return all
+}
+
+// hessian returns the Hessian at s.Theta, and the standard deviation of an entry's error: the average of the released one
+// and that which the step before implies, by their errors.
+func (n Newton) hessian(before *located, s Sums) (mat.Symmetric, float64) {
+	d := len(s.Theta)
+	implied := symmetrised(before.curve)
+	most := 0.0
+	for i := range d {
+		most = max(most, implied.At(i, i))
+	}
+	doubt := math.Hypot(before.sums.HessSD, misfitHess*min(length(before.step), 1)*most/math.Sqrt(float64(d)))
+	if s.Hessian == nil {
+		return implied, doubt
+	}
+	released := symmetric(d, s.Hessian)
+	share := square(doubt) / (square(doubt) + square(s.HessSD))
+	out := mat.NewSymDense(d, nil)
+	for i := range d {
+		for k := range i + 1 {
+			out.SetSym(i, k, share*released.At(i, k)+(1-share)*implied.At(i, k))
+		}
+	}
+	return out, math.Hypot(share*s.HessSD, (1-share)*doubt)
 }

@@ -82,6 +82,23 @@ func (w *weighted) change(delta []float64) []float64 {
 	return out
 }
 
+// slope returns J = ∂change/∂δ at δ, by differences.
+func (w *weighted) slope(delta []float64) *mat.Dense {
+	d := len(delta)
+	j := mat.NewDense(d, d, nil)
+	const step = 1e-4
+	for k := range d {
+		up, down := append([]float64(nil), delta...), append([]float64(nil), delta...)
+		up[k] += step
+		down[k] -= step
+		a, b := w.change(up), w.change(down)
+		for i := range d {
+			j.Set(i, k, (a[i]-b[i])/(2*step))
+		}
+	}
+	return j
+}
+
 // ratio returns the ratio f of [weighted] at (z, u), and its derivatives by z and by u.
 func (f Family) ratio(z, u float64) (value, byZ, byU float64) {
 	z, u = min(max(z, -30), 30), min(max(u, -30), 30)

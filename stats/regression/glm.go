@@ -26,6 +26,10 @@ type GLM struct {
 	curator.Request        // the price and the analyst; the SQL is generated from the other fields
 	Confidence      string // a decimal between 0 and 1; "" is 0.95
 	Family          string
+	// Method is MethodMinimize or MethodNewton. "" selects the method with the smaller expected error, by the number of
+	// rows that is declared, given or counted. For Poisson models, or if Regularise or Curvature is given, it selects
+	// MethodMinimize.
+	Method          string
 	Table, Formula  string
 	Where           string // a condition on rows; "" selects all rows
 	formula.Classes        // classes of a logistic model's response; the zero value takes them from the policy
@@ -86,14 +90,16 @@ type GLMCoefficient struct {
 	Width    float64  `json:"-"` // width of the column's declared bounds; the products Estimate·Width are comparable
 }
 
-// GLMTerms are the parameters with which a model is fitted.
+// GLMTerms are the parameters with which a model is fitted. A model by MethodNewton has neither Regularise nor Curvature.
 type GLMTerms struct {
-	Rows       float64 `json:"about_rows"`
-	Counted    bool    `json:"counted"` // the number in Rows is a noisy count
-	Bound      float64 `json:"bound"`
-	Radius     float64 `json:"radius"`
-	Regularise float64 `json:"regularise"`
-	Curvature  float64 `json:"curvature"` // share of the price for the two sums of [GLM].Curvature
+	Method     string      `json:"method"`
+	Methods    []GLMMethod `json:"methods"` // the methods among which the default is chosen
+	Rows       float64     `json:"about_rows"`
+	Counted    bool        `json:"counted"` // the number in Rows is a noisy count
+	Bound      float64     `json:"bound"`
+	Radius     float64     `json:"radius"`
+	Regularise float64     `json:"regularise"`
+	Curvature  float64     `json:"curvature"` // share of the price for the two sums of [GLM].Curvature
 	// Expected is the approximate error that noise adds to a coefficient of a scaled predictor. It is nil if the
 	// error was not predicted.
 	Expected *float64 `json:"expected_error"`
@@ -105,8 +111,9 @@ type GLMExplanation struct {
 	SQL     string   `json:"sql"`
 	Columns []string `json:"columns"`
 	Noise   string   `json:"noise"`
-	// StdDev is the standard deviation of the noise on a coefficient of a scaled predictor, before the bias
-	// correction.
+	// StdDev is the standard deviation of the noise, and Sensitivity the sensitivity for which it is drawn. By
+	// MethodMinimize they are those of the scaled predictors' coefficients, before the bias correction. By MethodNewton
+	// they are those of the second step's gradient.
 	StdDev      float64 `json:"stddev"`
 	Sensitivity float64 `json:"sensitivity"`
 	GLMTerms    `json:"terms"`
@@ -135,8 +142,9 @@ type glmPlan struct {
 	minimising curator.Request // priced at the minimum's part of the price, which is the whole price without a count
 }
 
-// FitGLM fits a model with [curator.Session.Minimize]. Noise is added to the minimum of a regularised risk and to
-// two sums. From these, internal/glm computes standard errors and corrects the bias that the regulariser causes.
+// FitGLM fits a model with [curator.Session.Minimize], or with [curator.Session.Derivatives]. By MethodMinimize, noise is added to the minimum of a regularised risk and to
+// two sums. From these, internal/glm computes standard errors and corrects the bias that the regulariser causes. By MethodNewton, noise is added to the
+// gradient and the Hessian at 0, and at the solution of the equations that these give.
 // The price pays for the minimum. It also pays for a preceding count unless the number of rows is given or
 // declared.
 func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
@@ -173,20 +181,28 @@ func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 		rows, spread = n, off
 		out.IDs, out.Counted = append(out.IDs, id), true
 	}
-	m, terms, err := p.minimisation(rows, spread)
+	m, terms, steps, err := p.methods(rows, spread)
 	if err != nil {
 		return nil, request.Stopped(err, out.IDs...)
+	}
+	terms.Counted = out.Counted
+	out.GLMTerms, out.Confidence = terms, json.Number(p.Confidence)
+	few := rows < 2*spread
+	if terms.Method == MethodNewton {
+		fit, err := p.newton(ctx, out, steps)
+		if err != nil {
+			return nil, request.Stopped(err, out.IDs...)
+		}
+		p.tell(out, fit, few)
+		return out, nil
 	}
 	r, err := c.Minimize(ctx, m)
 	if err != nil {
 		return nil, request.Stopped(err, out.IDs...)
 	}
-	counted := out.Counted
-	out.GLMTerms, out.Counted = terms, counted
 	out.IDs, out.Remaining, out.Replayed = append(out.IDs, r.ID), r.Remaining, r.Replayed
 	out.Limits = r.Limits
-	out.Confidence = json.Number(p.Confidence)
-	p.tell(out, r, rows < 2*spread)
+	p.tell(out, p.infer(out, r), few)
 	return out, nil
 }
 
@@ -250,22 +266,21 @@ func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation
 			}
 		}
 	}
-	m, terms, err := p.minimisation(rows, spread)
+	m, terms, steps, err := p.methods(rows, spread)
 	if err != nil {
 		return nil, err
 	}
 	terms.Counted = p.declared == 0
-	told, err := c.ExplainMinimize(ctx, m)
+	out.GLMTerms = terms
+	if terms.Method == MethodNewton {
+		out.Replayed, err = p.explainNewton(ctx, out, steps, rows)
+	} else {
+		out.Replayed, err = p.explainMinimum(ctx, out, m)
+	}
 	if err != nil {
 		return nil, err
 	}
-	unit, _ := told.Coefficients.Unit.Float64()
-	out.GLMTerms, out.StdDev, out.Sensitivity, out.Replayed = terms, told.Coefficients.Noise.StdDev()*unit,
-		told.Sensitivity, told.Replayed && known
-	out.Noise = "discrete Gaussian"
-	if _, ok := told.Coefficients.Noise.(noise.DiscreteLaplace); ok {
-		out.Noise = "discrete Laplace"
-	}
+	out.Replayed = out.Replayed && known
 	b, err := c.Budget()
 	if err != nil {
 		return nil, err
@@ -283,30 +298,37 @@ func (p *glmPlan) affordable(ctx context.Context) error {
 	return request.Exhausted("ask at a lower price", "the price", p.price, told.Remaining)
 }
 
-// tell computes the coefficients from the released minimum. few means that the noisy count of rows is within its
-// noise of 0.
-func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
-	values := func(v *curator.Vector) (x []float64, sd float64) {
-		if v == nil {
-			return nil, 0
-		}
-		unit, _ := v.Unit.Float64()
-		for _, n := range v.Values {
-			f, _ := new(big.Float).SetInt(n).Float64()
-			x = append(x, f*unit)
-		}
-		return x, v.Noise.StdDev() * unit
+// explainMinimum states the noise of a minimum. replayed reports whether it was released before.
+func (p *glmPlan) explainMinimum(ctx context.Context, out *GLMExplanation, m curator.Minimisation) (replayed bool, err error) {
+	told, err := p.c.ExplainMinimize(ctx, m)
+	if err != nil {
+		return false, err
 	}
+	unit, _ := told.Coefficients.Unit.Float64()
+	out.StdDev, out.Sensitivity, out.Noise = told.Coefficients.Noise.StdDev()*unit, told.Sensitivity, "discrete Gaussian"
+	if _, ok := told.Coefficients.Noise.(noise.DiscreteLaplace); ok {
+		out.Noise = "discrete Laplace"
+	}
+	return told.Replayed, nil
+}
+
+// infer removes the bias of a released minimum.
+func (p *glmPlan) infer(out *GLMFit, m *curator.Minimum) *glm.Fit {
 	r := glm.Released{Family: p.family, Regularise: m.Regularise, Radius: m.Radius, Rows: out.Rows, Intercept: -1}
-	r.Theta, r.ThetaSD = values(&m.Coefficients)
+	r.Theta, r.ThetaSD = numbers(&m.Coefficients)
 	r.ThetaSD = math.Hypot(r.ThetaSD, m.Tolerance)
-	r.Hessian, r.HessSD = values(m.Hessian)
-	r.Products, r.ProdSD = values(m.Products)
+	r.Hessian, r.HessSD = numbers(m.Hessian)
+	r.Products, r.ProdSD = numbers(m.Products)
 	_, r.Laplace = m.Coefficients.Noise.(noise.DiscreteLaplace)
 	if p.design.Formula.Intercept {
 		r.Intercept = 0
 	}
-	fit := glm.Infer(r)
+	return glm.Infer(r)
+}
+
+// tell states the coefficients of the unscaled columns. few means that the noisy count of rows is within its noise of
+// 0.
+func (p *glmPlan) tell(out *GLMFit, fit *glm.Fit, few bool) {
 	out.Warnings, out.scaled = append(out.Warnings, fit.Warnings...), fit.Theta
 	if few {
 		out.Warnings = append(out.Warnings,

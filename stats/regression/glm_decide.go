@@ -61,6 +61,9 @@ func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPla
 	if err := p.held(); err != nil {
 		return nil, err
 	}
+	if err := p.decideMethod(); err != nil {
+		return nil, err
+	}
 	p.minimising = p.Request
 	trial, _, err := p.minimisation(glmRows, 0)
 	if err != nil {
@@ -136,10 +139,11 @@ func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMT
 	terms := GLMTerms{Rows: rows, Bound: p.bound}
 	terms.Radius, _ = p.radius.Float64()
 	if p.Regularise == "" || p.Curvature == "" {
-		choice, err := p.choose(m, rows)
+		t, _, err := p.terms(m, rows)
 		if err != nil {
 			return m, terms, err
 		}
+		choice := t.Choose()
 		terms.Expected = glmNumber(choice.Expected)
 		if p.Regularise == "" {
 			m.Regularise = glmDecimal(choice.Regularise)
@@ -164,18 +168,18 @@ func glmDecimal(x float64) string {
 	return exact.FormatRat(exact.CeilDigits(new(big.Rat).SetFloat64(x), 3))
 }
 
-// choose selects the regulariser and the share of the price for the two sums. It uses public terms alone. The
-// kernel's explanation implies the number of rows by which neighbours may differ.
-func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, error) {
+// terms returns the public terms of a fit, and its price. The kernel's explanation implies the number of rows by which
+// neighbours may differ.
+func (p *glmPlan) terms(m curator.Minimisation, rows float64) (t glm.Terms, whole curator.Loss, err error) {
 	m.Curvature = ""
 	if m.Regularise == "" {
 		m.Regularise = glmDecimal(rows / 10)
 	}
 	told, err := p.c.ExplainMinimize(context.Background(), m)
 	if err != nil {
-		return glm.Choice{}, err
+		return t, whole, err
 	}
-	t := glm.Terms{
+	t = glm.Terms{
 		Family: p.family, Predictors: len(p.design.Columns), Rows: rows, Bound: p.bound,
 		Steep: 1, Bend: 0.25,
 	}
@@ -188,12 +192,47 @@ func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, erro
 	t.Moves = max(1, math.Round(told.Sensitivity*told.Regularise/(t.Steep*t.Bound)))
 	price, inRho, err := request.Price(told.Price)
 	if err != nil {
-		return glm.Choice{}, err
+		return t, whole, err
 	}
 	if inRho {
 		t.Rho, _ = price.Float64()
 	} else {
 		t.Epsilon, _ = price.Float64()
 	}
-	return t.Choose(), nil
+	return t, told.Price, nil
+}
+
+// methods returns the accesses of the method, and the parameters of the model. rows is the approximate number of rows,
+// and spread is its standard deviation.
+func (p *glmPlan) methods(rows, spread float64) (
+	m curator.Minimisation, terms GLMTerms, steps []curator.Derivation, err error,
+) {
+	if m, terms, err = p.minimisation(rows, spread); err != nil {
+		return m, terms, nil, err
+	}
+	terms.Method, terms.Methods = MethodMinimize, []GLMMethod{{MethodMinimize, terms.Expected}}
+	if p.Method == MethodMinimize {
+		return m, terms, nil, nil
+	}
+	t, price, err := p.terms(m, terms.Rows)
+	if err != nil {
+		return m, terms, nil, err
+	}
+	shares := t.Steps()
+	if steps, err = p.steps(price, shares); err != nil {
+		return m, terms, nil, err
+	}
+	if p.Method == "" {
+		for _, q := range steps { // the policy may not permit such small prices
+			if _, err := p.c.ExplainDerivatives(context.Background(), q); err != nil {
+				return m, terms, nil, nil
+			}
+		}
+	}
+	terms.Methods = append(terms.Methods, GLMMethod{MethodNewton, glmNumber(shares.Expected)})
+	if p.Method == "" && terms.Expected != nil && *terms.Expected <= shares.Expected {
+		return m, terms, nil, nil
+	}
+	terms.Method, terms.Expected, terms.Regularise, terms.Curvature = MethodNewton, glmNumber(shares.Expected), 0, 0
+	return m, terms, steps, nil
 }
