@@ -225,6 +225,7 @@ func (p *glmPlan) methods(rows, spread float64) (
 	if p.Method == "" {
 		for _, q := range steps { // the policy may not permit such small prices
 			if _, err := p.c.ExplainDerivatives(context.Background(), q); err != nil {
+				terms.Methods = append(terms.Methods, GLMMethod{MethodNewton, nil})
 				return m, terms, nil, nil
 			}
 		}

@@ -115,6 +115,10 @@ func TestFitGLMDegenerate(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 200, delta: 1e-6}", "15", 1000)
 	for _, q := range []GLM{
 		{Formula: "ill ~ same + x"},                  // collinear with the intercept
+		{Formula: "ill ~ none", Method: MethodMinimize},
+		{Formula: "ill ~ x", Where: "ill", Method: MethodMinimize},
+		{Formula: "ill ~ x", Where: "ill = (x > 0)", Method: MethodMinimize},
+		{Formula: "ill ~ x", Where: "x > 1", Method: MethodMinimize},
 		{Formula: "ill ~ none"},                      // no row counts
 		{Formula: "ill ~ x", Where: "ill"},           // one class
 		{Formula: "ill ~ x", Where: "ill = (x > 0)"}, // separable
@@ -127,6 +131,11 @@ func TestFitGLMDegenerate(t *testing.T) {
 	} {
 		q.Family, q.Table = Logistic, "people"
 		f, err := FitGLM(t.Context(), c, q)
+		// Noise may look like curvature of a collinear direction, with a probability of about 4 %.
+		for again := 0; again < 5 && err == nil && len(f.Warnings) == 0 && q.Method == "" && strings.Contains(q.Formula, "same"); again++ {
+			q.Fresh = true
+			f, err = FitGLM(t.Context(), c, q)
+		}
 		if err != nil {
 			if q.Rows == 0 {
 				t.Errorf("%s: %v", q.Formula, err)

@@ -22,7 +22,7 @@ const (
 // GLMMethod is a method with the approximate error that its noise adds to a coefficient of a scaled predictor.
 type GLMMethod struct {
 	Method   string   `json:"method"`
-	Expected *float64 `json:"expected_error"` // nil if it was not predicted
+	Expected *float64 `json:"expected_error"` // nil if it was not predicted, or if the policy does not permit the prices of the steps
 }
 
 // decideMethod checks the requested method.

@@ -51,8 +51,8 @@ func (o *fitOptions) declare(s *console.Console) {
 	s.Flag(&o.where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&o.method, "method", "NAME",
 		"linear: adassp, lecture (the normal equations without a ridge), or theil-sen for one predictor and few rows "+
-			"(default adassp); logistic and poisson: minimize, or gradient for noisy gradient steps, without "+
-			"intervals (default minimize)")
+			"(default adassp); logistic: newton or minimize (default: the smaller expected error), or gradient for noisy "+
+			"gradient steps, without intervals; poisson: minimize (default) or gradient")
 	s.PriceFlags(&o.Epsilon, &o.Rho, "the fit")
 	s.ConfidenceFlag(&o.Confidence)
 	s.AnalystFlag(&o.Analyst)

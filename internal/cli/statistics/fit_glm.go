@@ -73,11 +73,11 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			"limit the norm of the scaled predictors' coefficients (default 10, or less if the bounds of the "+
 				"response require it)")
 		s.Flag(&q.Regularise, "regularise", "L",
-			"the ridge penalty: a larger one means less noise, and more bias to correct (default: chosen by "+
-				"the expected error)")
-		s.Flag(&q.Curvature, "curvature", "SHARE",
-			"the share of the price for the sums that correct the bias and give intervals; 0 for neither "+
+			"the ridge penalty of --method minimize: a larger one means less noise, and more bias to correct "+
 				"(default: chosen by the expected error)")
+		s.Flag(&q.Curvature, "curvature", "SHARE",
+			"the share of the price of --method minimize for the sums that correct the bias and give intervals; 0 "+
+				"for neither (default: chosen by the expected error)")
 		termFlags(s, &q.Normalise, &q.Choose)
 		s.Flag(&q.ChooseShare, "choose-share", "SHARE",
 			"logistic: the share of the price that chooses terms (default 0.2)")
@@ -108,13 +108,16 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			return console.Usage(
 				"--score-epsilon needs --or FORMULA: it is the price of the counts that choose among several models")
 		}
-		switch o.method {
-		case "", "minimize":
+		switch q.Method = o.method; o.method {
+		case "", regression.MethodMinimize, regression.MethodNewton:
 			if err := noneOf(s, "--method gradient", "clip", "rate", "multiplier", "optimiser",
 				"learning", "steps", "delta"); err != nil {
 				return err
 			}
 			if search.tried != "" {
+				if q.Method == regression.MethodNewton {
+					return console.Usage("--try tries ridge penalties, which --method newton has not")
+				}
 				if k.asked {
 					return console.Usage(
 						"--calibration does not go with --try: fit the chosen penalty with --regularise and " +
@@ -134,7 +137,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 				return searchGLM(s, o, q, search.others, search.score)
 			}
 		case "gradient":
-			if err := noneOf(s, "--method minimize", "or", "score-epsilon", "radius",
+			if err := noneOf(s, "--method minimize or newton", "or", "score-epsilon", "radius",
 				"regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try",
 				"trials"); err != nil {
 				return err
@@ -142,7 +145,8 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes
 			return fitByGradients(s, o, t, k)
 		default:
-			return console.Usage("--method of a %s model must be minimize or gradient, not %q", family, o.method)
+			return console.Usage("--method of a %s model must be minimize, newton (logistic only) or gradient, not %q",
+				family, o.method)
 		}
 		return fitting(s, o,
 			func(c *curator.Session) (out glmExplained, err error) {
@@ -248,11 +252,14 @@ func glmWords(f *regression.GLMFit) string {
 	if f.Counted {
 		by = "by a noisy count"
 	}
-	fmt.Fprintf(
-		&b, "about %s rows, %s; scaled predictors limited to norm %s; ridge penalty %s; %s of the price pays for "+
-			"bias correction and intervals\n",
-		render.Compact(math.Round(f.Rows)), by, render.Compact(f.Bound), render.Compact(f.Regularise),
-		render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
+	fmt.Fprintf(&b, "about %s rows, %s; scaled predictors limited to norm %s; ",
+		render.Compact(math.Round(f.Rows)), by, render.Compact(f.Bound))
+	if f.Method == regression.MethodNewton {
+		b.WriteString("noisy Newton steps\n")
+	} else {
+		fmt.Fprintf(&b, "ridge penalty %s; %s of the price pays for bias correction and intervals\n",
+			render.Compact(f.Regularise), render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
+	}
 	b.WriteString(foundWords(f.Bounds))
 	b.WriteString("intervals are for the population that the rows are sampled from: they cover sampling and noise\n")
 	levelWords(&b, f.Response, f.Levels)
@@ -265,18 +272,27 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 		return s.JSON(e)
 	}
 	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Model))
-	lay(s, []string{"a minimum of", "noise", "std. dev.", "sensitivity", "ridge penalty", "radius", "norm"},
+	of, penalty := "a minimum of", render.Compact(e.Regularise)
+	if e.Method == regression.MethodNewton {
+		of, penalty = "the last gradient of", "-"
+	}
+	lay(s, []string{of, "noise", "std. dev.", "sensitivity", "ridge penalty", "radius", "norm"},
 		[][]string{{
 			strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, render.Compact(e.StdDev),
-			render.Compact(e.Sensitivity), render.Compact(e.Regularise), render.Compact(e.Radius),
+			render.Compact(e.Sensitivity), penalty, render.Compact(e.Radius),
 			render.Compact(e.Bound),
 		}}, 2)
 	var b strings.Builder
 	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
 	if e.Expected != nil {
 		fmt.Fprintf(
-			&b, "with about %s rows of typical spread, noise adds about %s to the error of a scaled predictor's "+
-				"coefficient\n", render.Compact(e.Rows), render.Compact(*e.Expected))
+			&b, "by --method %s, with about %s rows of typical spread, noise adds about %s to the error of a scaled "+
+				"predictor's coefficient\n", e.Method, render.Compact(e.Rows), render.Compact(*e.Expected))
+	}
+	for _, m := range e.Methods {
+		if m.Method != e.Method && m.Expected != nil {
+			fmt.Fprintf(&b, "by --method %s it would be about %s\n", m.Method, render.Compact(*m.Expected))
+		}
 	}
 	if e.Count != nil {
 		fmt.Fprintf(

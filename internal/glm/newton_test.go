@@ -1,0 +1,244 @@
+package glm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// cubes draws the noise of mechanism.Cube with a standard deviation, in the continuous limit.
+func cubes(r *rand.Rand, k int, sd float64) []float64 {
+	side := 0.0
+	for range k + 1 {
+		side += r.ExpFloat64()
+	}
+	side *= sd / math.Sqrt(float64((k+1)*(k+2))/3)
+	out := make([]float64, k)
+	for i := range out {
+		out[i] = side * (2*r.Float64() - 1)
+	}
+	return out
+}
+
+// outcome is what a simulation of fits found, over all coefficients but the intercept.
+type outcome struct {
+	rms, half   float64 // of the errors, and the mean half-width of intervals
+	told, sound int     // intervals, and coefficients that their intervals cover (an unbounded one does)
+	least       int     // how often the coefficient is covered that is covered least often
+	of          int     // coefficients in all
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("rms error %.3f, coverage %.3f, least %d, %.3f of coefficients have intervals, mean half-width %.3f",
+		o.rms, float64(o.sound)/float64(o.of), o.least, float64(o.told)/float64(o.of), o.half)
+}
+
+// newton simulates fits by Newton steps.
+func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
+	d := len(w.theta)
+	shares := t.Steps()
+	n := Newton{Rows: t.Rows, Intercept: 0, Radius: 10, Laplace: t.Rho == 0}
+	noisy := func(x []float64, sd float64) []float64 {
+		z := cubes(r, len(x), sd)
+		for i := range x {
+			if t.Rho > 0 {
+				z[i] = sd * r.NormFloat64()
+			}
+			x[i] += z[i]
+		}
+		return x
+	}
+	covered := make([]int, d)
+	for range trials {
+		xs, ys := w.sample(r, int(t.Rows))
+		var all []Sums
+		for i, g := range shares.Gradient {
+			s, steep := Sums{Theta: make([]float64, d)}, 0.5
+			if i > 0 {
+				s.Theta, steep = n.Next(all), 1
+			}
+			gradient, hessian, _ := w.sums(xs, ys, s.Theta)
+			s.GradSD = t.GradSD(float64(g)/100, steep)
+			s.Gradient = noisy(gradient, s.GradSD)
+			if h := shares.Hessian[i]; h > 0 {
+				s.HessSD = t.HessSD(float64(h) / 100)
+				s.Hessian = noisy(hessian, s.HessSD)
+			}
+			all = append(all, s)
+		}
+		f := n.Infer(all)
+		for i := 1; i < d; i++ {
+			a := make([]float64, d)
+			a[i] = 1
+			e := f.Estimate(a, 0.95)
+			o.rms += square(e.Value - w.theta[i])
+			if e.Low <= w.theta[i] && w.theta[i] <= e.High {
+				covered[i]++
+				o.sound++
+			}
+			if !math.IsInf(e.High, 0) {
+				o.told++
+				o.half += (e.High - e.Low) / 2
+			}
+		}
+	}
+	o.of = trials * (d - 1)
+	o.rms, o.half, o.least = math.Sqrt(o.rms/float64(o.of)), o.half/max(float64(o.told), 1), trials
+	for _, c := range covered[1:] {
+		o.least = min(o.least, c)
+	}
+	return o
+}
+
+// 95 % intervals of Newton steps cover each coefficient, over populations, rows and noise, from 50 to 20,000 rows, for
+// both relations (moves is the number of rows that differ, 2 under change-one). If each covered with a probability of .95
+// just so, a test would fail with a probability below 1e-7 for each coefficient. The errors are pinned, and that
+// intervals are told where n·ε is at least 5,000.
+func TestNewtonCoverage(t *testing.T) {
+	trials := 25
+	if os.Getenv("DITHER_LONG") != "" {
+		trials = 1000
+	}
+	two, usual := []float64{0.5, 1, -1}, []float64{0.5, 1, -1, 0.5, 0, 0.7}
+	for i, of := range []struct {
+		about              string
+		world              world
+		rows, moves        float64
+		epsilon, rho, most float64 // most is the largest root mean squared error
+	}{
+		{"two uniform", world{Logistic, two, uniform, 0}, 50, 1, 1, 0, 1.2},
+		{"two uniform", world{Logistic, two, uniform, 0}, 200, 1, 1, 0, 0.7},
+		{"two uniform", world{Logistic, two, uniform, 0}, 1000, 2, 2, 0, 0.2},
+		{"two uniform", world{Logistic, two, uniform, 0}, 20000, 2, 0.2, 0, 0.08},
+		{"uniform", world{Logistic, usual, uniform, 0}, 1000, 2, 2, 0, 0.24},
+		{"uniform", world{Logistic, usual, uniform, 0}, 5000, 1, 1, 0, 0.09},
+		{"uniform", world{Logistic, usual, uniform, 0}, 20000, 2, 0.2, 0, 0.13},
+		{"uniform", world{Logistic, usual, uniform, 0}, 5000, 1, 0, 0.5, 0.08},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 1, 0, 0.18},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.07},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 0, 0.5, 0.13},
+		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.14},
+		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0, 0.15},
+	} {
+		d := len(of.world.theta)
+		terms := Terms{
+			Family: Logistic, Predictors: d, Rows: of.rows, Bound: math.Sqrt(float64(d)), Steep: 1, Bend: 0.25,
+			Moves: of.moves, Epsilon: of.epsilon, Rho: of.rho,
+		}
+		n := trials
+		if of.rows > 5000 && trials > 25 {
+			n = trials / 2
+		}
+		o := of.world.newton(rand.New(rand.NewPCG(7, uint64(i))), terms, n)
+		t.Logf("%s, %d predictors, %g rows, ε = %g, ρ = %g, moves %g: %s; expected %.3f, by minima %.3f",
+			of.about, d-1, of.rows, of.epsilon, of.rho, of.moves, o, terms.Steps().Expected, terms.Choose().Expected)
+		if least := int(0.95*float64(n) - 5.5*math.Sqrt(0.95*0.05*float64(n)) - 2); o.least < least {
+			t.Errorf("%s: %s", of.about, o)
+		}
+		if o.rms > of.most {
+			t.Errorf("%s: the error is above %g: %s", of.about, of.most, o)
+		}
+		if of.epsilon*of.rows >= 5000 && of.moves == 1 && of.about != "rare responses" && o.told*10 < o.of*9 {
+			t.Errorf("%s: few intervals: %s", of.about, o)
+		}
+	}
+}
+
+// Whatever was released, there are finite coefficients, intervals that hold them, a next θ within the radius, and no
+// panic; and any price and size have shares that add up.
+func TestNewtonWild(t *testing.T) {
+	number := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.Float64Range(-1e6, 1e6), rapid.Float64Range(-1e18, 1e18), rapid.Just(0.0))
+	scale := rapid.OneOf(rapid.Float64Range(1e-9, 10), rapid.Float64Range(1e-9, 1e9))
+	rapid.Check(t, func(rt *rapid.T) {
+		d := rapid.IntRange(1, 5).Draw(rt, "d")
+		vector := func(name string, n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(rt, name) }
+		n := Newton{
+			Rows: scale.Draw(rt, "rows"), Intercept: rapid.IntRange(-1, d-1).Draw(rt, "intercept"), Radius: scale.Draw(rt, "radius"),
+			Laplace: rapid.Bool().Draw(rt, "laplace"),
+		}
+		var all []Sums
+		for i := range rapid.IntRange(1, 3).Draw(rt, "steps") {
+			s := Sums{Theta: make([]float64, d), GradSD: scale.Draw(rt, "gradient sd")}
+			if i > 0 {
+				s.Theta = n.Next(all)
+			}
+			if l := length(s.Theta); !(l <= n.Radius+0.001) {
+				rt.Fatalf("θ %v", s.Theta)
+			}
+			s.Gradient = vector("gradient", d)
+			if i == 0 || rapid.Bool().Draw(rt, "has hessian") {
+				s.Hessian, s.HessSD = vector("hessian", d*(d+1)/2), scale.Draw(rt, "hessian sd")
+			}
+			all = append(all, s)
+		}
+		f := n.Infer(all)
+		for i := range d {
+			weights := make([]float64, d)
+			weights[i] = 1
+			e := f.Estimate(weights, 0.95)
+			if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) || !(e.Low <= e.Value && e.Value <= e.High) || e.P < 0 || e.P > 1 {
+				rt.Fatalf("%+v", e)
+			}
+		}
+		terms := Terms{
+			Family: Logistic, Predictors: d, Rows: 20 + n.Rows, Bound: scale.Draw(rt, "bound"), Steep: 1, Bend: 0.25, Moves: 1,
+			Epsilon: scale.Draw(rt, "epsilon"),
+		}
+		s, total := terms.Steps(), 0
+		for i := range s.Gradient {
+			total += s.Gradient[i] + s.Hessian[i]
+		}
+		if total != 100 || len(s.Gradient) < 2 || s.Hessian[0] == 0 || !(s.Expected >= 0) {
+			rt.Fatalf("%+v", s)
+		}
+	})
+}
+
+// Rows of one class, rows that a predictor separates, and a predictor that is constant have a warning.
+func TestNewtonWarns(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	for name, draw := range map[string]func(x []float64) float64{
+		"one class": func(x []float64) float64 { x[1] = 2*r.Float64() - 1; return 1 },
+		"separable": func(x []float64) float64 { x[1] = 2*r.Float64() - 1; return indicator(x[1] > 0) },
+		"constant":  func(x []float64) float64 { x[1] = 1; return indicator(r.Float64() < 0.3) },
+	} {
+		w := world{family: Logistic, theta: make([]float64, 2)}
+		warned := 0
+		for range 20 {
+			var xs [][]float64
+			var ys []float64
+			for range 3000 {
+				x := []float64{1, 0}
+				y := draw(x)
+				xs, ys = append(xs, x), append(ys, y)
+			}
+			terms := Terms{Family: Logistic, Predictors: 2, Rows: 3000, Bound: math.Sqrt2, Steep: 1, Bend: 0.25, Moves: 1, Epsilon: 1}
+			n := Newton{Rows: 3000, Intercept: 0, Radius: 10}
+			var all []Sums
+			for i := range 2 {
+				s := Sums{Theta: make([]float64, 2), GradSD: terms.GradSD(0.4, 1), HessSD: terms.HessSD(0.2)}
+				if i > 0 {
+					s.Theta = n.Next(all)
+				}
+				s.Gradient, s.Hessian, _ = w.sums(xs, ys, s.Theta)
+				for j, z := range cubes(r, 2, s.GradSD) {
+					s.Gradient[j] += z
+				}
+				for j, z := range cubes(r, 3, s.HessSD) {
+					s.Hessian[j] += z
+				}
+				all = append(all, s)
+			}
+			if f := n.Infer(all); len(f.Warnings) > 0 {
+				warned++
+			}
+		}
+		if warned < 15 {
+			t.Errorf("%s: %d warnings in 20 fits", name, warned)
+		}
+	}
+}
