@@ -142,11 +142,11 @@ type glmPlan struct {
 	minimising curator.Request // priced at the minimum's part of the price, which is the whole price without a count
 }
 
-// FitGLM fits a model with [curator.Session.Minimize], or with [curator.Session.Derivatives]. By MethodMinimize, noise is added to the minimum of a regularised risk and to
-// two sums. From these, internal/glm computes standard errors and corrects the bias that the regulariser causes. By MethodNewton, noise is added to the
-// gradient and the Hessian at 0, and at the solution of the equations that these give.
-// The price pays for the minimum. It also pays for a preceding count unless the number of rows is given or
-// declared.
+// FitGLM fits a model. By MethodMinimize, it asks [curator.Session.Minimize]: noise is added to the minimum of a
+// regularised risk and to two sums, from which internal/glm computes standard errors and corrects the bias that the
+// regulariser causes. By MethodNewton, it asks [curator.Session.Derivatives] a few times: noise is added to the gradient
+// and the Hessian at 0, and then at the solution of the equations that the sums so far give. The price pays for all of
+// them. It also pays for a preceding count unless the number of rows is given or declared.
 func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
 		return fitPrepared(ctx, c, q)

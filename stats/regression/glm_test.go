@@ -114,7 +114,7 @@ func TestFitGLM(t *testing.T) {
 func TestFitGLMDegenerate(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 200, delta: 1e-6}", "15", 1000)
 	for _, q := range []GLM{
-		{Formula: "ill ~ same + x"},                  // collinear with the intercept
+		{Formula: "ill ~ same + x"}, // collinear with the intercept
 		{Formula: "ill ~ none", Method: MethodMinimize},
 		{Formula: "ill ~ x", Where: "ill", Method: MethodMinimize},
 		{Formula: "ill ~ x", Where: "ill = (x > 0)", Method: MethodMinimize},
