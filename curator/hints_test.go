@@ -161,7 +161,9 @@ var pasted = []struct{ hint, sql, as, part string }{
 	{"write … => 2", "SELECT SUM(fare, «weight => (1, 2)») FROM trips", "", ""},
 	{"write a number, such as 0.5", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=«0») COUNT(*) FROM trips", "", "0.5"},
 	{"write … OVER (ORDER BY x)", "SELECT «row_number()» FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY 1) q", "x=route", ""},
-	{"write PARTITION BY… alone, for the first rows of each person", "SELECT AVG(fare) FROM (SELECT fare, ROW_NUMBER() OVER («PARTITION BY route» ORDER BY fare) AS n FROM trips) q WHERE n = 1", "…=␣passenger", "PARTITION BY…"},
+	{"write PARTITION BY…", "SELECT AVG(fare) FROM (SELECT fare, ROW_NUMBER() OVER («PARTITION BY route» ORDER BY fare) AS n FROM trips) q WHERE n = 1", "", "PARTITION BY…"},
+	{"write PARTITION BY… alone", "SELECT AVG(n) FROM (SELECT SUM(fare) OVER («PARTITION BY passenger, route») AS n FROM trips) q", "", "PARTITION BY…"},
+	{"write …(x)", "SELECT AVG(n) FROM (SELECT «lag(fare, 1, 2, 3)» OVER (PARTITION BY passenger ORDER BY sailed) AS n FROM trips) q", "x=fare", ""},
 	{"write a - b for days", "SELECT AVG(«EXTRACT(epoch FROM AGE(sailed, reserved))») FROM trips", "a=sailed b=reserved", ""},
 	{"write a join, or LATERAL (SELECT COUNT(*) AS n FROM t WHERE t.person = p.person) q", "SELECT SUM(q.n) FROM trips CROSS JOIN «LATERAL (SELECT points AS n FROM passengers WHERE passengers.passenger = trips.passenger LIMIT 1) q»", "t=passengers p=trips person=passenger", "LATERAL (SELECT COUNT(*) AS n FROM t WHERE t.person = p.person) q"},
 }

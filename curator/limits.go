@@ -286,7 +286,7 @@ func (b *limiting) rows(s *bounded.Statement) {
 // rowsBelow names the number of rows of one unit that bounds a sum over the rows of s: that of its table, if it only
 // selects from one.
 func (b *limiting) rowsBelow(s *bounded.Source) string {
-	for s.Op == bounded.Select {
+	for s.Op == bounded.Select || s.Op == bounded.Window {
 		s = s.Inputs[0]
 	}
 	if s.Op == bounded.Scan {

@@ -361,14 +361,11 @@ func (f from) selected(s *query.Select) (*Relation, error) {
 			return nil, err
 		}
 	}
-	if s.First != nil {
-		r.only(s)
-		if err := f.first(r, s.First); err != nil {
-			return nil, err
-		}
-	}
 	if grouped(s) {
 		return r.perUnit(s)
+	}
+	if s, err = f.windows(r, s); err != nil {
+		return nil, err
 	}
 	r.Names, err = r.list(s.Items)
 	return r, err

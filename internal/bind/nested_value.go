@@ -173,8 +173,12 @@ func (n *nesting) value(x *query.Nested) (query.Expr, error) {
 		e.Instead = PublicValue
 		return nil, e
 	}
+	item, err := in.spread(in.items[0])
+	if err != nil {
+		return nil, err
+	}
 	var calls []*query.Call
-	if _, err := query.Rewrite(in.items[0], func(x query.Expr) (query.Expr, error) {
+	if _, err := query.Rewrite(item, func(x query.Expr) (query.Expr, error) {
 		if c, ok := x.(*query.Call); ok && (IsAggregate(Renamed(c).Name) || innerFunctions[c.Name] != "") {
 			calls = append(calls, c)
 		}
@@ -186,7 +190,7 @@ func (n *nesting) value(x *query.Nested) (query.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return query.Rewrite(in.items[0], func(x query.Expr) (query.Expr, error) {
+	return query.Rewrite(item, func(x query.Expr) (query.Expr, error) {
 		if c, ok := x.(*query.Call); ok {
 			if i := slices.Index(calls, c); i >= 0 {
 				return j.aggregates[i], nil

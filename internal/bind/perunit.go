@@ -373,7 +373,7 @@ func aggregates(x query.Expr) bool {
 	var parts []query.Expr
 	switch x := x.(type) {
 	case *query.Call:
-		if IsAggregate(Renamed(x).Name) || innerFunctions[x.Name] != "" || x.Filter != nil {
+		if x.Over == nil && (IsAggregate(Renamed(x).Name) || innerFunctions[x.Name] != "" || x.Filter != nil) {
 			return true
 		}
 		parts = x.Args

@@ -80,3 +80,18 @@ func (l *Scope) spread(x *query.Call) (query.Expr, error) {
 	}
 	return out, nil
 }
+
+// spread returns an item of a subquery with its variances and standard deviations written out.
+func (in *inner) spread(item query.Expr) (query.Expr, error) {
+	l := &Scope{inside: &inside{input: in.rows}}
+	return query.Rewrite(item, func(x query.Expr) (query.Expr, error) {
+		c, ok := x.(*query.Call)
+		if !ok || c.Over != nil {
+			return x, nil
+		}
+		if out, err := l.spread(c); err != nil || out != nil {
+			return out, err
+		}
+		return x, nil
+	})
+}

@@ -11,40 +11,17 @@ func unwindowed(x *query.Call) error {
 	if x.Over == nil {
 		return nil
 	}
+	hint := "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM t GROUP BY x"
+	if len(x.Over.Partition) > 0 {
+		hint = "if it divides the rows by the person, select it in a subquery of FROM: (SELECT " + query.Print(x) + " AS x FROM t) q; otherwise " + hint
+	}
 	e := RefuseHere(
 		x.Over.At,
-		hintOfWindow(x),
+		hint,
 		"window functions (OVER) are not supported over single rows: they are computed over the rows of an answer",
 	)
 	e.Instead = OverAnswer
 	return e
-}
-
-// hintOfWindow returns what to write instead of a window function over single rows. One that divides rows by a column,
-// as by the person, is often a subquery over the rows of the same person.
-func hintOfWindow(x *query.Call) string {
-	hint := "use it over an answer: SELECT x, SUM(COUNT(*)) OVER () FROM … GROUP BY x"
-	if len(x.Over.Partition) != 1 || len(x.Over.Order) != 1 || x.Over.Order[0].Desc {
-		return hint
-	}
-	by, isName := x.Over.Partition[0].(*query.Column)
-	order, ordered := x.Over.Order[0].Expr.(*query.Column)
-	if !isName || !ordered {
-		return hint
-	}
-	u, o := query.QuoteName(by.Name), query.QuoteName(order.Name)
-	before := " FROM … w WHERE w." + u + " = v." + u + " AND w." + o + " < v." + o + ")"
-	same := "if " + u + " is the unit, call the table v and write "
-	switch {
-	case x.Name == "row_number" || x.Name == "rank":
-		return "if " + u + " is the unit, and the first rows are meant, keep them by WHERE n = 1 in the SELECT around this one, where n is its name; " +
-			"otherwise " + hint
-	case x.Name == "lag" && len(x.Args) == 1:
-		if c, ok := x.Args[0].(*query.Column); ok && c.Name == order.Name {
-			return same + "(SELECT MAX(w." + o + ")" + before + "; otherwise " + hint
-		}
-	}
-	return hint
 }
 
 // Extremum returns the refusal of MIN or MAX over rows of several persons.

@@ -30,6 +30,9 @@ const (
 	// PerUnit returns one row for each unit and each value of Exprs, with Aggregates over that unit's rows with
 	// this value.
 	PerUnit SourceOp = "per unit"
+	// Window returns the rows of its input, with Windows as further columns: what each row's place says among the rows
+	// of its part. See [Windowed].
+	Window SourceOp = "window"
 )
 
 // Source is a relation over sealed tables: a tree of the operations above.
@@ -39,7 +42,7 @@ const (
 // a unit if a row of that unit holds its key, once for every such unit; the rows that other units hold add or
 // remove none of these. Select reads one row. Join puts a row beside a row of the same unit, or beside a public
 // row. Which rows of the second input it may use is decided among rows of that unit, or among public rows. Union
-// decides nothing. PerUnit reads the rows of one unit. So removing a unit, with its rows in all tables, removes the
+// decides nothing. PerUnit reads the rows of one unit, and so does Window (see Windowed). So removing a unit, with its rows in all tables, removes the
 // unit's rows from the relation and changes no other row.
 //
 // Rows that units share. If a table has its unit through a reference, rows of several units may refer to one row.
@@ -77,12 +80,15 @@ type Source struct {
 
 	Left   bool   // for Join: keep rows of the first input without a partner, with NULLs for the second input's columns
 	Pairs  []Pair // for Join: at least one, unless both inputs have units
-	Within []int  // for Join: indices of columns of the second input
+	Within []int  // for Join: indices of columns of the second input; for Window: of the only input
 	Most   int64  // for Join: the cap on rows of the second input
 
 	Aggregates []Inner // for PerUnit: the columns after the keys
 	Single     bool    // by construction, no unit has more than one row
 	Loose      bool    // for PerUnit: the unit's column is not among Exprs
+
+	Order   []Ordering // for Window; Within is for Window too: the columns that divide the rows of a unit into parts
+	Windows []Windowed // for Window: the columns after those of the input
 }
 
 // Pair is an equality of a Join: expression L over the first input equals column R of the second.
@@ -139,6 +145,8 @@ func (s *Source) write(w *strings.Builder) {
 		fmt.Fprintf(w, " %d=%d", s.ChildKey, s.ParentKey)
 	case Join:
 		fmt.Fprintf(w, " left=%t units=%t most=%d within=%v", s.Left, s.Units, s.Most, s.Within)
+	case Window:
+		fmt.Fprintf(w, " within=%v order=%v %v", s.Within, s.Order, s.Windows)
 	default:
 	}
 	for _, e := range s.Exprs {

@@ -184,6 +184,8 @@ func (m meter) source(s *bounded.Source) metered {
 		return m.union(s)
 	case bounded.PerUnit:
 		return m.perUnit(s)
+	case bounded.Window:
+		return m.windowed(s)
 	}
 	panic("cost: unknown source " + string(s.Op))
 }
@@ -327,5 +329,23 @@ func (m meter) perUnit(s *bounded.Source) metered {
 		out.rows = min(in.rows, groups)
 	}
 	out.spend(out.rows, out.handedOn())
+	return out
+}
+
+// windowed returns the cost of a Window, which sorts the rows of each unit by their digests and contents, once for each
+// of its columns at most.
+func (m meter) windowed(s *bounded.Source) metered {
+	out := m.source(s.Inputs[0])
+	row := digested(out.rows, sum(out.width(), out.unit))
+	columns := slices.Clone(out.columns)
+	for _, w := range s.Windows {
+		one := cell{width: plainWidth, again: stepsPlain}
+		if w.Reads() {
+			one = out.columns[w.Column]
+		}
+		columns = append(columns, one)
+	}
+	out.columns = columns
+	out.spend(out.rows, sum(multiplied(int64(len(s.Windows)), row), out.handedOn()))
 	return out
 }

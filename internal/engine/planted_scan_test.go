@@ -53,7 +53,7 @@ var elsewhere = []string{
 	// where a row is a unit, it is the one row that its unit has
 	"duckdb/seal_inspect.go: facts.Units, facts.MaxRowsPerUnit = facts.Rows", "postgres/seal.go: f.Units, f.MaxRowsPerUnit = f.Rows",
 	// a statement applies it as it is planned, whatever it is, and the plan's sensitivities are of what is applied
-	"bind/join_bound.go: join.Most = ", "bind/join_bound.go: join.Within, join.Most", "bind/join_bound.go: join.Most, s.partners", "bind/perunit.go: out.unit.RowsPerUnit", "bind/first.go: r.unit.RowsPerUnit", "vectors_build.go: k.Most = ",
+	"bind/join_bound.go: join.Most = ", "bind/join_bound.go: join.Within, join.Most", "bind/join_bound.go: join.Most, s.partners", "bind/perunit.go: out.unit.RowsPerUnit", "bind/first.go: r.unit.RowsPerUnit", "bind/least.go: r.unit.RowsPerUnit", "vectors_build.go: k.Most = ",
 	// whether a clamp is written whose absence changes nothing (TestClampsAreIdle)
 	"postgres/render_rows.go: from, to :=", "postgres/render_rows.go: case c.Lower == nil", "postgres/render_rows.go: lo, hi = c.Range",
 	"duckdb/seal_import.go: first = one", // of a file's names

@@ -85,7 +85,7 @@ var places = []place{
 	// DuckDB, relations
 	{file: inDuckDB + "render_source.go", text: "if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {", right: "(!files.single(b.Source) || b.CellsClamped())", wrong: []string{"false"}},
 	{file: inDuckDB + "render_source.go", text: "return s.Unit != nil && f.oneRowEach[s.Table]", right: "f.oneRowEach[s.Table]", wrong: []string{"true"}},
-	{file: inDuckDB + "render_source.go", text: "case s.Op == bounded.Select, s.Op == bounded.Join && s.Most == 1:", right: "s.Most == 1", wrong: []string{"true"}},
+	{file: inDuckDB + "render_source.go", text: "case s.Op == bounded.Select, s.Op == bounded.Window, s.Op == bounded.Join && s.Most == 1:", right: "s.Most == 1", wrong: []string{"true"}},
 	{file: inDuckDB + "render_source.go", text: `WHERE q <= %d", rows, b.Caps.Rows)`, right: "b.Caps.Rows", wrong: []string{"b.Caps.Rows + 1", "1 << 40"}},
 	{file: inDuckDB + "render_source.go", text: `right = fmt.Sprintf("(SELECT * FROM (%s) WHERE q <= %d)", ranked(right, part, of, s.Most), s.Most)`, right: `fmt.Sprintf("(SELECT * FROM (%s) WHERE q <= %d)", ranked(right, part, of, s.Most), s.Most)`, wrong: []string{
 		`fmt.Sprintf("(SELECT * FROM (%s) WHERE q <= %d)", ranked(right, part, of, s.Most+1), s.Most)`, `fmt.Sprintf("(SELECT * FROM (%s) WHERE q <= %d)", ranked(right, part, of, s.Most), s.Most+1)`, `right`,
@@ -256,6 +256,14 @@ var places = []place{
 		wrong: []string{"true"},
 	},
 	{file: inBind + "nested_join.go", text: "Single: base.Single,", right: "base.Single", wrong: []string{"true"}},
+	{file: inBind + "least.go", text: "Units: true, Most: 1, Single: in.Single,", right: "in.Single", wrong: []string{"true"}},
+	{file: inBind + "least.go", text: `if call.Name == "row_number" && r.unit.RowsPerUnit > 1 {`, right: `call.Name == "row_number"`, wrong: []string{"true"}},
+	{file: inBind + "least.go", text: "Units: true, Most: 1, Single: true,", right: "1", wrong: []string{"int64(2)"}},
+	{file: inBind + "first.go", text: "in.Single = in.Single || parts*n == 1", right: "parts*n == 1", wrong: []string{"n == 1", "true"}},
+	{file: inBind + "first.go", text: `if first.Call.Name != "row_number" {`, right: `first.Call.Name != "row_number"`, wrong: []string{"false"}},
+	{file: inBind + "window.go", text: "[]*bounded.Source{in}, in.Single, slices", right: "in.Single", wrong: []string{"true"}},
+	{file: inBind + "window.go", text: "Most: 1, Single: in.Single,", right: "in.Single", wrong: []string{"true"}},
+	{file: inEngine + "window.go", text: `out := "PARTITION BY " + strings.Join(part, ", ")`, right: `strings.Join(part, ", ")`, wrong: []string{`"1"`}},
 	{file: inBind + "perunit.go", text: "in.per.Single = len(in.keys) == 1", right: "len(in.keys) == 1", wrong: []string{"true"}},
 	{file: inBind + "source.go", text: "= u.RowsPerUnit*n,", right: "u.RowsPerUnit*n", wrong: []string{"u.RowsPerUnit*max(n-1, 1)"}},
 	{file: inBind + "source.go", text: "u.RowsPerUnit += v.RowsPerUnit", right: "v.RowsPerUnit", wrong: []string{"v.RowsPerUnit - 1"}},

@@ -187,7 +187,23 @@ func written() []maker {
 		clinicHome("clinic-nested", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", nestedAsks()),
 		clinicHome("clinic-texts", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", textAsks()),
 		clinicHome("clinic-firsts", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", firstAsks()),
+		clinicHome("clinic-windows", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", windowAsks()),
 	}
+}
+
+// windowAsks are questions with windows over the rows of one person.
+func windowAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT COUNT(gap), SUM(gap) FROM (SELECT day - LAG(day) OVER (PARTITION BY person ORDER BY day) AS gap FROM visits) q WHERE gap < 60",
+		"SELECT n, COUNT(*), SUM(cost) FROM (SELECT cost, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day, cost DESC NULLS LAST) AS n FROM visits) q GROUP BY n",
+		"SELECT city, COUNT(*) FROM (SELECT city, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day) AS n FROM visits) q WHERE n <= 2 GROUP BY city",
+		"SELECT SUM(cost) FROM (SELECT cost, ROW_NUMBER() OVER (PARTITION BY person, cancelled ORDER BY day DESC) AS n FROM visits WHERE cost > 1) q WHERE n = 1",
+		"SELECT before, COUNT(*) FROM (SELECT LAG(city, 1, 'none') OVER (PARTITION BY person ORDER BY day) AS before FROM visits) q GROUP BY before",
+		"SELECT COUNT(*) FROM (SELECT cost, FIRST_VALUE(cost) OVER w AS f, LEAD(cost, 2) OVER w AS l, MAX(cost) OVER (PARTITION BY person) AS m FROM visits WINDOW w AS (PARTITION BY person ORDER BY day)) q WHERE cost > f AND l < m",
+	} {
+		out = append(out, ask{SQL: sql})
+	}
+	return out
 }
 
 // firstAsks are questions about the first rows of each person, and with arrays of quantiles.

@@ -138,6 +138,15 @@ func TestFirstRowsAreBounded(t *testing.T) {
 		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1":                                   1,
 		"(SELECT x, RANK() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1":                                         3,
 		"(SELECT DISTINCT ON (person) x FROM p) q":                                                                                   1,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n <= 2":                                  2,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n < 9":                                   3,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 2":                                   1,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n BETWEEN 2 AND 3":                       2,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n > 1":                                   3,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1 OR x > 0":                          3,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person, b ORDER BY i) AS n FROM p) q WHERE n = 1":                                3,
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person, x > 2 ORDER BY i) AS n FROM p WHERE x > 0) q WHERE n = 1":                3,
+		"(SELECT x, LAG(i) OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1":                                         3,
 		"p a JOIN (SELECT who, ROW_NUMBER() OVER (PARTITION BY who ORDER BY j) AS n FROM v) b ON a.person = b.who AND b.n = 1":       3,
 		"v a JOIN (SELECT person, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) b ON b.person = a.who WHERE n = 1": 2,
 	} {
@@ -151,15 +160,15 @@ func TestFirstRowsAreBounded(t *testing.T) {
 		}
 	}
 	for sql, want := range map[string]string{
-		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY s ORDER BY i) AS n FROM p) q WHERE n = 1":                                             "by the person alone",
-		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person, s ORDER BY i) AS n FROM p) q WHERE n = 1":                                     "by the person alone",
-		"(SELECT x, ROW_NUMBER() OVER (ORDER BY i) AS n FROM p) q WHERE n = 1":                                                            "over single rows",
-		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 2":                                        "over single rows",
-		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1 OR x > 0":                               "over single rows",
-		"(SELECT x, LAG(i) OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1":                                              "over single rows",
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY s ORDER BY i) AS n FROM p) q WHERE n = 1":                                             "by the person",
+		"(SELECT x, ROW_NUMBER() OVER (ORDER BY i) AS n FROM p) q WHERE n = 1":                                                            "by the person",
+		"(SELECT x, LAG(i) OVER (PARTITION BY person) AS n FROM p) q WHERE n = 1":                                                         "needs the order",
+		"(SELECT x, LAG(i, x) OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1":                                           "a constant number of rows",
+		"(SELECT x, NTILE(2) OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1":                                            "over one person's rows",
+		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY person, x ORDER BY i) AS n FROM p) q WHERE n = 1":                                     "a real number cannot be a key",
 		"(SELECT x, ROW_NUMBER() OVER (PARTITION BY k ORDER BY i) AS n FROM t) q WHERE n = 1":                                             "over single rows",
 		"p a LEFT JOIN v b ON a.person = b.who AND a.n = 1":                                                                               `no column "n"`,
-		"(SELECT person, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) a LEFT JOIN v b ON a.person = b.who AND a.n = 1": "over single rows",
+		"(SELECT person, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) a LEFT JOIN v b ON a.person = b.who AND a.n = 1": "the condition of a LEFT JOIN",
 	} {
 		if _, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM " + sql}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", sql, err, want)

@@ -7,9 +7,9 @@ type Select struct {
 	DistinctAt Pos  // the position of DISTINCT
 	// OfUnits is whether the first item must be the unit's column, because the SELECT stands for INTERSECT or EXCEPT
 	OfUnits bool
-	// First is the window function whose rows of number 1 alone are selected; nil for all rows. Only package bind sets
-	// it, in copies of a tree, and String drops it
-	First *Call
+	// First limits the rows by their number in a window; nil for all rows. Only package bind sets it, in copies of a tree,
+	// and String drops it
+	First *First
 	Items []Item // at least one
 	From  From
 	Where Expr // nil if absent
@@ -25,6 +25,12 @@ type Select struct {
 	// the names of the tables that the whole text names, each as often as it stands there, without the names from WITH
 	// that stand for a subquery. They are set in the outermost SELECT alone, and String drops them
 	Tables []string
+}
+
+// First selects the rows that Call, a window function, numbers from From to To.
+type First struct {
+	Call     *Call
+	From, To int64
 }
 
 // Item is one output column; Alias is "" if none was given.

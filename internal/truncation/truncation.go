@@ -71,7 +71,7 @@ func single(s *bounded.Source) bool {
 	switch {
 	case s.Single:
 		return true
-	case s.Op == bounded.Select, s.Op == bounded.Join && s.Most == 1:
+	case s.Op == bounded.Select, s.Op == bounded.Window, s.Op == bounded.Join && s.Most == 1:
 		return s.Units && single(s.Inputs[0])
 	}
 	return false

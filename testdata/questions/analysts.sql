@@ -304,7 +304,7 @@ SELECT channel, COUNT(*) AS n FROM trips WHERE date_part('year', sailed) = 2025 
 SELECT COUNT(*) FROM trips WHERE sailed > '2025-01-01' AND sailed::text LIKE '2025-0%'
 --= refused: column "route" stands outside any aggregate
 SELECT route, SUM(fare) OVER (PARTITION BY route) FROM trips
---= refused: window functions (OVER) are not supported over single rows:
+--= answered
 WITH t AS (SELECT passenger, sailed, LAG(sailed) OVER (PARTITION BY passenger ORDER BY sailed) AS prev FROM trips) SELECT AVG(sailed - prev) FROM t
 --= answered
 WITH ranked AS (SELECT passenger, route, ROW_NUMBER() OVER (PARTITION BY passenger ORDER BY sailed) AS rn FROM trips) SELECT route, COUNT(*) FROM ranked WHERE rn = 1 GROUP BY route
@@ -552,7 +552,7 @@ select avg(fare) mean, avg(fare) - 1.96*stddev(fare)/sqrt(count(*)) lo, avg(fare
 select route, count(*) from trips where fare between 10 and 50 or (fare > 200 and deck = 'lounge') group by route order by 2 desc
 --= answered
 select p.home, t.channel, count(*), avg(t.fare) from trips as t inner join passengers as p on p.passenger=t.passenger where t.sailed>='2025-01-01' and p.birth_year<1970 group by p.home, t.channel
---= refused: window functions (OVER) are not supported over single rows:
+--= answered
 select avg(gap) from (select passenger, sailed - lag(sailed) over (partition by passenger order by sailed) as gap from trips) q
 --= answered
 select avg(cnt) from (select passenger, count(distinct route) cnt from trips group by passenger) q
@@ -638,7 +638,7 @@ select trips.route, count(*) from trips join passengers on trips.passenger = pas
 with a as (select passenger, max(case when channel='web' then 1 else 0 end) w from trips group by passenger) select w, count(*) from a group by w
 --= answered
 with a as (select passenger, sum(fare) f, count(*) n from trips group by passenger) select sum(f)/sum(n), avg(f/n) from a
---= refused: window functions (OVER) are not supported over single rows:
+--= answered
 with r as (select passenger, row_number() over (partition by passenger order by sailed) rn, fare from trips) select rn, avg(fare) from r where rn <= 5 group by rn
 --= refused: CONCAT is computed only over known values, and those of
 select count(distinct concat(passenger, '-', route)) from trips

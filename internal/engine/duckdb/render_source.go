@@ -25,7 +25,7 @@ func (f sealedFiles) single(s *bounded.Source) bool {
 		return true
 	case s.Op == bounded.Scan:
 		return s.Unit != nil && f.oneRowEach[s.Table]
-	case s.Op == bounded.Select, s.Op == bounded.Join && s.Most == 1:
+	case s.Op == bounded.Select, s.Op == bounded.Window, s.Op == bounded.Join && s.Most == 1:
 		return s.Units && f.single(s.Inputs[0])
 	}
 	return false
@@ -80,8 +80,8 @@ func rankedBy(part []string, contents []engine.Content) string {
 	if slices.Contains(part, "u") {
 		unit = "CAST(u AS VARCHAR)"
 	}
-	if text := engine.Digested(unit, contents); text != "" {
-		order = append(order, "sha256("+text+")")
+	if sum := digest(unit, contents); sum != "" {
+		order = append(order, sum)
 	}
 	for _, c := range contents {
 		order = append(order, c.Name+" ASC NULLS LAST")
@@ -91,6 +91,15 @@ func rankedBy(part []string, contents []engine.Content) string {
 		window += " ORDER BY " + strings.Join(order, ", ")
 	}
 	return "row_number() OVER (" + window + ")"
+}
+
+// digest returns the SQL of the digest of a row's unit and contents (see engine.Digested), or "".
+func digest(unit string, contents []engine.Content) string {
+	text := engine.Digested(unit, contents)
+	if text == "" {
+		return ""
+	}
+	return "sha256(" + text + ")"
 }
 
 // ranked adds the column q to rows: the number of a row within its part, from rankedBy. The columns of part divide the
@@ -143,6 +152,8 @@ func source(s *bounded.Source, files sealedFiles) string {
 		return strings.Join(all, " UNION ALL ")
 	case bounded.PerUnit:
 		return inside.PerUnit(s, inputs[0])
+	case bounded.Window:
+		return engine.Windowed(s, inputs[0], digest("CAST(u AS VARCHAR)", contentsOf(s.Inputs[0])))
 	}
 	panic("duckdb: no source " + string(s.Op))
 }

@@ -166,6 +166,7 @@ func constructs() (out []Construct) {
 	relation("join along a reference", `B\.REF = A\.ID|A\.ID = B\.REF|B\.PARENT = A\.ID`)
 	relation("unit through another table", `\b[LM] [ABC]\b`)
 	relation("first rows of one person", `ROW_NUMBER\(\)|RANK\(\)|DISTINCT ON`)
+	relation("other rows of one person", `(LAG|LEAD|FIRST_VALUE)\(`)
 	relation("UNION ALL", `\bUNION ALL\b`)
 	relation("aggregates of one person", `\bGROUP BY (A\.)?(PERSON|WHO)\b`)
 	relation("HAVING of one person", `\bHAVING\b`)

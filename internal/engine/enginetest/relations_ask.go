@@ -1,5 +1,7 @@
 package enginetest
 
+import "slices"
+
 // first draws a subquery that keeps the first rows of each person.
 func (g generator) first(p columnsOf) columnsOf {
 	key := func() string {
@@ -11,7 +13,25 @@ func (g generator) first(p columnsOf) columnsOf {
 	}
 	from := "p" + g.pick("", " WHERE i > 0 OR b")
 	out := p
-	switch g.pick("number", "number", "rank", "on", "join", "lines") {
+	switch g.pick("number", "number", "rank", "on", "join", "lines", "some", "parts", "other rows", "other rows", "several") {
+	case "some":
+		out.from = "(SELECT *, ROW_NUMBER() OVER (PARTITION BY person ORDER BY " + order + ") AS n FROM " + from + ") a"
+		out.where = g.pick("n <= 2", "n = 2", "n BETWEEN 2 AND 3", "n IN (1, 3)", "n > 1", "n <= 2 OR a.b")
+		out.numbers, out.keys = slices.Concat(p.numbers, []string{"n"}), slices.Concat(p.keys, []string{"n"})
+	case "parts":
+		out.from = "(SELECT *, " + g.pick("ROW_NUMBER", "ROW_NUMBER", "DENSE_RANK") + "() OVER (PARTITION BY " + g.pick("person, b", "k, person", "s, person, k") +
+			" ORDER BY " + order + ") AS n FROM " + from + ") a"
+		out.where = g.pick("n = 1", "n <= 2", "n < 2")
+	case "other rows":
+		over := " OVER (PARTITION BY person" + g.pick("", "", ", b") + " ORDER BY " + order + ")"
+		out.from = "(SELECT *, i - " + g.pick("LAG(i)", "LEAD(i)", "LAG(k, 2)", "LAG(i, 1, 5)", "FIRST_VALUE(i)", "LEAD(x, 1)", "SUM(k) OVER (PARTITION BY person) + LAG(i)") + over + " AS m, " +
+			g.pick("LAG(s)"+over, "LEAD(s)"+over, "FIRST_VALUE(s)"+over, "MAX(s) OVER (PARTITION BY person)") + " AS o FROM " + from + ") a"
+		out.numbers, out.keys = []string{"a.m", "a.i"}, []string{"a.o", "a.b"}
+		out.where = g.pick("", "", "m > 0", "o = 'a' OR m IS NULL")
+	case "several":
+		out.from = "(SELECT *, ROW_NUMBER() OVER (PARTITION BY person ORDER BY " + order + ") AS n, LAG(i) OVER (PARTITION BY person ORDER BY " + key() +
+			") AS m FROM " + from + ") a"
+		out.numbers, out.where = []string{"a.m", "n", "a.i"}, g.pick("", "n <= 2", "n = 1")
 	case "on":
 		out.from = "(SELECT DISTINCT ON (person) person, i, k, x, s, b FROM " + from + " ORDER BY person, " + order + ") a"
 	case "rank":

@@ -148,6 +148,8 @@ func rowsOf(s *bounded.Source, tables Tables) (out []derived) {
 		}
 	case bounded.PerUnit:
 		return perUnitOf(s, tables)
+	case bounded.Window:
+		return windowedOf(s, tables)
 	}
 	return out
 }

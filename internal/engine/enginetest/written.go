@@ -70,7 +70,7 @@ func WrittenRows(t *rapid.T, p *policy.Policy) Tables {
 
 // Written draws a question of one number, in a form that is planned otherwise than it is written, and the form's name.
 func Written(t *rapid.T) (form, sql string) {
-	switch rapid.IntRange(0, 9).Draw(t, "form") {
+	switch rapid.IntRange(0, 11).Draw(t, "form") {
 	case 0:
 		return "comma join", writtenList(t)
 	case 1:
@@ -81,8 +81,42 @@ func Written(t *rapid.T) (form, sql string) {
 		return "distinct rows of a person", "SELECT " + rapid.SampledFrom([]string{"COUNT(*)", "COUNT(q.x)"}).Draw(t, "of distinct rows") +
 			" FROM (SELECT DISTINCT " + rapid.SampledFrom([]string{"v.who, v.n AS x", "v.n % 2 AS x, v.who AS w", "v.n AS x, v.ward, v.who"}).Draw(t, "distinct") +
 			" FROM v" + rapid.SampledFrom([]string{"", " WHERE v.n > 1", " JOIN p ON p.person = v.who WHERE p.age > v.n"}).Draw(t, "from") + ") q"
+	case 4:
+		return "numbered rows of a person", writtenNumbers(t)
+	case 5:
+		return "other rows of a person", writtenOthers(t)
 	}
 	return writtenNested(t)
+}
+
+// writtenNumbers keeps rows by their number in a window of each person, in a total order.
+func writtenNumbers(t *rapid.T) string {
+	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
+	over := " OVER (PARTITION BY " + pick("part", "v.who", "v.who", "v.who, v.ward", "v.n, v.who") + " ORDER BY " + pick("order", "", "v.d, ", "v.n DESC, ", "v.ward NULLS FIRST, ") + "v.id)"
+	number := pick("number", "ROW_NUMBER()", "RANK()", "DENSE_RANK()")
+	if number != "ROW_NUMBER()" {
+		over = strings.ReplaceAll(strings.ReplaceAll(over, ", v.id)", ")"), " v.id)", " v.d)")
+	}
+	kept := pick("kept", "q.r = 1", "r = 2", "q.r <= 2", "r < 3", "2 >= r", "r BETWEEN 2 AND 3", "r IN (1, 3)", "r > 1 AND r <= 3", "r = 1 OR q.n > 2", "r > 2", "r <> 1")
+	q := "(SELECT v.who, v.n, v.ward, " + number + over + " AS r FROM v" + pick("where", "", " WHERE v.n > 1", " JOIN p ON p.person = v.who WHERE p.age > 3") + ") q"
+	switch pick("place", "where", "where", "filter", "join") {
+	case "filter":
+		return "SELECT COUNT(*) FILTER (WHERE " + kept + ") FROM " + q
+	case "join":
+		return "SELECT COUNT(q.n) FROM p LEFT JOIN " + q + " ON q.who = p.person AND q.r = 1" + pick("more", "", " WHERE p.age > 4")
+	}
+	return "SELECT " + pick("count", "COUNT(*)", "COUNT(q.n)") + " FROM " + q + " WHERE " + kept + pick("and", "", " AND q.n > 1", " AND q.ward = 'a'")
+}
+
+// writtenOthers counts rows by values of other rows of the same person, in a total order.
+func writtenOthers(t *rapid.T) string {
+	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
+	over := " OVER (PARTITION BY " + pick("part", "who", "who, ward") + " ORDER BY " + pick("order", "", "d, ", "n DESC, ", "ward, ") + "id)"
+	item := pick("item", "d - LAG(d)"+over, "n - LEAD(n)"+over, "n - LAG(n, 2)"+over, "n - LAG(n, 1, 3)"+over, "n - FIRST_VALUE(n)"+over,
+		"MAX(n) OVER (PARTITION BY who) - n", "COUNT(*) OVER (PARTITION BY who)", "SUM(n) OVER (PARTITION BY who) - LAG(n, 1, 0)"+over,
+		"CASE WHEN LAG(ward)"+over+" = ward THEN 1 END", "COALESCE(LEAD(n, 1, 9 - n)"+over+", 0) - n", "n + LAG(n)"+over+" - LEAD(n)"+over)
+	return "SELECT " + pick("count", "COUNT(x)", "COUNT(*) FILTER (WHERE x > 1)", "COUNT(CASE WHEN x IS NULL OR x < 0 THEN 1 END)") +
+		" FROM (SELECT " + item + " AS x, n FROM v" + pick("where", "", " WHERE n > 1", " WHERE ward <> 'b'") + ") q" + pick("outer", "", " WHERE x < 3", " WHERE n IS NOT NULL")
 }
 
 // meetings are the conditions by which the tables of WrittenPolicy meet, and conditions the conditions on one of them.

@@ -44,7 +44,7 @@ func nestedCondition(t *rapid.T, outer string, simple bool) (form, c string) {
 		}
 		return " WHERE " + strings.TrimPrefix(c, " AND ")
 	}
-	kind := rapid.IntRange(0, 16).Draw(t, "kind")
+	kind := rapid.IntRange(0, 17).Draw(t, "kind")
 	if simple {
 		kind = min(kind, 4)
 	}
@@ -80,6 +80,8 @@ func nestedCondition(t *rapid.T, outer string, simple bool) (form, c string) {
 		return "EXISTS with an outer column that may be NULL", pick("not", "", "NOT ") + "EXISTS (SELECT 1 FROM v x WHERE x.who = " + unit + " AND (" + pick("or", "x.n "+op+" "+number+" OR x.ward = 'a'", "x.ward <> "+word+" OR x.ward IS NULL", "x.n "+op+" COALESCE("+number+", 2)", word+" IS NULL OR x.n > 2", "CASE WHEN x.ward = "+word+" THEN x.n ELSE "+number+" END "+op+" 2", "NOT (x.n BETWEEN "+number+" AND 3)") + ")" + own + ")"
 	case 14:
 		return "EXISTS with a subquery inside OR", pick("not", "", "NOT ") + "EXISTS (SELECT 1 FROM v x WHERE x.who = " + unit + " AND (x.n " + op + " " + number + " OR " + pick("inner", "EXISTS (SELECT 1 FROM w WHERE w.name = x.ward)", "x.n > (SELECT MIN(y.n) FROM v y WHERE y.who = x.who)", "x.ward IN (SELECT name FROM w WHERE big)") + "))"
+	case 16:
+		return "a person's variance", "(SELECT " + pick("spread", "VAR_POP(x.n)", "VARIANCE(x.n)", "STDDEV(x.n)") + " FROM v x WHERE x.who = " + unit + own + ") " + op + " 0.6"
 	case 15:
 		return "a subquery compared with a subquery", "(SELECT " + pick("left", "MAX(x.n)", "COUNT(*)") + " FROM v x WHERE x.who = " + unit + own + ") " + pick("compared", op+" (SELECT COUNT(*) FROM v y WHERE y.who = "+unit+" AND y.n "+op+" "+number+")", "IN (SELECT y.n FROM v y WHERE y.who = "+unit+" AND y.n "+op+" "+number+" AND y.ward <> "+word+")", "NOT IN (SELECT y.n FROM v y WHERE y.who = "+unit+")")
 	}

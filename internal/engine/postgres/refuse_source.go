@@ -48,7 +48,7 @@ func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 func refuseNode(s *bounded.Source) string {
 	inputs := map[bounded.SourceOp]int{
 		bounded.Scan: 0, bounded.Owned: 2, bounded.Select: 1, bounded.Join: 2,
-		bounded.PerUnit: 1, bounded.Union: len(s.Inputs),
+		bounded.PerUnit: 1, bounded.Window: 1, bounded.Union: len(s.Inputs),
 	}
 	n, ok := inputs[s.Op]
 	switch {
@@ -64,6 +64,10 @@ func refuseNode(s *bounded.Source) string {
 		return "what it computes"
 	case s.Op == bounded.Join && !bounds(s):
 		return "a join without a bound"
+	case s.Op == bounded.Window && (!s.Units || slices.ContainsFunc(s.Windows, func(w bounded.Windowed) bool {
+		return !slices.Contains(windows, w.Func)
+	})):
+		return "a window of this kind"
 	}
 	for _, a := range s.Aggregates {
 		if !slices.Contains(inners, a.Func) || (a.X == nil) != (a.Func == bounded.InnerRows) || a.X != nil &&
@@ -91,4 +95,8 @@ func bounds(s *bounded.Source) bool {
 var inners = []bounded.InnerFunc{
 	bounded.InnerRows, bounded.InnerCount, bounded.InnerDistinct, bounded.InnerSum, bounded.InnerAverage,
 	bounded.InnerMin, bounded.InnerMax, bounded.InnerAny, bounded.InnerAll,
+}
+
+var windows = []bounded.WindowFunc{
+	bounded.RowNumber, bounded.Rank, bounded.DenseRank, bounded.Lag, bounded.Lead, bounded.FirstValue,
 }

@@ -95,8 +95,8 @@ func ranked(rows string, p part, contents []engine.Content, enough int64) string
 	if p.unit != 0 {
 		columns, unit = []string{"u"}, unitText(p.unit)
 	}
-	if text := engine.Digested(unit, contents); text != "" {
-		order = append(order, "sha256(convert_to("+text+", 'UTF8'))")
+	if sum := digest(unit, contents); sum != "" {
+		order = append(order, sum)
 	}
 	for _, c := range contents {
 		columns, order = append(columns, c.Name), append(order, c.Name)
@@ -115,6 +115,15 @@ func ranked(rows string, p part, contents []engine.Content, enough int64) string
 			"SELECT %[4]s, CAST(0 AS bigint) AS q FROM a WHERE NOT %[5]s UNION ALL SELECT %[4]s, "+
 			"row_number() OVER (%[6]s) AS q FROM a WHERE %[5]s",
 		rows, of, enough, list(columns), meets, window)
+}
+
+// digest returns the SQL of the digest of a row's unit and contents (see engine.Digested), or "".
+func digest(unit string, contents []engine.Content) string {
+	text := engine.Digested(unit, contents)
+	if text == "" {
+		return ""
+	}
+	return "sha256(convert_to(" + text + ", 'UTF8'))"
 }
 
 // unitText returns the SQL of the unit as a text, for the digest. The form of a date is 2000-12-31.
@@ -160,6 +169,8 @@ func node(s *bounded.Source, in *rows) string {
 		return strings.Join(all, " UNION ALL ")
 	case bounded.PerUnit:
 		return inside.PerUnit(s, inputs[0])
+	case bounded.Window:
+		return engine.Windowed(s, inputs[0], digest(unitText(unitType(s)), contentsOf(s.Inputs[0])))
 	}
 	panic("postgres: no source " + string(s.Op)) // unreachable: refuse excludes other operations
 }
