@@ -125,7 +125,7 @@ func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
 	if s.From.None() {
 		return nil, nil, Refuse(s.At, "add FROM and a table's name", "the subquery has no table")
 	}
-	s = firsts(s)
+	s = firsts(limitedLaterals(s))
 	if list, ok := s.From.Relation.(*query.List); ok {
 		return f.list(list, s.Where)
 	}

@@ -30,7 +30,8 @@ func (f from) listWritten(list *query.List, where query.Expr) (*Relation, query.
 	items := slices.Clone(list.Items) // subqueries of one row follow the others
 	alone := func(r query.Relation) bool {
 		q, ok := r.(*query.Subquery)
-		return ok && (query.OneRow(q) || q.Lateral)
+		_, constants := constantsIn(r)
+		return constants || ok && (query.OneRow(q) || q.Lateral)
 	}
 	slices.SortStableFunc(items, func(a, b query.Relation) int {
 		switch {
@@ -46,6 +47,20 @@ func (f from) listWritten(list *query.List, where query.Expr) (*Relation, query.
 		return nil, nil, err
 	}
 	for _, item := range items[1:] {
+		if constants, ok := constantsIn(item); ok {
+			j := &query.Join{At: item.Pos(), Kind: query.InnerJoin}
+			conditions = slices.DeleteFunc(conditions, func(x query.Expr) bool {
+				if !mentions(x, constants, out) {
+					return false
+				}
+				j.On = both(j.On, x)
+				return true
+			})
+			if out, err = f.mapped(out, constants, j); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		if alone(item) {
 			always := &query.Literal{At: item.Pos(), Kind: query.BooleanLiteral, Bool: true}
 			j := &query.Join{At: item.Pos(), Kind: query.InnerJoin, R: item, On: always}
@@ -99,6 +114,13 @@ func joins(x query.Expr, one, other *Relation) bool {
 		return err != nil // a name that both relations have decides nothing, and is refused later as ambiguous
 	}
 	return of(eq.L, one, other) && of(eq.R, other, one) || of(eq.L, other, one) && of(eq.R, one, other)
+}
+
+// mentions reports whether x compares a column of a table of constants with an expression over the rows of l. Other
+// conditions read names of the joined rows, and stay in WHERE.
+func mentions(x query.Expr, r *query.Constants, l *Relation) bool {
+	_, ok := rangeComparisons(l, r, x)
+	return ok
 }
 
 func both(a, b query.Expr) query.Expr {

@@ -23,11 +23,14 @@ func (f from) mapped(l *Relation, r *query.Constants, j *query.Join) (*Relation,
 		}
 	}
 	b, ok := on.(*query.Binary)
-	if !ok || b.Op != query.Eq || r.Series || j.Kind != query.InnerJoin && j.Kind != query.LeftJoin || r.Alias == "" {
-		return nil, constantsBesidePersons(r)
-	}
-	if slices.Contains(l.tables(), r.Alias) {
+	if slices.Contains(l.tables(), r.Alias) && r.Alias != "" {
 		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", r.Alias)
+	}
+	if _, between := on.(*query.Between); between || ok && b.Op != query.Eq {
+		return f.ranged(l, r, j)
+	}
+	if !ok || r.Series || j.Kind != query.InnerJoin && j.Kind != query.LeftJoin || r.Alias == "" {
+		return nil, constantsBesidePersons(r)
 	}
 	key, of := columnOf(r, b.L, l), b.R
 	if key < 0 {
@@ -48,17 +51,22 @@ func (f from) mapped(l *Relation, r *query.Constants, j *query.Join) (*Relation,
 			return nil, constantsBesidePersons(r)
 		}
 	}
-	among, err := l.Condition(&query.In{At: j.At, X: of, List: keys})
-	if err != nil {
-		return nil, err
-	}
+	among := &query.In{At: j.At, X: of, List: keys}
+	return f.labelled(l, r, j, of, keys, among, merged)
+}
+
+// labelled adds the columns of a table of constants to the names of l: for each column, a CASE whose conditions, or values of
+// the operand, select the rows of the table. An inner join keeps the rows of l for which the condition among is true.
+func (f from) labelled(
+	l *Relation, r *query.Constants, j *query.Join, operand query.Expr, conditions []query.Expr, among query.Expr, merged string,
+) (*Relation, error) {
 	var names []Name
 	for i, column := range r.Columns {
-		x := &query.Case{At: r.At, Operand: of}
-		for row, k := range keys {
-			x.Whens = append(x.Whens, query.When{Cond: k, Result: r.Rows[row][i]})
+		x := &query.Case{At: r.At, Operand: operand}
+		for row, c := range conditions {
+			x.Whens = append(x.Whens, query.When{Cond: c, Result: r.Rows[row][i]})
 		}
-		if last := len(keys) - 1; j.Kind == query.InnerJoin && last > 0 { // the rows that stay have one of the keys
+		if last := len(conditions) - 1; j.Kind == query.InnerJoin && last > 0 { // the rows that stay have one of the keys
 			x.Whens, x.Else = x.Whens[:last], r.Rows[last][i]
 		}
 		n, err := l.item(query.Item{Expr: x, Alias: column})
@@ -68,11 +76,15 @@ func (f from) mapped(l *Relation, r *query.Constants, j *query.Join) (*Relation,
 		n.table, n.merged = r.Alias, column == merged && merged != ""
 		names = append(names, n)
 	}
+	kept, err := l.Condition(among)
+	if err != nil {
+		return nil, err
+	}
 	l.Names = append(slices.Clone(l.Names), names...)
 	if j.Kind == query.LeftJoin {
 		return l, nil
 	}
-	return l, l.restrict(among, j.At)
+	return l, l.restrict(kept, j.At)
 }
 
 // columnOf returns which column of a table of constants an expression is, or -1.

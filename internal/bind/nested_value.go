@@ -154,6 +154,7 @@ func (n *nesting) extremes(x *query.Nested, in *inner, c linked, least, most *qu
 
 // value returns the one value that a subquery selects: NULL if it has no row, or an expression over aggregates.
 func (n *nesting) value(x *query.Nested) (query.Expr, error) {
+	x = limitedValue(x)
 	in, err := n.bind(x)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (f from) constants(l *Relation, q *query.Subquery) error {
 func (f from) lateral(l *Relation, q *query.Subquery) error {
 	no := func() error {
 		return Refuse(q.At, "write a join, or LATERAL (SELECT COUNT(*) AS n FROM t WHERE t.person = p.person) q",
-			"a LATERAL subquery may only aggregate, without GROUP BY")
+			"a LATERAL subquery may only aggregate, without GROUP BY, or keep first rows of the outer row's person with ORDER BY and LIMIT")
 	}
 	s := q.Branches[0]
 	if len(q.Branches) > 1 || len(s.GroupBy) > 0 || s.Having != nil || s.Distinct || len(s.OrderBy) > 0 || s.Limit != nil ||

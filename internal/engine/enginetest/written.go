@@ -70,7 +70,7 @@ func WrittenRows(t *rapid.T, p *policy.Policy) Tables {
 
 // Written draws a question of one number, in a form that is planned otherwise than it is written, and the form's name.
 func Written(t *rapid.T) (form, sql string) {
-	switch rapid.IntRange(0, 11).Draw(t, "form") {
+	switch rapid.IntRange(0, 13).Draw(t, "form") {
 	case 0:
 		return "comma join", writtenList(t)
 	case 1:
@@ -85,6 +85,10 @@ func Written(t *rapid.T) (form, sql string) {
 		return "numbered rows of a person", writtenNumbers(t)
 	case 5:
 		return "other rows of a person", writtenOthers(t)
+	case 6:
+		return "limited rows of a person", writtenLimited(t)
+	case 7:
+		return "ranges", writtenRanges(t)
 	}
 	return writtenNested(t)
 }
@@ -193,4 +197,38 @@ func writtenOr(t *rapid.T) string {
 		return fmt.Sprintf("SELECT COUNT(*) FROM %s JOIN %s ON %s", tables[0], tables[1], condition)
 	}
 	return fmt.Sprintf("SELECT COUNT(*) FROM %s, %s WHERE %s", tables[0], tables[1], condition)
+}
+
+// writtenLimited joins the first rows of a person, or reads one value of the first.
+func writtenLimited(t *rapid.T) string {
+	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
+	rows := func(limit string) string {
+		return "(SELECT v.n, v.ward FROM v WHERE " + pick("link", "v.who = p.person", "p.person = v.who AND v.n > 1", "v.ward = 'a' AND v.who = p.person") +
+			" ORDER BY " + pick("order", "", "v.d, ", "n DESC NULLS LAST, ", "1 NULLS FIRST, ") + "v.id LIMIT " + limit + ")"
+	}
+	switch pick("place", "left", "cross", "list", "value") {
+	case "value":
+		return "SELECT COUNT(*) FROM p WHERE " + strings.Replace(rows("1"), "v.n, v.ward FROM", "v.n FROM", 1) + pick("than", " > 2", " IS NULL", " < p.age")
+	case "cross":
+		return "SELECT COUNT(*) FROM p CROSS JOIN LATERAL " + rows(pick("limit", "1", "2")) + " x WHERE x.n > 1"
+	case "list":
+		return "SELECT COUNT(*) FROM p, LATERAL " + rows(pick("limit", "1", "2")) + " x WHERE x.n < p.age"
+	}
+	return "SELECT COUNT(" + pick("count", "*", "x.n", "x.ward") + ") FROM p LEFT JOIN LATERAL " + rows(pick("limit", "1", "3")) + " x ON TRUE"
+}
+
+// writtenRanges joins a table of constants whose rows are ranges that do not overlap.
+func writtenRanges(t *rapid.T) string {
+	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
+	const table = "(VALUES (0, 2, 'x'), (2, 4, 'y'), (6, 9, 'z')) b (lo, hi, w)"
+	const byWard = "(VALUES ('a', 0, 2, 'x'), ('a', 3, 4, 'y'), ('b', 0, 9, 'z')) b (ward, lo, hi, w)"
+	n := pick("of", "v.n", "n", "v.n + 1")
+	where := pick("where", "", " WHERE b.w <> 'x'", " WHERE v.n > 1")
+	switch pick("form", "on", "on", "list", "ward") {
+	case "ward":
+		return "SELECT COUNT(b.w) FROM v " + pick("join", "JOIN ", "LEFT JOIN ") + byWard + " ON b.ward = v.ward AND " + n + " BETWEEN b.lo AND b.hi" + where
+	case "list":
+		return "SELECT COUNT(*) FROM v, " + table + " WHERE " + n + " >= lo AND hi > " + n + " AND w = 'y'"
+	}
+	return "SELECT COUNT(" + pick("count", "*", "b.w", "b.lo") + ") FROM v " + pick("join", "JOIN ", "LEFT JOIN ") + table + " ON " + n + " >= b.lo AND " + n + " < b.hi" + where
 }
