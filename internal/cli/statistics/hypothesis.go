@@ -28,6 +28,7 @@ var (
 
 func testKinds() []testKind {
 	counts := slices.Concat([]string{"counts", "n"}, noiseFlags, methodFlags, homeFlags, pictureFlags)
+	ordered := slices.Concat([]string{"counts", "release", "simulate", "simulations", "seed"}, noiseFlags, homeFlags, pictureFlags)
 	return []testKind{
 		{"gof", append([]string{"null", "release"}, counts...), runGoodnessOfFit},
 		{
@@ -38,11 +39,15 @@ func testKinds() []testKind {
 			"proportions", append([]string{"sizes", "confidence", "release"}, counts...),
 			func(s *console.Console, o *testOptions) error { return runTable(s, o, true) },
 		},
-		{"means", slices.Concat([]string{
-			"counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma",
-			"sum-scale", "square-sigma", "square-scale", "bounds", "centre", "paired", "null", "alternative",
-			"confidence", "seed", "release",
+		{"means", slices.Concat(sampleFlags, []string{
+			"paired", "null", "alternative", "confidence", "seed", "release",
 		}, homeFlags), runMeans},
+		{"anova", slices.Concat(sampleFlags, []string{"seed", "release"}, homeFlags), runAnova},
+		{"kruskal", slices.Concat(ordered, []string{"bins"}), runKruskal},
+		{"rank-correlation", slices.Concat(ordered, []string{"bins", "confidence"}), runRankCorrelation},
+		{"log-rank", slices.Concat(lifetimeFlags, []string{
+			"simulations", "seed", "table", "by", "where", "epsilon", "rho", "analyst", "fresh", "explain",
+		}), runLogRank},
 		{"binomial", slices.Concat([]string{
 			"released", "n", "null", "alternative", "confidence", "delta", "seed",
 			"value",
@@ -57,7 +62,7 @@ func testKinds() []testKind {
 // Test is the command `dither test`.
 var Test = console.Verb{
 	Name:  "test",
-	Args:  "gof | proportions | independence | means | binomial | power",
+	Args:  "gof | proportions | independence | means | anova | kruskal | rank-correlation | log-rank | binomial | power",
 	About: "test a hypothesis on published noisy numbers or on a table, with valid p-values",
 	Run:   runTest,
 	More:  func(*console.Console) string { return testHelp },
@@ -134,7 +139,7 @@ func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 			return false, console.Usage("--table and %s do not go together", console.Dashed(name))
 		}
 	}
-	if !o.given["column"] {
+	if !o.given["column"] && o.kind != "log-rank" {
 		return false, console.Usage("--table needs --column")
 	}
 	return true, nil
@@ -159,5 +164,9 @@ Tests of a home's table cost a price. The same test again, and a test of an earl
 
   dither test independence --table visits --column ward --by sex --epsilon 0.5
   dither test means --table visits --column before --paired after --epsilon 0.5
+  dither test anova --table visits --column cost --by ward --epsilon 0.5
+  dither test kruskal --table visits --column cost --by ward --bins 20 --epsilon 0.5
+  dither test rank-correlation --table people --column age --by income --epsilon 0.5
+  dither test log-rank --table trial --time months --event died --by arm --epsilon 0.5
   dither test means --release r7
 `

@@ -128,7 +128,7 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 		return console.Usage(
 			"test binomial has no --by: select the rows by --where, or compare groups by test proportions")
 	}
-	column, err := columnOf(s, o, o.get("column"))
+	column, err := columnOf(s, o.get("table"), o.get("column"))
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,20 @@ var testFlags = []struct{ name, value, about string }{
 	{"column", "COLUMN", "the column to test"},
 	{"by", "COLUMN", "the column that defines the groups: the other attribute, or the samples"},
 	{
+		"bins", "N",
+		"divide the bounds of a numeric column into N equal parts (default 10 for reals, and for integers of more than 50 " +
+			"values)",
+	},
+	{
+		"time", "COLUMN",
+		"the column with the time until the event, or until the person was observed last",
+	},
+	{"event", "CONDITION", "the column, or the condition in SQL, that says whether the event happened"},
+	{
+		"periods", "N",
+		"divide the bounds of --time into N equal periods (default 10 for reals, and for integers of more than 50 values)",
+	},
+	{
 		"paired", "COLUMN",
 		"means: test the mean of --column minus this column, which is 0 (or --null) by the null hypothesis",
 	},

@@ -46,11 +46,12 @@ func measure(
 	}
 	q := o.question()
 	q.SQL = sql
-	return s.Asking(func(c *curator.Session) error { return measured(s, o, c, q, try, do) })
+	return s.Asking(func(c *curator.Session) error { return measured(s, c, o.get("table"), q, o.is("explain"), try, do) })
 }
 
+// measured asks a question about a table, or with explain prints what it would cost.
 func measured(
-	s *console.Console, o *testOptions, c *curator.Session, q curator.Question, try func(cells int) error,
+	s *console.Console, c *curator.Session, table string, q curator.Question, explain bool, try func(cells int) error,
 	do func(*released) error,
 ) error {
 	e, err := c.Explain(context.Background(), q)
@@ -67,7 +68,7 @@ func measured(
 			return err
 		}
 	}
-	if o.is("explain") {
+	if explain {
 		switch s.Format {
 		case "json":
 			return s.JSON(e)
@@ -88,7 +89,7 @@ func measured(
 		return err
 	}
 	for _, t := range tables {
-		if t.Name == o.get("table") {
+		if t.Name == table {
 			r.many = t.ManyRows
 		}
 	}
@@ -105,15 +106,21 @@ func (o *testOptions) groupedBy(what string, columns ...string) string {
 	for i, c := range columns {
 		names[i] = curator.SQLName(c)
 	}
+	return groupedSQL(o.get("table"), what, o.get("where"), names...)
+}
+
+// groupedSQL returns a question about the groups of some keys, which are SQL expressions. The text `what` has the
+// selected expressions. Rows satisfy the condition, unless it is empty.
+func groupedSQL(table, what, condition string, keys ...string) string {
 	where, group := "", ""
-	if w := o.get("where"); w != "" {
-		where = " WHERE (" + w + "\n)" // the line break ends a comment in the condition
+	if condition != "" {
+		where = " WHERE (" + condition + "\n)" // the line break ends a comment in the condition
 	}
-	if len(names) > 0 {
-		group = " GROUP BY " + strings.Join(names, ", ")
-		what = strings.Join(names, ", ") + ", " + what
+	if len(keys) > 0 {
+		group = " GROUP BY " + strings.Join(keys, ", ")
+		what = strings.Join(keys, ", ") + ", " + what
 	}
-	return "SELECT " + what + " FROM " + curator.SQLName(o.get("table")) + where + group
+	return "SELECT " + what + " FROM " + curator.SQLName(table) + where + group
 }
 
 // footer returns lines that state what bounds the release, its name and its price.
@@ -177,13 +184,13 @@ func (r *released) counts(
 }
 
 // columnOf returns a column of the tested table as the policy declares it.
-func columnOf(s *console.Console, o *testOptions, name string) (column curator.TableColumn, err error) {
+func columnOf(s *console.Console, table, name string) (column curator.TableColumn, err error) {
 	found := false
 	err = s.Asking(func(c *curator.Session) error {
 		tables, err := c.Tables()
 		for _, t := range tables {
 			for _, x := range t.Columns {
-				if t.Name == o.get("table") && x.Name == name {
+				if t.Name == table && x.Name == name {
 					column, found = x, true
 				}
 			}
@@ -191,7 +198,7 @@ func columnOf(s *console.Console, o *testOptions, name string) (column curator.T
 		return err
 	})
 	if err == nil && !found {
-		err = console.Usage("there is no table %s with a column %s", o.get("table"), name)
+		err = console.Usage("there is no table %s with a column %s", table, name)
 	}
 	return column, err
 }

@@ -14,10 +14,15 @@ import (
 	"dither/noise"
 )
 
+// sampleFlags are the flags for the published numbers of samples.
+var sampleFlags = []string{
+	"counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale",
+	"bounds", "centre",
+}
+
 // runMeans tests one mean, or the difference of two, from noisy counts and sums.
 func runMeans(s *console.Console, o *testOptions) error {
-	home, err := o.fromHome("counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale",
-		"square-sigma", "square-scale", "bounds", "centre")
+	home, err := o.fromHome(sampleFlags...)
 	if err != nil {
 		return err
 	}
@@ -54,12 +59,12 @@ func runMeans(s *console.Console, o *testOptions) error {
 	return compared(s, o, samples, []string{"1", "2"}, c, nil)
 }
 
-// samples parses the numbers of one or two samples.
+// samples parses the numbers of samples.
 func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	for _, name := range []string{"counts", "sums", "bounds"} {
 		if !o.given[name] {
 			return nil, console.Usage(
-				"test means needs --counts, --sums and --bounds, one number for each sample; or --table and --column")
+				"test %s needs --counts, --sums and --bounds, one number for each sample; or --table and --column", o.kind)
 		}
 	}
 	counts, err := o.numbers("counts")
@@ -80,11 +85,9 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 			return nil, err
 		}
 	}
-	if len(counts) > 2 || len(sums) != len(counts) || squares != nil && len(squares) != len(counts) ||
-		len(bounds) != 2 {
+	if len(sums) != len(counts) || squares != nil && len(squares) != len(counts) || len(bounds) != 2 {
 		return nil, console.Usage(
-			"test means takes one or two samples: give a count, a sum and optionally a sum of squares for each, and " +
-				"--bounds such as 0,100")
+			"give a count, a sum and optionally a sum of squares for each sample, and --bounds such as 0,100")
 	}
 	var noises [3]noise.Distribution
 	for i, name := range []string{"count", "sum", "square"} {
@@ -129,7 +132,7 @@ func compared(
 	}
 	var t *hypothesis.Test
 	var err error
-	out := tested{release: r, header: []string{"sample", "noisy count", "noisy mean"}}
+	out := tested{release: r}
 	if len(samples) == 1 {
 		out.about, out.estimated = fmt.Sprintf("Is the mean %s? From a noisy sum.", render.Number6(c.Null)), "mean"
 		t, err = hypothesis.Mean(samples[0], c)
@@ -141,13 +144,7 @@ func compared(
 	if err != nil {
 		return err
 	}
-	for i, a := range samples {
-		mean := "–"
-		if a.Count.Value > 0 {
-			mean = render.Number6(a.Centre + a.Sum.Value/a.Count.Value)
-		}
-		out.rows = append(out.rows, []string{names[i], render.Number6(a.Count.Value), mean})
-	}
+	out.header, out.rows = sampleRows(samples, names)
 	o.seeded(t)
 	out.Test = t
 	return showTest(s, out)
@@ -182,10 +179,7 @@ func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) er
 		if err != nil {
 			return err
 		}
-		a := hypothesis.Sample{Count: hypothesis.Noisy{Value: 1000}, Sum: hypothesis.Noisy{Noise: law}}
-		a.Low, _ = m.low.Float64()
-		a.High, _ = m.high.Float64()
-		a.Centre, _ = m.middle.Float64()
+		a := m.madeUp(law)
 		if len(by) > 0 {
 			_, err = hypothesis.Means(a, a, c)
 		} else {
@@ -204,7 +198,7 @@ func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) er
 
 // bounded returns the SQL and the bounds of a numeric column.
 func bounded(s *console.Console, o *testOptions, name string) (sql string, low, high *big.Rat, err error) {
-	column, err := columnOf(s, o, name)
+	column, err := columnOf(s, o.get("table"), name)
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -213,7 +207,7 @@ func bounded(s *console.Console, o *testOptions, name string) (sql string, low, 
 	if !okLow || !okHigh || low.Cmp(high) >= 0 {
 		return "", nil, nil,
 			console.Usage(
-				"test means needs a number with bounds, the lower below the upper, and the policy does not declare "+
+				"this test needs a number with bounds, the lower below the upper, and the policy does not declare "+
 					"them for %s of table %s",
 				name, o.get("table"))
 	}
@@ -244,6 +238,15 @@ func (m moments) sql(x string) string {
 	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.middle))
 	return fmt.Sprintf("COUNT(%s, weight => %d), SUM%s, SUM(%s * %s - %s, weight => %d)", x, countWeight,
 		strings.TrimSuffix(d, ")")+fmt.Sprintf(", weight => %d)", sumWeight), d, d, exact10(m.square), squareWeight)
+}
+
+// madeUp returns a sample that no rows decide, to try a test before anything is paid.
+func (m moments) madeUp(law noise.Distribution) hypothesis.Sample {
+	a := hypothesis.Sample{Count: hypothesis.Noisy{Value: 1000}, Sum: hypothesis.Noisy{Noise: law}}
+	a.Low, _ = m.low.Float64()
+	a.High, _ = m.high.Float64()
+	a.Centre, _ = m.middle.Float64()
+	return a
 }
 
 // samples returns one sample for each group of a release, and the groups' names.
@@ -311,14 +314,14 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 	}
 	if !fits {
 		return nil, nil, console.Usage(
-			"test means needs a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), without groups or by " +
-				"one column of two values")
+			"this test needs a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), without groups or by one " +
+				"column")
 	}
 	for i, keys := range r.Cells {
 		name := "all"
 		switch {
 		case len(keys) > 1:
-			return nil, nil, console.Usage("test means supports groups by one column only")
+			return nil, nil, console.Usage("this test supports groups by one column only")
 		case len(keys) == 1 && keys[0] == nil:
 			continue
 		case len(keys) == 1:

@@ -140,7 +140,7 @@ func (t tested) summary() (rows [][]string) {
 	switch {
 	case t.Null == "none":
 	case t.DF > 0:
-		add("χ²", render.Number6(t.Statistic))
+		add(t.statisticName(), render.Number6(t.Statistic))
 		add("degrees of freedom", strconv.Itoa(t.DF))
 	default:
 		add("statistic", render.Number6(t.Statistic))
@@ -152,7 +152,7 @@ func (t tested) summary() (rows [][]string) {
 	method := string(t.Method)
 	if t.Null != "none" {
 		method += ", null distribution " +
-			map[string]string{"χ²": "χ²", "Monte Carlo": "by Monte Carlo", "exact": "exact", "normal": "normal"}[t.Null]
+			map[string]string{"χ²": "χ²", "F": "F", "Monte Carlo": "by Monte Carlo", "exact": "exact", "normal": "normal"}[t.Null]
 	}
 	add("method", method)
 	if t.N > 0 {
@@ -173,6 +173,14 @@ func (t tested) summary() (rows [][]string) {
 		add(render.Number6(100*c.Confidence)+" % interval", "["+render.Number6(c.Low)+", "+render.Number6(c.High)+"]")
 	}
 	return rows
+}
+
+// statisticName returns the usual letter for a statistic with degrees of freedom.
+func (t tested) statisticName() string {
+	if strings.HasPrefix(string(t.Method), "Welch") {
+		return "F"
+	}
+	return "χ²"
 }
 
 // words returns the lines below the result: the warnings, and what was paid.

@@ -1,0 +1,90 @@
+package statistics
+
+import (
+	"math/big"
+
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/noise"
+)
+
+// runAnova tests whether the means of several samples are equal.
+func runAnova(s *console.Console, o *testOptions) error {
+	home, err := o.fromHome(sampleFlags...)
+	if err != nil {
+		return err
+	}
+	var c hypothesis.Comparison
+	if c.Seed, err = o.seed(); err != nil {
+		return err
+	}
+	switch {
+	case o.given["release"]:
+		return measure(s, o, "", nil, func(r *released) error {
+			samples, names, err := releasedSamples(r)
+			if err != nil {
+				return err
+			}
+			return varied(s, o, samples, names, c, r)
+		})
+	case !home:
+		samples, err := o.samples()
+		if err != nil {
+			return err
+		}
+		return varied(s, o, samples, nil, c, nil)
+	case !o.given["by"]:
+		return console.Usage("test anova needs --by, the column that defines the samples")
+	}
+	x, low, high, err := bounded(s, o, o.get("column"))
+	if err != nil {
+		return err
+	}
+	m := momentsOf(low, high)
+	try := func(cells int) error {
+		law, err := noise.NewDiscreteGaussian(big.NewRat(1, 1))
+		if err != nil {
+			return err
+		}
+		some := make([]hypothesis.Sample, max(2, cells))
+		for i := range some {
+			some[i] = m.madeUp(law)
+		}
+		_, err = hypothesis.Anova(some, c)
+		return err
+	}
+	return measure(s, o, o.groupedBy(m.sql(x), o.get("by")), try, func(r *released) error {
+		samples, names, err := m.samples(r)
+		if err != nil {
+			return err
+		}
+		return varied(s, o, samples, names, c, r)
+	})
+}
+
+// varied shows the analysis of variance of samples.
+func varied(
+	s *console.Console, o *testOptions, samples []hypothesis.Sample, names []string, c hypothesis.Comparison, r *released,
+) error {
+	t, err := hypothesis.Anova(samples, c)
+	if err != nil {
+		return err
+	}
+	o.seeded(t)
+	out := tested{Test: t, release: r, about: "Are the means of all samples equal? From noisy sums."}
+	out.header, out.rows = sampleRows(samples, names)
+	return showTest(s, out)
+}
+
+// sampleRows returns the table of some samples.
+func sampleRows(samples []hypothesis.Sample, names []string) (header []string, rows [][]string) {
+	for i, a := range samples {
+		mean := "–"
+		if a.Count.Value > 0 {
+			mean = render.Number6(a.Centre + a.Sum.Value/a.Count.Value)
+		}
+		rows = append(rows, []string{nameOf(names, i), render.Number6(a.Count.Value), mean})
+	}
+	return []string{"sample", "noisy count", "noisy mean"}, rows
+}

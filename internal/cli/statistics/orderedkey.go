@@ -1,0 +1,92 @@
+package statistics
+
+import (
+	"math/big"
+	"strconv"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// orderedKey is a key of a question whose groups are in order: the values of a column, or equal parts of its bounds.
+type orderedKey struct {
+	sql       string
+	low, step *big.Rat // of the parts; nil if each value is a group
+	high      *big.Rat
+	parts     int
+}
+
+// Limits of equal parts.
+const (
+	defaultParts = 10
+	mostParts    = 1000
+	ownValues    = 50 // an integer column with at most as many values is not divided, unless parts are asked for
+)
+
+// orderedKeyOf makes a key of a column. parts is the number of equal parts into which the column's bounds are divided;
+// 0 leaves the choice to orderedKeyOf.
+func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedKey, err error) {
+	column, err := columnOf(s, table, name)
+	if err != nil {
+		return k, err
+	}
+	k.sql = curator.SQLName(column.Name)
+	low, okLow := new(big.Rat).SetString(column.Lower)
+	high, okHigh := new(big.Rat).SetString(column.Upper)
+	numeric := okLow && okHigh && low.Cmp(high) < 0 && (column.Type == "integer" || column.Type == "real")
+	if !numeric {
+		if parts > 0 {
+			return k, console.Usage("%s has no numeric bounds that could be divided into parts", name)
+		}
+		return k, nil
+	}
+	range1 := new(big.Rat).Sub(high, low)
+	if column.Type == "integer" && parts == 0 && range1.Cmp(big.NewRat(ownValues, 1)) < 0 {
+		return k, nil
+	}
+	if parts == 0 {
+		parts = defaultParts
+	}
+	k.low, k.high, k.parts, k.step = low, high, parts, range1.Quo(range1, big.NewRat(int64(parts), 1))
+	// the highest value belongs to the last part
+	k.sql = "LEAST(WIDTH_BUCKET(" + k.sql + ", " + exact10(low) + ", " + exact10(high) + ", " + strconv.Itoa(parts) + "), " +
+		strconv.Itoa(parts) + ")"
+	return k, nil
+}
+
+// ends returns the ends of the part with a number, counted from 1.
+func (k orderedKey) ends(part int64) (low, high *big.Rat) {
+	at := func(i int64) *big.Rat {
+		x := new(big.Rat).Mul(k.step, big.NewRat(i, 1))
+		return x.Add(x, k.low)
+	}
+	return at(part - 1), at(part)
+}
+
+// name returns the text for a group of the key.
+func (k orderedKey) name(group string) string {
+	part, err := strconv.ParseInt(group, 10, 64)
+	if k.step == nil || err != nil {
+		return group
+	}
+	low, high := k.ends(part)
+	return rational(low) + "–" + rational(high)
+}
+
+func rational(r *big.Rat) string {
+	f, _ := r.Float64()
+	return render.Number6(f)
+}
+
+// partsOf parses the number of parts of a flag, or returns 0.
+func partsOf(flag, text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 2 || n > mostParts {
+		return 0, console.Usage("--%s must be a whole number from 2 to %d", flag, mostParts)
+	}
+	return n, nil
+}
