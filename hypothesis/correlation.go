@@ -7,8 +7,7 @@ import "math"
 //
 // The estimate is Σ H_ij·a_i·b_j / (N·σ_a·σ_b), where H are the noisy counts, a and b the midranks of rows and columns
 // minus their means, and σ² the variances of the midranks. It is the correlation of midranks, so ties count as in
-// Spearman's coefficient with its correction for ties. If g_ij is the derivative of the estimate by H_ij, the variance
-// of the estimate is Σ H·g² − (Σ H·g)²/N from sampling, plus s²·Σ g² from noise, to first order. The interval uses
+// Spearman's coefficient with its correction for ties. The interval covers sampling and noise, to first order, on
 // Fisher's scale, artanh.
 //
 // The null distribution of |estimate|·√N is simulated at the estimated marginals, with noise. Rows and columns are then
@@ -45,7 +44,7 @@ func (t Table) RankCorrelation(confidence float64) (*Test, error) {
 		return out, nil
 	}
 	out.Estimate = r
-	out.Interval.Low, out.Interval.High = m.around(x, r, confidence)
+	out.Interval.Low, out.Interval.High = m.around(x, r, confidence, how, newLaw(t.Noise))
 	out.Statistic = math.Abs(r) * math.Sqrt(total)
 	out.simulated(how.Simulations)
 	q := make([]float64, len(x))
@@ -94,31 +93,13 @@ func (m model) spearman(x []float64) (r float64, pi, tau []float64) {
 }
 
 // around returns the interval of a rank correlation.
-func (m model) around(x []float64, r, confidence float64) (low, high float64) {
-	n, mean, sampling, noise := 0.0, 0.0, 0.0, 0.0
-	for _, v := range x {
-		n += max(0, v)
-	}
-	step := max(0.5, 1e-4*n)
-	for i, v := range x {
-		x[i] = v + step
-		up, _, _ := m.spearman(x)
-		x[i] = v - step
-		down, _, _ := m.spearman(x)
-		x[i] = v
-		g := (up - down) / (2 * step)
-		mean += max(0, v) * g / n
-		sampling += max(0, v) * g * g
-		noise += m.s2 * g * g
-	}
-	variance := max(0, sampling-n*mean*mean) + noise
+func (m model) around(x []float64, r, confidence float64, how How, law *law) (low, high float64) {
 	const edge = 1 - 1e-9
-	r = min(edge, max(-edge, r))
-	// near ±1 the scale is steep, and there the sampling error is at least that of one person
-	scale := 1 / max(1-r*r, 1/n)
-	q := scale * math.Sqrt(variance) * math.Sqrt2 * math.Erfinv(confidence)
-	if math.IsNaN(q) {
-		return -1, 1
+	fisher := func(x []float64) float64 {
+		r, _, _ := m.spearman(x)
+		return math.Atanh(min(edge, max(-edge, r)))
 	}
+	q := how.propagate(x, nil, law, confidence, fisher).reach
+	r = min(edge, max(-edge, r))
 	return math.Tanh(math.Atanh(r) - q), math.Tanh(math.Atanh(r) + q)
 }

@@ -72,7 +72,7 @@ func TestLifetimesCover(t *testing.T) {
 	t.Parallel()
 	trials := 150
 	if long() {
-		trials = 2000
+		trials = 800
 	}
 	const periods = 12
 	hazards := map[string]func(j int) float64{

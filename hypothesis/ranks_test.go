@@ -54,7 +54,7 @@ func TestRanksKeepTheirLevel(t *testing.T) {
 	t.Parallel()
 	trials := 300
 	if long() {
-		trials = 4000
+		trials = 2000
 	}
 	for _, shape := range rankShapes {
 		for kind, d := range rankNoises(t) {
@@ -100,7 +100,7 @@ func TestRankCorrelationCovers(t *testing.T) {
 	t.Parallel()
 	trials := 400
 	if long() {
-		trials = 4000
+		trials = 2000
 	}
 	q := make([]float64, 0, 25) // of a bilinear density on a 5 by 5 grid
 	for i := range 5 {

@@ -31,6 +31,7 @@ type Line struct {
 	// Points are sorted by X. A point that is not finite, or whose Y has no logarithm on a logarithmic axis,
 	// interrupts the line.
 	Points []Point
+	Edges  [2][]Point // the edges of a band around the line, drawn thin and dashed; nil if there is none
 }
 
 // Point is a point of a line.
@@ -102,6 +103,8 @@ func newLinePage(l *Lines) *linePage {
 	reach(l.Marked)
 	for _, line := range l.Lines {
 		reach(line.Points)
+		reach(line.Edges[0])
+		reach(line.Edges[1])
 	}
 	if p.low.X > p.high.X {
 		p.low, p.high = Point{}, Point{1, 1}
@@ -177,18 +180,23 @@ func (p *linePage) Plot(c draw.Canvas, axes *plot.Plot) {
 		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.6}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 	}
 	for i, l := range p.lines.Lines {
-		style := draw.LineStyle{Color: palette[i], Width: lineWidth}
-		var run []vg.Point
-		for _, at := range l.Points {
-			q, ok := p.lines.place(at)
-			if !ok {
-				c.StrokeLines(style, run)
-				run = nil
-				continue
+		stroke := func(style draw.LineStyle, points []Point) {
+			var run []vg.Point
+			for _, at := range points {
+				q, ok := p.lines.place(at)
+				if !ok {
+					c.StrokeLines(style, run)
+					run = nil
+					continue
+				}
+				run = append(run, vg.Point{X: x(q.X), Y: y(q.Y)})
 			}
-			run = append(run, vg.Point{X: x(q.X), Y: y(q.Y)})
+			c.StrokeLines(style, run)
 		}
-		c.StrokeLines(style, run)
+		stroke(draw.LineStyle{Color: palette[i], Width: lineWidth}, l.Points)
+		for _, edge := range l.Edges {
+			stroke(draw.LineStyle{Color: palette[i], Width: lineWidth / 2, Dashes: []vg.Length{3, 2}}, edge)
+		}
 	}
 	for _, at := range p.lines.Marked {
 		q, ok := p.lines.place(at)

@@ -25,22 +25,22 @@ func curve(n int, f func(x float64) float64) []Point {
 func TestLines(t *testing.T) {
 	for name, l := range map[string]Lines{
 		"two": {Title: "δ(ε) of a job", Caption: "certified", X: "ε", Y: "δ", Lines: []Line{
-			{"zcdp", curve(40, func(x float64) float64 { return math.Exp(-x) })},
-			{"pld", curve(40, func(x float64) float64 { return math.Exp(-x * x) })},
+			{Name: "zcdp", Points: curve(40, func(x float64) float64 { return math.Exp(-x) })},
+			{Name: "pld", Points: curve(40, func(x float64) float64 { return math.Exp(-x * x) })},
 		}},
-		"marked": {Title: "marked", Lines: []Line{{"first", nil}, {"second", curve(40, func(x float64) float64 { return math.Exp(-x) })}}, Marked: []Point{{2, 1e-6}, {1, 0}, {math.NaN(), 1}}},
+		"marked": {Title: "marked", Lines: []Line{{Name: "first", Points: nil}, {Name: "second", Points: curve(40, func(x float64) float64 { return math.Exp(-x) })}}, Marked: []Point{{2, 1e-6}, {1, 0}, {math.NaN(), 1}}},
 		"none":   {},
 		"linear": {Title: "shares", X: "questions", Y: "share", Linear: true, Lines: []Line{
-			{"rising", curve(40, func(x float64) float64 { return 1 - math.Exp(-x) })},
-			{"flat", curve(40, func(float64) float64 { return 0.5 })},
-			{"broken", []Point{{0, -0.2}, {1, math.NaN()}, {2, math.Inf(1)}, {3, 0}, {4, -0.1}}},
+			{Name: "rising", Points: curve(40, func(x float64) float64 { return 1 - math.Exp(-x) })},
+			{Name: "flat", Points: curve(40, func(float64) float64 { return 0.5 })},
+			{Name: "broken", Points: []Point{{0, -0.2}, {1, math.NaN()}, {2, math.Inf(1)}, {3, 0}, {4, -0.1}}},
 		}},
-		"level": {Linear: true, Lines: []Line{{"one", []Point{{1, 0}, {2, 0}}}}},
-		"point": {Lines: []Line{{"one", []Point{{3, 1e-6}}}}},
-		"broken": {Title: "a line of parts", Lines: []Line{{"x", []Point{
+		"level": {Linear: true, Lines: []Line{{Name: "one", Points: []Point{{1, 0}, {2, 0}}}}},
+		"point": {Lines: []Line{{Name: "one", Points: []Point{{3, 1e-6}}}}},
+		"broken": {Title: "a line of parts", Lines: []Line{{Name: "x", Points: []Point{
 			{0, 1}, {1, 0}, {2, 0.5}, {3, math.NaN()}, {4, math.Inf(1)}, {math.NaN(), 1}, {5, 5e-324}, {6, 1e308}, {math.Inf(1), 1}, {7, -1},
 		}}}},
-		"hostile": {Title: strings.Join(hostile, " "), Caption: hostile[0], X: hostile[1], Y: hostile[2], Lines: []Line{{hostile[0], curve(3, math.Exp)}, {hostile[3], nil}}},
+		"hostile": {Title: strings.Join(hostile, " "), Caption: hostile[0], X: hostile[1], Y: hostile[2], Lines: []Line{{Name: hostile[0], Points: curve(3, math.Exp)}, {Name: hostile[3], Points: nil}}},
 	} {
 		var svg, again, picture bytes.Buffer
 		if err := errors.Join(WriteLines(&svg, SVG, l), WriteLines(&again, SVG, l), WriteLines(&picture, PNG, l)); err != nil {
@@ -87,7 +87,8 @@ func TestLinesKeepTheirColours(t *testing.T) {
 		}
 		return b.String()
 	}
-	alone, both := drawn(Line{"first", nil}, Line{"second", falling}), drawn(Line{"first", falling}, Line{"second", falling})
+	alone, both := drawn(Line{Name: "first"}, Line{Name: "second", Points: falling}),
+		drawn(Line{Name: "first", Points: falling}, Line{Name: "second", Points: falling})
 	for hue, want := range map[string][2]int{"#0072B2": {0, 2}, "#E69F00": {2, 2}} {
 		if got := [2]int{strings.Count(alone, hue), strings.Count(both, hue)}; got != want {
 			t.Errorf("%s is drawn %d times without the first line and with it, not %d", hue, got, want)

@@ -12,13 +12,15 @@ import (
 )
 
 // estimateKinds lists the statistics that can be estimated.
-var estimateKinds = []string{"mean", "variance", "quantile", "covariance"}
+var estimateKinds = []string{"mean", "variance", "quantile", "covariance", "survival", "rate"}
 
 type estimateFlags struct {
 	estimate.Sample
 	columns, by, deviations, ranks string
 	explain                        bool
 	picture                        console.Picture
+	survival                       survivalFlags
+	rate                           rateFlags
 }
 
 func (o *estimateFlags) declare(s *console.Console) {
@@ -38,6 +40,8 @@ func (o *estimateFlags) declare(s *console.Console) {
 	s.Flag(&o.WithoutIntervals, "no-intervals", "",
 		"for quantile: spend the whole price on the values, without intervals")
 	s.Flag(&o.ranks, "at", "LIST", "for quantile: the ranks, such as 0.25,0.5,0.75 (default 0.5)")
+	o.survival.declare(s)
+	o.rate.declare(s)
 	s.PriceFlags(&o.Epsilon, &o.Rho, "the question")
 	s.ConfidenceFlag(&o.Confidence)
 	s.AnalystFlag(&o.Analyst)
@@ -49,8 +53,8 @@ func (o *estimateFlags) declare(s *console.Console) {
 // Estimate is the command `dither estimate`.
 var Estimate = console.Verb{
 	Name:  "estimate",
-	Args:  "mean | variance | quantile | covariance --table T --column X[,Y…]",
-	About: "estimate means, variances, quantiles or covariances of a table, with intervals",
+	Args:  "mean | variance | quantile | covariance | survival | rate --table T --column X[,Y…]",
+	About: "estimate means, variances, quantiles, covariances, survival curves or rates of a table, with intervals",
 	Run:   runEstimate,
 	More:  func(*console.Console) string { return estimateHelp },
 }
@@ -64,6 +68,14 @@ func runEstimate(s *console.Console, args []string) error {
 		return err
 	case len(rest) != 1:
 		return console.Usage("name a statistic after estimate: one of %s", strings.Join(estimateKinds, ", "))
+	case rest[0] == "survival":
+		return estimateSurvival(s, o)
+	case rest[0] == "rate":
+		return estimateRates(s, o)
+	case o.survival != survivalFlags{}:
+		return console.Usage("--time, --event and --periods are only for estimate survival and rate")
+	case o.rate != rateFlags{}:
+		return console.Usage("--standardise, --weights, --rates and --bins are only for estimate rate")
 	case o.Table == "" || o.columns == "":
 		return console.Usage("estimate needs --table and --column")
 	case o.ranks != "" && rest[0] != "quantile":
@@ -153,8 +165,12 @@ Statistics that can be estimated, each with an interval:
   variance     of each column
   quantile     of one column, at the ranks of --at
   covariance   the means, the covariance matrix and the correlations of several columns
+  survival     the share of people to whom an event has not happened yet, over time (Kaplan–Meier)
+  rate         the rate of an event, standardised for the strata of a column
 
   dither estimate mean --table visits --column cost --by city --epsilon 0.5
   dither estimate quantile --table visits --column cost --at 0.1,0.5,0.9
   dither estimate covariance --table visits --column age,cost --population --explain
+  dither estimate survival --table trial --time months --event died --by arm --plot curves.svg
+  dither estimate rate --table people --event ill --standardise age --by region
 `

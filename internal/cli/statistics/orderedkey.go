@@ -13,7 +13,6 @@ import (
 type orderedKey struct {
 	sql       string
 	low, step *big.Rat // of the parts; nil if each value is a group
-	high      *big.Rat
 	parts     int
 }
 
@@ -48,7 +47,7 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 	if parts == 0 {
 		parts = defaultParts
 	}
-	k.low, k.high, k.parts, k.step = low, high, parts, range1.Quo(range1, big.NewRat(int64(parts), 1))
+	k.low, k.parts, k.step = low, parts, range1.Quo(range1, big.NewRat(int64(parts), 1))
 	// the highest value belongs to the last part
 	k.sql = "LEAST(WIDTH_BUCKET(" + k.sql + ", " + exact10(low) + ", " + exact10(high) + ", " + strconv.Itoa(parts) + "), " +
 		strconv.Itoa(parts) + ")"
@@ -72,6 +71,21 @@ func (k orderedKey) name(group string) string {
 	}
 	low, high := k.ends(part)
 	return rational(low) + "–" + rational(high)
+}
+
+// known returns the number of groups of the key, or 0 if the policy does not tell. A group of NULL does not count.
+func (k orderedKey) known(s *console.Console, table, name string) (int, error) {
+	if k.step != nil {
+		return k.parts, nil
+	}
+	column, err := columnOf(s, table, name)
+	switch {
+	case err != nil:
+		return 0, err
+	case column.Type == "boolean":
+		return 2, nil
+	}
+	return len(column.Values), nil
 }
 
 func rational(r *big.Rat) string {

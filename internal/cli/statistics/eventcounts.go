@@ -1,0 +1,123 @@
+package statistics
+
+import (
+	"slices"
+	"strings"
+
+	"dither/curator"
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/noise"
+)
+
+// eventCounts count the rows of a table by an ordered column, such as a time or an age, and by whether an event happened,
+// for each group of another column.
+type eventCounts struct {
+	table, column, event, by, where string
+	parts                           int // equal parts of the column's bounds; 0 is the default
+
+	key orderedKey // of the column
+}
+
+// question returns the question for the counts.
+func (l *eventCounts) question(s *console.Console) (string, error) {
+	var err error
+	if l.key, err = orderedKeyOf(s, l.table, l.column, l.parts); err != nil {
+		return "", err
+	}
+	event, err := l.happened(s)
+	if err != nil {
+		return "", err
+	}
+	keys := []string{l.key.sql, "CASE WHEN " + event + " THEN 1 ELSE 0 END"}
+	if l.by != "" {
+		keys = slices.Insert(keys, 0, curator.SQLName(l.by))
+	}
+	where := event + " IS NOT NULL" // without it, such a row would count as one without the event
+	if l.where != "" {
+		where = "(" + l.where + "\n) AND " + where
+	}
+	return groupedSQL(l.table, "COUNT(*)", where, keys...), nil
+}
+
+// happened returns the SQL condition that the event happened. The event is a boolean column, a numeric column that is
+// above 0 if it happened, or a condition.
+func (l *eventCounts) happened(s *console.Console) (string, error) {
+	kind := ""
+	err := s.Asking(func(c *curator.Session) error {
+		tables, err := c.Tables()
+		for _, t := range tables {
+			for _, x := range t.Columns {
+				if t.Name == l.table && x.Name == l.event {
+					kind = x.Type
+				}
+			}
+		}
+		return err
+	})
+	switch kind {
+	case "":
+		return "(" + l.event + "\n)", err
+	case "boolean":
+		return "(" + curator.SQLName(l.event) + ")", err
+	case "integer", "real":
+		return "(" + curator.SQLName(l.event) + " > 0)", err
+	}
+	return "", console.Usage("the column %s is %s: give --event a boolean column, a number that is above 0 if the event "+
+		"happened, or a condition such as \"status = 'dead'\"", l.event, kind)
+}
+
+// try refuses, before anything is paid, what has too many cells.
+func (l *eventCounts) try(cells int) error {
+	if cells > hypothesis.MaxCells {
+		return console.Usage("there are %s of group, part and event, and at most %d are possible: use fewer parts",
+			render.Plural(cells, "cell"), hypothesis.MaxCells)
+	}
+	return nil
+}
+
+// counted are the counts of a release: rows with the event, and the others, by group and by part of the column.
+type counted struct {
+	with, without [][]float64
+	noise         noise.Distribution
+	groups, parts []string // names; without --by there is one group, with an empty name
+}
+
+// read arranges the counts of a release.
+func (l *eventCounts) read(r *released) (out counted, err error) {
+	columns := 2
+	if l.by != "" {
+		columns = 3
+	}
+	cells, counts, d, err := r.counts("of events", columns)
+	if err != nil {
+		return out, err
+	}
+	out.noise = d
+	at := func(list *[]string, name string) int {
+		if i := slices.Index(*list, name); i >= 0 {
+			return i
+		}
+		*list = append(*list, name)
+		return len(*list) - 1
+	}
+	for i, cell := range cells {
+		g, j := at(&out.groups, strings.Join(cell[:columns-2], "")), at(&out.parts, cell[columns-2])
+		for len(out.with) <= g {
+			out.with, out.without = append(out.with, nil), append(out.without, nil)
+		}
+		row := &out.without[g]
+		if cell[columns-1] != "0" {
+			row = &out.with[g]
+		}
+		for len(*row) <= j {
+			*row = append(*row, 0)
+		}
+		(*row)[j] = counts[i]
+	}
+	for j := range out.parts {
+		out.parts[j] = l.key.name(out.parts[j])
+	}
+	return out, nil
+}

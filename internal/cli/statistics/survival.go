@@ -1,0 +1,281 @@
+package statistics
+
+import (
+	"math"
+	"strconv"
+
+	"dither/curator"
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+)
+
+// survivalFlags are the flags of `dither estimate survival` alone.
+type survivalFlags struct{ time, event, periods string }
+
+func (f *survivalFlags) declare(s *console.Console) {
+	s.Flag(&f.time, "time", "COLUMN",
+		"for survival: the column with the time until the event, or until the person was observed last")
+	s.Flag(&f.event, "event", "CONDITION",
+		"for survival and rate: the column, or the condition in SQL, that says whether the event happened")
+	s.Flag(&f.periods, "periods", "N",
+		"for survival: divide the bounds of --time into N equal periods (default 10 for reals, and for integers of more "+
+			"than 50 values)")
+}
+
+// survived are the survival curves of the groups of a release.
+type survived struct {
+	by, table  string
+	confidence float64
+	names      []string
+	curves     [][]hypothesis.Survived
+	periods    []string
+	ends       []float64 // the time at which each period ends
+	noise      string
+	release    *released
+}
+
+// estimateSurvival estimates the survival curves of a table's groups.
+func estimateSurvival(s *console.Console, o *estimateFlags) error {
+	if o.Table == "" || o.survival.time == "" || o.survival.event == "" {
+		return console.Usage("estimate survival needs --table, --time and --event")
+	}
+	confidence, err := o.forCounts(s, "survival")
+	if err != nil {
+		return err
+	}
+	if o.rate != (rateFlags{}) {
+		return console.Usage("--standardise, --weights, --rates and --bins are only for estimate rate")
+	}
+	l := &eventCounts{table: o.Table, column: o.survival.time, event: o.survival.event, by: o.by, where: o.Where}
+	if l.parts, err = partsOf("periods", o.survival.periods); err != nil {
+		return err
+	}
+	sql, err := l.question(s)
+	if err != nil {
+		return err
+	}
+	q := curator.Question{SQL: sql, Epsilon: o.Epsilon, Rho: o.Rho, Analyst: o.Analyst, Fresh: o.Fresh}
+	return s.Asking(func(c *curator.Session) error {
+		return measured(s, c, o.Table, q, o.explain, l.try, func(r *released) error {
+			out := survived{by: o.by, table: o.Table, confidence: confidence, release: r}
+			found, err := l.read(r)
+			if err != nil {
+				return err
+			}
+			lives := hypothesis.Lifetimes{Events: found.with, Censored: found.without, Noise: found.noise}
+			out.names, out.periods, out.noise = found.groups, found.parts, noiseText(found.noise)
+			for j, p := range found.parts {
+				out.ends = append(out.ends, l.endOf(j, p))
+			}
+			for g := range found.groups {
+				curve, err := lives.Curve(g, confidence)
+				if err != nil {
+					return err
+				}
+				out.curves = append(out.curves, curve)
+			}
+			if err := out.show(s); err != nil || o.picture.File == "" {
+				return err
+			}
+			return console.DrawFile(o.picture.File, plot.WriteLines, out.picture(), "the curves are")
+		})
+	})
+}
+
+// forCounts checks the flags of an estimate from counts, and returns the confidence of its intervals.
+func (o *estimateFlags) forCounts(s *console.Console, kind string) (float64, error) {
+	for name, given := range map[string]bool{
+		"column": o.columns != "", "method": o.Method != "", "deviation": o.deviations != "", "rounds": o.Rounds != 0,
+	} {
+		if given {
+			return 0, console.Usage("--%s is not for estimate %s", name, kind)
+		}
+	}
+	if by := commaList(o.by); len(by) > 1 {
+		return 0, console.Usage("estimate %s takes one column after --by", kind)
+	}
+	text := o.Confidence
+	if text == "" {
+		text = "0.95"
+	}
+	confidence, err := oneNumber("confidence", text)
+	if err != nil || !(confidence > 0 && confidence < 1) {
+		return 0, console.Usage("--confidence must be between 0 and 1")
+	}
+	return confidence, o.picture.Check(s)
+}
+
+// endOf returns the time at which period j ends.
+func (l *eventCounts) endOf(j int, name string) float64 {
+	if l.key.step == nil {
+		if x, err := strconv.ParseFloat(name, 64); err == nil {
+			return x
+		}
+		return float64(j + 1)
+	}
+	_, high := l.key.ends(int64(j + 1))
+	x, _ := high.Float64()
+	return x
+}
+
+func (v *survived) show(s *console.Console) error {
+	header := []string{"time", "at risk", "share", "std. error", "low", "high", "band low", "band high"}
+	fixed := func(x float64) string { return render.Fixed(x, 4) }
+	var rows [][]string
+	switch s.Format {
+	case "json":
+		return s.JSON(v.json())
+	case "csv":
+		header = []string{"time", "at_risk", "value", "stddev", "low", "high", "band_low", "band_high"}
+		fixed = func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	}
+	if v.by != "" {
+		header = append([]string{v.by}, header...)
+	}
+	for g, curve := range v.curves {
+		for j, p := range curve {
+			row := []string{
+				v.periods[j], render.Number6(p.AtRisk), fixed(p.Share), fixed(p.StdError), fixed(p.Low), fixed(p.High),
+				fixed(p.BandLow), fixed(p.BandHigh),
+			}
+			if v.by != "" {
+				row = append([]string{v.names[g]}, row...)
+			}
+			rows = append(rows, row)
+		}
+	}
+	right := numbersAfter(header)
+	if v.by != "" {
+		right[1] = false
+	}
+	switch s.Format {
+	case "csv":
+		return s.CSV(render.TruncatedRecords(render.TruncationText(v.release.Truncation),
+			render.BoundedRecords(v.release.Limits, append([][]string{header}, rows...))))
+	case "markdown":
+		s.Print("%s\n", render.MarkdownTable(header, right, rows))
+		for _, line := range v.words() {
+			s.Print("%s", render.MarkdownParagraphs(line))
+		}
+		return nil
+	}
+	g := render.Grid{Right: right}
+	g.Add(header...)
+	for _, row := range rows {
+		g.Add(row...)
+	}
+	s.Print("%s\n", g.Text("   "))
+	for _, line := range v.words() {
+		s.Print("%s\n", render.Printable(line))
+	}
+	return nil
+}
+
+// words returns the lines below the table.
+func (v *survived) words() []string {
+	percent := render.Number6(100 * v.confidence)
+	lines := []string{
+		"The share to whom the event has not happened by the end of each period (Kaplan–Meier), from noisy counts with noise " +
+			v.noise + ".",
+		percent + " % intervals cover noise and sampling at one time; the band covers the whole curve.",
+	}
+	for g, curve := range v.curves {
+		if len(curve) < len(v.periods) {
+			of := ""
+			if v.by != "" {
+				of = " of " + v.by + " " + v.names[g]
+			}
+			lines = append(lines, "The curve"+of+" ends before period "+v.periods[len(curve)]+
+				": after it, too few people are at risk for this noise.")
+		}
+	}
+	lines = append(lines, v.release.warnings()...)
+	return append(lines, v.release.footer()...)
+}
+
+type survivalJSON struct {
+	Kind       string              `json:"kind"`
+	By         *string             `json:"by"`
+	Confidence float64             `json:"confidence"`
+	Curves     []curveJSON         `json:"curves"`
+	Limits     *curator.Limits     `json:"bounds,omitempty"`
+	Truncation *curator.Truncation `json:"truncation,omitempty"`
+	Release    releaseJSON         `json:"release"`
+	Notes      []string            `json:"notes"`
+}
+
+type curveJSON struct {
+	Group  *string     `json:"group"`
+	Points []pointJSON `json:"points"`
+}
+
+type pointJSON struct {
+	Period   string  `json:"period"`
+	Time     float64 `json:"time"` // the end of the period
+	AtRisk   float64 `json:"at_risk"`
+	Share    float64 `json:"value"`
+	StdDev   float64 `json:"stddev"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	BandLow  float64 `json:"band_low"`
+	BandHigh float64 `json:"band_high"`
+}
+
+func (v *survived) json() survivalJSON {
+	r := v.release
+	out := survivalJSON{
+		Kind: "survival", Confidence: v.confidence, Limits: r.Limits, Truncation: r.Truncation,
+		Release: releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed},
+		Notes:   append([]string{}, r.warnings()...), Curves: []curveJSON{},
+	}
+	if v.by != "" {
+		out.By = &v.by
+	}
+	for g, curve := range v.curves {
+		c := curveJSON{Points: []pointJSON{}}
+		if v.by != "" {
+			c.Group = &v.names[g]
+		}
+		for j, p := range curve {
+			c.Points = append(c.Points, pointJSON{
+				v.periods[j], v.ends[j], p.AtRisk, p.Share, p.StdError, p.Low, p.High, p.BandLow, p.BandHigh,
+			})
+		}
+		out.Curves = append(out.Curves, c)
+	}
+	return out
+}
+
+// picture draws the curves as steps, each with its band.
+func (v *survived) picture() plot.Lines {
+	caption := "Dashed: bands that cover a whole curve, noise and sampling, with " + render.Number6(100*v.confidence) +
+		" % confidence."
+	l := plot.Lines{
+		Title: "survival in " + v.table, X: "time", Y: "share without the event", Linear: true,
+		Caption: render.BoundedCaption(v.release.Limits,
+			render.TruncatedCaption(render.TruncationText(v.release.Truncation), caption)),
+	}
+	for g, curve := range v.curves {
+		line := plot.Line{Name: v.names[g], Points: v.steps(curve, 1, func(p hypothesis.Survived) float64 { return p.Share })}
+		line.Edges[0] = v.steps(curve, math.NaN(), func(p hypothesis.Survived) float64 { return p.BandLow })
+		line.Edges[1] = v.steps(curve, math.NaN(), func(p hypothesis.Survived) float64 { return p.BandHigh })
+		l.Lines = append(l.Lines, line)
+	}
+	return l
+}
+
+// steps returns the corners of a line that changes at the end of each period, from a start value.
+func (v *survived) steps(curve []hypothesis.Survived, start float64, of func(hypothesis.Survived) float64) (out []plot.Point) {
+	value := start
+	if len(v.ends) > 1 { // the first period begins one length before its end
+		out = append(out, plot.Point{X: 2*v.ends[0] - v.ends[1], Y: value})
+	}
+	for j, p := range curve {
+		out = append(out, plot.Point{X: v.ends[j], Y: value})
+		value = of(p)
+		out = append(out, plot.Point{X: v.ends[j], Y: value})
+	}
+	return out
+}
