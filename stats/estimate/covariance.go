@@ -35,30 +35,41 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	if p.Method == MethodCoinPress {
 		return pressPlan(ctx, k, s, p, true)
 	}
+	return p, boundedCovariance(ctx, k, s, p, covarianceValues)
+}
+
+// cellValues computes the values of a cell from its sums. If they are too small for estimates, note says so.
+type cellValues func(
+	p *pressed, s Sample, ranges [][2]float64, keys []any, alpha float64, symmetric func(int) bool,
+) (out []Value, note string)
+
+// boundedCovariance completes a plan that measures the sums of vectors and of their products, about the middle of the
+// declared bounds.
+func boundedCovariance(ctx context.Context, k asker, s Sample, p *Plan, of cellValues) error {
 	confidence := s.Confidence
 	alpha, err := request.Confidence(&confidence)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	forms, ranges, err := boundedForms(ctx, k, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v := pressVectors(s, forms, "", true)
 	v.SQL = s.sql(false, forms.sql(s.Columns)...)
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
-		return nil, err
+		return err
 	}
 	p.Notes = append(p.Notes, covarianceNotes(s)...)
 	p.measures(k, s, v, confidence, func(out *Result, sums *vectorSums, keys []any) {
 		last := pressed{sums: sums, forms: forms}
-		values, note := covarianceValues(&last, s, ranges, keys, alpha, productSymmetric(v))
+		values, note := of(&last, s, ranges, keys, alpha, productSymmetric(v))
 		out.Values = append(out.Values, values...)
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}
 	})
-	return p, nil
+	return nil
 }
 
 func covarianceNotes(s Sample) []string {

@@ -62,7 +62,7 @@ type Value struct {
 
 // Result holds the estimates of a [Plan] that was run.
 type Result struct {
-	Kind       string // "mean", "variance", "covariance" or "quantile"
+	Kind       string // "mean", "variance", "covariance", "components" or "quantile"
 	Method     string
 	Keys       []string // key expressions that identify a group
 	Values     []Value

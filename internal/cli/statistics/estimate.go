@@ -12,7 +12,7 @@ import (
 )
 
 // estimateKinds lists the statistics that can be estimated.
-var estimateKinds = []string{"mean", "variance", "quantile", "covariance", "survival", "rate"}
+var estimateKinds = []string{"mean", "variance", "quantile", "covariance", "components", "survival", "rate"}
 
 type estimateFlags struct {
 	estimate.Sample
@@ -53,8 +53,8 @@ func (o *estimateFlags) declare(s *console.Console) {
 // Estimate is the command `dither estimate`.
 var Estimate = console.Verb{
 	Name:  "estimate",
-	Args:  "mean | variance | quantile | covariance | survival | rate --table T --column X[,Y…]",
-	About: "estimate means, variances, quantiles, covariances, survival curves or rates of a table, with intervals",
+	Args:  "mean | variance | quantile | covariance | components | survival | rate --table T --column X[,Y…]",
+	About: "estimate means, variances, quantiles, covariances, components, survival curves or rates of a table, with intervals",
 	Run:   runEstimate,
 	More:  func(*console.Console) string { return estimateHelp },
 }
@@ -97,6 +97,7 @@ type estimatePlanner func(context.Context, *curator.Session) (*estimate.Plan, er
 func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
 	of := map[string]func(context.Context, *curator.Session, estimate.Sample) (*estimate.Plan, error){
 		"mean": estimate.PlanMean, "variance": estimate.PlanVariance, "covariance": estimate.PlanCovariance,
+		"components": estimate.PlanComponents,
 		"quantile": func(ctx context.Context, c *curator.Session, s estimate.Sample) (*estimate.Plan, error) {
 			ranks := commaList(o.ranks)
 			if len(ranks) == 0 {
@@ -165,6 +166,7 @@ Statistics that can be estimated, each with an interval:
   variance     of each column
   quantile     of one column, at the ranks of --at
   covariance   the means, the covariance matrix and the correlations of several columns
+  components   the principal components of several columns: their shares of the variance, and their loadings
   survival     the share of people to whom an event has not happened yet, over time (Kaplan–Meier)
   rate         the rate of an event, standardised for the strata of a column
 

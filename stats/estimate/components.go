@@ -1,0 +1,198 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dither/curator"
+	"dither/stats/internal/request"
+)
+
+// Components estimates the principal components of a sample's columns: the eigenvalues of their correlation matrix, as
+// shares of its trace, and the loadings of each component, which are an eigenvector. It measures what [Covariance] does.
+// The largest loading of a component is positive.
+//
+// Noise spreads the eigenvalues apart, so the largest ones come out too large. The intervals correct for this to first
+// order: they are the release minus the quantiles of how much fresh noise moves the components of the release. Components
+// with nearly equal eigenvalues have no direction of their own, and their loadings have wide intervals.
+func Components(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
+	p, err := PlanComponents(ctx, c, s)
+	return run(ctx, p, err)
+}
+
+// PlanComponents returns the plan that Components would carry out. It spends nothing.
+func PlanComponents(ctx context.Context, c *curator.Session, s Sample) (*Plan, error) {
+	return planComponents(ctx, c, s)
+}
+
+// mostComponents is the largest number of columns: each of many draws takes the cube of it.
+const mostComponents = 20
+
+func planComponents(ctx context.Context, k asker, s Sample) (*Plan, error) {
+	if err := s.check(MethodBounded); err != nil {
+		return nil, err
+	}
+	if d := len(s.Columns); d < 2 || d > mostComponents {
+		return nil, request.Misuse(fmt.Sprintf("name 2 to %d columns", mostComponents), "components of %d columns", d)
+	}
+	p := &Plan{Kind: "components", Method: MethodBounded, Why: "It is the only method of components."}
+	return p, boundedCovariance(ctx, k, s, p, componentValues)
+}
+
+// componentValues returns the shares and the loadings of a cell. If the noisy count or a noisy variance is too small,
+// note says so.
+func componentValues(
+	p *pressed, s Sample, _ [][2]float64, keys []any, alpha float64, symmetric func(int) bool,
+) (out []Value, note string) {
+	d := len(s.Columns)
+	c := p.covariances(p.sums)
+	released := components(c)
+	draws := newSpreads(d+d*d, alpha)
+	sim, v := newSimulator(), p.sums.room()
+	for range drawsFor(alpha) {
+		if released == nil {
+			break
+		}
+		p.sums.drawn(sim, symmetric, v)
+		drawn := p.covariances(v)
+		if s.Population {
+			sampleNormal(sim, drawn, c, p.sums.count)
+		}
+		of := components(drawn)
+		for k := range d {
+			if of == nil {
+				for i := range d + 1 {
+					draws[k*(d+1)+i].add(math.NaN())
+				}
+				continue
+			}
+			// the distance of the draw from the release is that of the release from the truth: so the truth is reflected
+			draws[k*(d+1)].add(2*released.share[k] - of.share[k])
+			sign := 1.0
+			if dot(released.loading[k], of.loading[k]) < 0 {
+				sign = -1
+			}
+			for i := range d {
+				draws[k*(d+1)+1+i].add(2*released.loading[k][i] - sign*of.loading[k][i])
+			}
+		}
+	}
+	for k := range d {
+		share := math.NaN()
+		if released != nil {
+			share = released.share[k]
+		}
+		out = append(out, fromDraws(fmt.Sprintf("share of component %d", k+1), keys, share, draws[k*(d+1)], 0, 1))
+		for i, column := range s.Columns {
+			loading := math.NaN()
+			if released != nil {
+				loading = released.loading[k][i]
+			}
+			out = append(out, fromDraws(fmt.Sprintf("loading %d of %s", k+1, column), keys, loading, draws[k*(d+1)+1+i], -1, 1))
+		}
+	}
+	if released == nil {
+		note = fmt.Sprintf("The noisy count of rows %sor a noisy variance is too small: there are no components.",
+			groupWords(keys))
+	}
+	return out, note
+}
+
+// principal are the components of a correlation matrix, the largest first.
+type principal struct {
+	share   []float64   // eigenvalues, divided by their sum
+	loading [][]float64 // eigenvectors
+}
+
+// components returns the components of the correlations of a covariance matrix. It returns nil if a variance is not
+// positive.
+func components(c [][]float64) *principal {
+	d := len(c)
+	r := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			if !(c[i][i] > 0 && c[j][j] > 0) {
+				return nil
+			}
+			x := c[i][j] / math.Sqrt(c[i][i]*c[j][j])
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil
+			}
+			r.SetSym(i, j, x)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(r, true) {
+		return nil
+	}
+	values := eigen.Values(nil) // in ascending order
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	out := &principal{}
+	for k := d - 1; k >= 0; k-- {
+		out.share = append(out.share, values[k]/float64(d))
+		loading, largest := make([]float64, d), 0.0
+		for i := range d {
+			loading[i] = vectors.At(i, k)
+			if math.Abs(loading[i]) > math.Abs(largest)+1e-9 {
+				largest = loading[i]
+			}
+		}
+		if largest < 0 {
+			for i := range loading {
+				loading[i] = -loading[i]
+			}
+		}
+		out.loading = append(out.loading, loading)
+	}
+	return out
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}
+
+// sampleNormal adds to a drawn covariance matrix the sampling error of n rows of a normal distribution with covariance c:
+// L·G·Lᵀ/√n, where c = L·Lᵀ and G is symmetric, with normal entries of variance 1 off the diagonal and 2 on it. That is
+// the limit of a Wishart matrix.
+func sampleNormal(sim *simulator, drawn, c [][]float64, n float64) {
+	d := len(c)
+	r := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			r.SetSym(i, j, c[i][j])
+		}
+	}
+	var cholesky mat.Cholesky
+	for ridge := 1e-9; !cholesky.Factorize(r); ridge *= 10 { // noise may have made it indefinite
+		for i := range d {
+			r.SetSym(i, i, r.At(i, i)+ridge*math.Abs(c[i][i])+1e-300)
+		}
+		if ridge > 1e9 {
+			return
+		}
+	}
+	var l mat.TriDense
+	cholesky.LTo(&l)
+	g := mat.NewSymDense(d, nil)
+	for i := range d {
+		g.SetSym(i, i, math.Sqrt2*sim.normal())
+		for j := i + 1; j < d; j++ {
+			g.SetSym(i, j, sim.normal())
+		}
+	}
+	var half, whole mat.Dense
+	half.Mul(&l, g)
+	whole.Mul(&half, l.T())
+	for i := range d {
+		for j := range d {
+			drawn[i][j] += whole.At(i, j) / math.Sqrt(max(n, 2))
+		}
+	}
+}
