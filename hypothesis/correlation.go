@@ -40,7 +40,7 @@ func (t Table) RankCorrelation(confidence float64) (*Test, error) {
 	}
 	r, pi, tau := m.spearman(x)
 	if math.IsNaN(r) {
-		out.tooAlike(ranks{})
+		out.tooAlike()
 		return out, nil
 	}
 	out.Estimate = r

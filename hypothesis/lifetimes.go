@@ -116,7 +116,9 @@ func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 	if len(out) == 0 {
 		return out, nil
 	}
-	c := curve{t, make([]float64, periods), make([]float64, periods), make([]float64, periods)}
+	c := curve{
+		t, make([]float64, periods), make([]float64, periods), make([]float64, periods), make([]float64, periods),
+	}
 	raw, centre, greenwood := make([]float64, len(out)), make([]float64, len(out)), 0.0
 	share := 1.0
 	for j := range out {
@@ -128,9 +130,10 @@ func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 		raw[j] = min(1, max(0, share))
 		size := min(t.n[0], t.n[j]/max(raw[j], 1e-9)) // as many people without censoring have about the same error [Peto 1977]
 		c.sampling[j] = max(greenwood, fewEvents(raw[j], size))
+		c.level[j] = max(raw[j], (size*raw[j]+2)/(size+4))
 		out[j].AtRisk, centre[j] = t.n[j], share+2*(1-2*raw[j])/(size+4)
 	}
-	errors, largest := c.simulate(raw, out, newLaw(l.Noise), newStream(how.Seed), min(how.Simulations, 1+4e7/periods))
+	errors, largest := c.simulate(out, newLaw(l.Noise), newStream(how.Seed), min(how.Simulations, 1+4e7/periods))
 	band := quantileOf(largest, confidence)
 	falling := decreasing(raw)
 	for j := range out {
@@ -179,12 +182,13 @@ type curve struct {
 	slope    []float64 // by the people at risk in each period, up to it
 	direct   []float64 // by minus the events of each period
 	sampling []float64 // Greenwood's variance up to each period
+	level    []float64 // the share that turns a relative error into one of the share: above 0, also where the share is 0
 }
 
 // simulate draws errors of a curve's points. It sets the points' standard errors, and returns the sizes of the errors
 // as
 // multiples of these: at each point, and the largest of each simulation.
-func (c curve) simulate(raw []float64, points []Survived, l *law, s *stream, times int) (at [][]float64, largest []float64) {
+func (c curve) simulate(points []Survived, l *law, s *stream, times int) (at [][]float64, largest []float64) {
 	periods, last := len(c.n), len(points)
 	drawn := make([][]float64, last)
 	for j := range drawn {
@@ -203,7 +207,7 @@ func (c curve) simulate(raw []float64, points []Survived, l *law, s *stream, tim
 			noise += c.slope[j]*nu[j] - c.direct[j]*delta[j]
 			sampled += s.normal() * math.Sqrt(max(0, c.sampling[j]-before))
 			before = c.sampling[j]
-			drawn[j][b] = raw[j] * (noise + sampled)
+			drawn[j][b] = c.level[j] * (noise + sampled)
 		}
 	}
 	largest = make([]float64, times)

@@ -28,7 +28,7 @@ func (t Table) Kruskal() (*Test, error) {
 	out.DF = m.rows - 1
 	e := m.ranked(x)
 	if !out.enough(e.sizes, math.Sqrt(m.s2*float64(m.columns))) || !(e.spread > 0) {
-		out.tooAlike(e)
+		out.tooAlike()
 		return out, nil
 	}
 	out.Statistic = m.kruskal(x, e)
@@ -187,7 +187,7 @@ func (t *Test) enough(totals []float64, sd float64) bool {
 
 // tooAlike turns the result into one that does not reject, because all people are in one column, unless it is one
 // already.
-func (t *Test) tooAlike(r ranks) {
+func (t *Test) tooAlike() {
 	if t.Null == "none" {
 		return
 	}

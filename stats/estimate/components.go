@@ -12,11 +12,13 @@ import (
 )
 
 // Components estimates the principal components of a sample's columns: the eigenvalues of their correlation matrix, as
-// shares of its trace, and the loadings of each component, which are an eigenvector. It measures what [Covariance] does.
+// shares of its trace, and the loadings of each component, which are an eigenvector. It measures what [Covariance]
+// does.
 // The largest loading of a component is positive.
 //
 // Noise spreads the eigenvalues apart, so the largest ones come out too large. The intervals correct for this to first
-// order: they are the release minus the quantiles of how much fresh noise moves the components of the release. Components
+// order: they are the release minus the quantiles of how much fresh noise moves the components of the release.
+// Components
 // with nearly equal eigenvalues have no direction of their own, and their loadings have wide intervals.
 func Components(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanComponents(ctx, c, s)
@@ -53,15 +55,15 @@ func componentValues(
 	draws := newSpreads(d+d*d, alpha)
 	sim, v := newSimulator(), p.sums.room()
 	for range drawsFor(alpha) {
-		if released == nil {
-			break
+		var of *principal
+		if released != nil {
+			p.sums.drawn(sim, symmetric, v)
+			drawn := p.covariances(v)
+			if s.Population {
+				sampleNormal(sim, drawn, c, p.sums.count)
+			}
+			of = components(drawn)
 		}
-		p.sums.drawn(sim, symmetric, v)
-		drawn := p.covariances(v)
-		if s.Population {
-			sampleNormal(sim, drawn, c, p.sums.count)
-		}
-		of := components(drawn)
 		for k := range d {
 			if of == nil {
 				for i := range d + 1 {
@@ -69,7 +71,8 @@ func componentValues(
 				}
 				continue
 			}
-			// the distance of the draw from the release is that of the release from the truth: so the truth is reflected
+			// the distance of the draw from the release is that of the release from the truth: so the truth is
+			// reflected
 			draws[k*(d+1)].add(2*released.share[k] - of.share[k])
 			sign := 1.0
 			if dot(released.loading[k], of.loading[k]) < 0 {
@@ -158,7 +161,8 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// sampleNormal adds to a drawn covariance matrix the sampling error of n rows of a normal distribution with covariance c:
+// sampleNormal adds to a drawn covariance matrix the sampling error of n rows of a normal distribution with covariance
+// c:
 // L·G·Lᵀ/√n, where c = L·Lᵀ and G is symmetric, with normal entries of variance 1 off the diagonal and 2 on it. That is
 // the limit of a Wishart matrix.
 func sampleNormal(sim *simulator, drawn, c [][]float64, n float64) {

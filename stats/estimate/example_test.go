@@ -99,3 +99,23 @@ func ExampleQuantile() {
 	// quantile(cost, 0.5) is about 20
 	// quantile(cost, 0.75) is about 25
 }
+
+// The principal components of two columns that go together.
+func ExampleComponents() {
+	c, done := estimateClinic()
+	defer done()
+	e, err := estimate.Components(context.Background(), c, estimate.Sample{
+		Request: curator.Request{Epsilon: "10"}, Table: "visits", Columns: []string{"cost", "minutes"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, v := range e.Values[:3] {
+		fmt.Printf("%s is about %.1f\n", v.Name, v.Value.Real)
+	}
+	// Output:
+	// share of component 1 is about 0.9
+	// loading 1 of cost is about 0.7
+	// loading 1 of minutes is about 0.7
+}

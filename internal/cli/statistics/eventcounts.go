@@ -11,7 +11,8 @@ import (
 	"dither/noise"
 )
 
-// eventCounts count the rows of a table by an ordered column, such as a time or an age, and by whether an event happened,
+// eventCounts count the rows of a table by an ordered column, such as a time or an age, and by whether an event
+// happened,
 // for each group of another column.
 type eventCounts struct {
 	table, column, event, by, where string

@@ -42,11 +42,11 @@ func testKinds() []testKind {
 		{"means", slices.Concat(sampleFlags, []string{
 			"paired", "null", "alternative", "confidence", "seed", "release",
 		}, homeFlags), runMeans},
-		{"anova", slices.Concat(sampleFlags, []string{"seed", "release"}, homeFlags), runAnova},
+		{"anova", slices.Concat(sampleFlags, []string{"seed", "release"}, homeFlags, pictureFlags), runAnova},
 		{"kruskal", slices.Concat(ordered, []string{"bins"}), runKruskal},
 		{"rank-correlation", slices.Concat(ordered, []string{"bins", "confidence"}), runRankCorrelation},
 		{"log-rank", slices.Concat(lifetimeFlags, []string{
-			"simulations", "seed", "table", "by", "where", "epsilon", "rho", "analyst", "fresh", "explain",
+			"simulations", "seed", "table", "by", "where", "epsilon", "rho", "analyst", "fresh", "explain", "plot",
 		}), runLogRank},
 		{"binomial", slices.Concat([]string{
 			"released", "n", "null", "alternative", "confidence", "delta", "seed",

@@ -1,11 +1,13 @@
 package statistics
 
 import (
+	"math"
 	"math/big"
 
 	"dither/hypothesis"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/internal/plot"
 	"dither/noise"
 )
 
@@ -74,7 +76,33 @@ func varied(
 	o.seeded(t)
 	out := tested{Test: t, release: r, about: "Are the means of all samples equal? From noisy sums."}
 	out.header, out.rows = sampleRows(samples, names)
-	return showTest(s, out)
+	if err := showTest(s, out); err != nil || o.get("plot") == "" {
+		return err
+	}
+	return plotMeans(o, samples, names, r)
+}
+
+// plotMeans draws the means of samples with their intervals.
+func plotMeans(o *testOptions, samples []hypothesis.Sample, names []string, r *released) error {
+	chart := plot.Chart{
+		Title: "means", Key: o.get("by"), Caption: "Whiskers: 95 % intervals, which cover noise and sampling.",
+	}
+	if r != nil {
+		chart.Caption = render.BoundedCaption(r.Limits, render.TruncatedCaption(render.TruncationText(r.Truncation), chart.Caption))
+	}
+	panel := plot.Panel{Name: "mean", Points: true, Marks: [][]plot.Mark{nil}}
+	for i, a := range samples {
+		m, err := hypothesis.Mean(a, hypothesis.Comparison{})
+		if err != nil {
+			return err
+		}
+		chart.Groups = append(chart.Groups, nameOf(names, i))
+		panel.Marks[0] = append(panel.Marks[0], plot.Mark{
+			Value: m.Estimate, Low: m.Interval.Low, High: m.Interval.High, Missing: math.IsNaN(m.Estimate),
+		})
+	}
+	chart.Panels = []plot.Panel{panel}
+	return console.DrawFile(o.get("plot"), plot.Write, chart, "the means are")
 }
 
 // sampleRows returns the table of some samples.

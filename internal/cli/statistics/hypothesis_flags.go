@@ -105,7 +105,7 @@ var testFlags = []struct{ name, value, about string }{
 	{
 		"plot", "FILE",
 		"draw FILE.svg or FILE.png: for gof a QQ plot of p-values under the null hypothesis, for tables the " +
-			"counts, for power its curve",
+			"counts, for anova the means, for log-rank the survival curves, for power its curve",
 	},
 }
 

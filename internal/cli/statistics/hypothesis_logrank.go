@@ -4,6 +4,7 @@ import (
 	"dither/hypothesis"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/internal/plot"
 )
 
 // lifetimeFlags are the flags for lifetimes of a home's table.
@@ -55,6 +56,13 @@ func runLogRank(s *console.Console, o *testOptions) error {
 			}
 			out.rows = append(out.rows, []string{name, render.Number6(people), render.Number6(events)})
 		}
-		return showTest(s, out)
+		if err := showTest(s, out); err != nil || o.get("plot") == "" {
+			return err
+		}
+		curves, err := l.survived(found, .95, r)
+		if err != nil {
+			return err
+		}
+		return console.DrawFile(o.get("plot"), plot.WriteLines, curves.picture(), "the curves are")
 	})
 }

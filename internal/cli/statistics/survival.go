@@ -59,22 +59,13 @@ func estimateSurvival(s *console.Console, o *estimateFlags) error {
 	q := curator.Question{SQL: sql, Epsilon: o.Epsilon, Rho: o.Rho, Analyst: o.Analyst, Fresh: o.Fresh}
 	return s.Asking(func(c *curator.Session) error {
 		return measured(s, c, o.Table, q, o.explain, l.try, func(r *released) error {
-			out := survived{by: o.by, table: o.Table, confidence: confidence, release: r}
 			found, err := l.read(r)
 			if err != nil {
 				return err
 			}
-			lives := hypothesis.Lifetimes{Events: found.with, Censored: found.without, Noise: found.noise}
-			out.names, out.periods, out.noise = found.groups, found.parts, noiseText(found.noise)
-			for j, p := range found.parts {
-				out.ends = append(out.ends, l.endOf(j, p))
-			}
-			for g := range found.groups {
-				curve, err := lives.Curve(g, confidence)
-				if err != nil {
-					return err
-				}
-				out.curves = append(out.curves, curve)
+			out, err := l.survived(found, confidence, r)
+			if err != nil {
+				return err
 			}
 			if err := out.show(s); err != nil || o.picture.File == "" {
 				return err
@@ -82,6 +73,26 @@ func estimateSurvival(s *console.Console, o *estimateFlags) error {
 			return console.DrawFile(o.picture.File, plot.WriteLines, out.picture(), "the curves are")
 		})
 	})
+}
+
+// survived computes the curves of all groups.
+func (l *eventCounts) survived(found counted, confidence float64, r *released) (*survived, error) {
+	out := &survived{
+		by: l.by, table: l.table, confidence: confidence, release: r, names: found.groups, periods: found.parts,
+		noise: noiseText(found.noise),
+	}
+	lives := hypothesis.Lifetimes{Events: found.with, Censored: found.without, Noise: found.noise}
+	for j, p := range found.parts {
+		out.ends = append(out.ends, l.endOf(j, p))
+	}
+	for g := range found.groups {
+		curve, err := lives.Curve(g, confidence)
+		if err != nil {
+			return nil, err
+		}
+		out.curves = append(out.curves, curve)
+	}
+	return out, nil
 }
 
 // forCounts checks the flags of an estimate from counts, and returns the confidence of its intervals.
