@@ -40,7 +40,9 @@ func (s Strata) Direct(confidence float64) ([]Rate, error) { return s.standardis
 // Indirect returns the standardised ratio of each group: its events divided by those that it would have at the standard
 // rates of the strata, Σ n·r. A ratio of 1 is that of the standard. Everything else is as in [Strata.Direct], except that
 // only the strata of all groups together need enough people, and the group as a whole.
-func (s Strata) Indirect(confidence float64) ([]Rate, error) { return s.standardised(confidence, false) }
+func (s Strata) Indirect(confidence float64) ([]Rate, error) {
+	return s.standardised(confidence, false)
+}
 
 func (s Strata) standardised(confidence float64, direct bool) ([]Rate, error) {
 	groups, strata, how, err := s.check(confidence, direct)

@@ -149,7 +149,9 @@ func TestDifficultRates(t *testing.T) {
 		}
 	}
 	for _, bad := range []Strata{
-		{}, {Events: [][]float64{{1}}}, {Events: [][]float64{{1}}, Others: [][]float64{{1, 2}}},
+		{},
+		{Events: [][]float64{{1}}},
+		{Events: [][]float64{{1}}, Others: [][]float64{{1, 2}}},
 		{Events: [][]float64{{1, 2}}, Others: [][]float64{{1, 2}}, Weights: []float64{1}, Rates: []float64{1}},
 		{Events: [][]float64{{1, 2}}, Others: [][]float64{{1, 2}}, Weights: []float64{.5, .6}, Rates: []float64{0, 1}},
 		{Events: [][]float64{{math.Inf(1)}}, Others: [][]float64{{1}}},
