@@ -70,7 +70,7 @@ func lived(s *stream, d noise.Distribution, law *law, sizes []int, hazard func(g
 // probability of at most a millionth for each comparison.
 func TestLifetimesCover(t *testing.T) {
 	t.Parallel()
-	trials := 150
+	trials := 60
 	if long() {
 		trials = 800
 	}

@@ -52,7 +52,7 @@ func rankNoises(t *testing.T) map[string]noise.Distribution {
 // millionth of runs.
 func TestRanksKeepTheirLevel(t *testing.T) {
 	t.Parallel()
-	trials := 300
+	trials := 150
 	if long() {
 		trials = 2000
 	}
@@ -98,7 +98,7 @@ func TestRanksKeepTheirLevel(t *testing.T) {
 // find a clear one. Each comparison has a false alarm in at most a millionth of runs.
 func TestRankCorrelationCovers(t *testing.T) {
 	t.Parallel()
-	trials := 400
+	trials := 150
 	if long() {
 		trials = 2000
 	}

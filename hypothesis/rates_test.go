@@ -51,7 +51,7 @@ func TestRatesWithoutNoise(t *testing.T) {
 // each comparison.
 func TestRatesCover(t *testing.T) {
 	t.Parallel()
-	trials := 200
+	trials := 100
 	if long() {
 		trials = 1500
 	}
