@@ -183,8 +183,8 @@ var allowed = map[string][]string{
 	"clients":              {}, // files in other languages
 	"local/collector/page": {"clients"},
 	"local":                {"account", "internal/entropy", "internal/exact", "internal/parallel", "internal/simplex", "local/internal/coin", "local/internal/lines", "privacy"},
-	"local/survey":         {"internal/entropy", "local", "privacy"},
-	"local/collector":      {"internal/entropy", "local", "local/survey"},
+	"local/survey":         {"internal/entropy", "internal/exact", "local", "local/mean", "privacy"},
+	"local/collector":      {"internal/entropy", "local", "local/mean", "local/survey"},
 	// beside the house: what checks it, and whatever else makes promises
 	"internal/expsum": {"internal/exact"},
 	"audit":           {"internal/exact", "privacy"},

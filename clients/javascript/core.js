@@ -491,7 +491,16 @@ export function numbers({ mechanism, epsilon }) {
   const out = coin(up(rest * one, (2n * h + 1n) * grown + rest * one));
   const both = mechanism === "hybrid" && below({ num: 61n, den: 100n }, e);
   const pick = coin(((half - one) << 128n) / half); // 1 − e^(−ε/2), rounded down
+  const last = a * m + h, window = both || mechanism === "piecewise"; // the points are from −last to last
+  const bits = window ? (2n * last).toString(2).length + (both ? 1 : 0) : 1;
   return {
+    bits,
+    /** The packed form of a report, as `mean.Randomizer.Pack` of the Go package. */
+    pack(text) {
+      const bytes = new Uint8Array(Math.ceil(bits / 8)), sign = text === "+" || text === "-";
+      put(bytes, 0, bits, sign ? Number(text === "+") : Number(BigInt(text) + last + (both ? 1n << BigInt(bits - 1) : 0n)));
+      return bytes;
+    },
     draw(s, x) {
       if (mechanism === "piecewise" || (both && s.toss(pick))) {
         const low = a * roundAt(s, x, m) - h; // the first point of the window

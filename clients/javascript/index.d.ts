@@ -58,8 +58,13 @@ export interface NumbersParams {
 export class Numbers {
   constructor(params: NumbersParams);
   readonly params: Readonly<NumbersParams>;
+  /** The size of a packed report in bits, and in whole bytes. */
+  readonly bits: number;
+  readonly bytes: number;
   /** The text of a report: "+" or "-" for a sign, or an integer for a point of the grid. */
   randomize(x: number): string;
+  /** A packed report, as surveys send it. */
+  report(x: number): Uint8Array;
 }
 
 /** A randomizer of vectors of numbers from −1 to 1. A report is about a few random coordinates. */

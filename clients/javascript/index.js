@@ -81,14 +81,19 @@ class Device {
 /** Numbers randomizes numbers from −1 to 1, as `mean.Randomizer` in Go. */
 export class Numbers {
   #draw;
+  #pack;
   constructor(params) {
-    this.#draw = numbers(params).draw;
+    const { draw, pack, bits } = numbers(params);
+    [this.#draw, this.#pack, this.bits, this.bytes] = [draw, pack, bits, Math.ceil(bits / 8)];
     this.params = Object.freeze({ ...params });
     Object.freeze(this);
   }
   randomize(x) {
     check(x);
     return fresh(64, (s) => this.#draw(s, x));
+  }
+  report(x) {
+    return this.#pack(this.randomize(x));
   }
 }
 

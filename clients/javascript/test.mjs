@@ -48,6 +48,11 @@ for (const v of read("means")) {
     : v.of.map((x) => numbers(params).draw(s, x));
   assert.deepEqual(reports, v.reports, JSON.stringify(v));
   assert.equal(s.at, v.used);
+  if (!v.coordinates) {
+    const { pack, bits } = numbers(params);
+    assert.deepEqual(reports.map((r) => hex(pack(r))), v.packed, JSON.stringify(v));
+    assert.equal(bits, v.bits);
+  }
   checks += reports.length;
 }
 
@@ -64,6 +69,7 @@ const device = d.newDevice(), again = d.openDevice(device.stored());
 assert.equal(hex(device.report(2)), hex(device.report(2)));
 assert.notEqual(device.stored(), again.stored());
 assert.match(new Numbers({ mechanism: "duchi", epsilon: 1 }).randomize(0.2), /^[+-]$/);
+assert.equal(new Numbers({ mechanism: "hybrid", epsilon: 1 }).report(0.2).length, 3);
 assert.equal(new Vectors({ mechanism: "piecewise", epsilon: 1, length: 3 }).randomize([0, 1, -1]).length, 1);
 
 // bad input is a RangeError, before anything is drawn

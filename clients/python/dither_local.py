@@ -599,10 +599,25 @@ class Numbers:
         self._flip = _flip(e, 1)
         self._h, self._rest = _round(_STEPS * _STEPS * _ONE, half), 2 * _STEPS * _STEPS
         self._out = _up(self._rest * _ONE, (2 * self._h + 1) * grown + self._rest * _ONE)
+        self._last = _STEPS * _STEPS + self._h  # the points are from -_last to _last
+        one = not self._window and self._pick is None
+        self.bits = 1 if one else (2 * self._last).bit_length() + (not self._window)
 
     def randomize(self, x):
         """The text of a report: "+" or "-" for a sign, or an integer for a point of the grid."""
         return self._report(_System(), _number(x))
+
+    def report(self, x):
+        """A packed report, as surveys send it."""
+        return self._packed(self.randomize(x))
+
+    def _packed(self, text):
+        if text in "+-":
+            field = int(text == "+")
+        else:
+            field = int(text) + self._last + (0 if self._window else 1 << (self.bits - 1))
+        size = (self.bits + 7) // 8
+        return (field << (8 * size - self.bits)).to_bytes(size, "big")
 
     def _report(self, source, x):
         if self._window or self._pick is not None and _toss(source, self._pick):

@@ -57,6 +57,7 @@ for v in json.loads((here / "../testdata/means.json").read_text()):
     else:
         each = local.Numbers(v["mechanism"], v["epsilon"])
         reports = [each._report(words, x) for x in numbers]
+        assert ([each._packed(r).hex() for r in reports], each.bits) == (v["packed"], v["bits"]), v
     assert (reports, words.at) == (v["reports"], v["used"]), v
     checks += len(reports)
 

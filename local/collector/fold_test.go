@@ -3,6 +3,7 @@ package collector_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,6 +66,51 @@ q`, 1))))
 	}
 	if n := must(st.Reports()); n != 90 {
 		t.Errorf("%d reports in the end", n)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Folded averages of numbers give the same mean, up to rounding. The interval for malicious reports is wider.
+func TestMeansOfNumbers(t *testing.T) {
+	s := must(survey.Parse([]byte(`
+survey: 1
+name: sleep
+version: 1
+retention: {fold: 2d}
+questions:
+  - {name: hours, bounds: [0, 10], mechanism: piecewise, epsilon: 4}
+  - {name: dream, values: [yes, no], mechanism: krr, epsilon: 4}
+`)))
+	now := time.Date(2026, 12, 20, 12, 30, 0, 0, time.UTC)
+	file := filepath.Join(t.TempDir(), "store")
+	st := must(collector.Open(file, s))
+	st.SetNow(func() time.Time { return now })
+	if r := must(st.Results(.95, collector.Malicious(2))); r.Questions[0].Mean.Low != 0 || r.Questions[0].Mean.High != 10 {
+		t.Errorf("without reports: %+v", r.Questions[0].Mean)
+	}
+	var all []survey.Report
+	for range 2000 {
+		all = append(all, must(s.Randomize([]survey.Answer{{Number: -.4}, {}}))) // 3 hours
+	}
+	must(st.Add(t.Context(), all[:1000]))
+	now = now.Add(72 * time.Hour)
+	must(st.Add(t.Context(), all[1000:]))
+	before := must(st.Results(.95, collector.Malicious(50))).Questions[0]
+	if n := must(st.Fold()); n != 1000 {
+		t.Errorf("%d reports were folded", n)
+	}
+	after := must(st.Results(.95, collector.Malicious(50))).Questions[0]
+	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+	if !near(before.Mean.Mean, after.Mean.Mean) || !near(before.Mean.Stddev, after.Mean.Stddev) || after.Mean.N != 2000 {
+		t.Errorf("%+v became %+v", before.Mean, after.Mean)
+	}
+	if m := after.Mean; math.Abs(m.Mean-3) > 6*m.Stddev { // a false alarm of 2e-9
+		t.Errorf("the mean is %v ± %v, not 3", m.Mean, m.Stddev)
+	}
+	if a, b := after.Mean, after.SuspectMean; b.Low >= a.Low || b.High <= a.High || b.Low < 0 || b.High > 10 {
+		t.Errorf("with malicious reports, %+v becomes %+v", a, b)
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"dither/local"
 	"dither/local/survey"
 )
 
@@ -165,16 +164,15 @@ func foldBefore(tx *sql.Tx, s *survey.Survey, hour int64) (folded int64, err err
 	}
 	for i := range s.Questions {
 		q := &s.Questions[i]
-		if err := before.tallies[i].Merge(old.tallies[i]); err != nil {
+		if err := before.tallies[i].merge(old.tallies[i]); err != nil {
 			return 0, err
 		}
-		f, err := before.tallies[i].Fold()
+		n, kept, err := before.tallies[i].fold()
 		if err != nil {
 			return 0, err
 		}
-		p := q.Oracle.Params()
-		_, err = tx.Exec(`INSERT OR REPLACE INTO folded VALUES (?, ?, ?, ?, ?, ?)`, s.Version, q.Name, p.Mechanism,
-			q.Epsilon().String(), f.Reports, packed(f.Support))
+		_, err = tx.Exec(`INSERT OR REPLACE INTO folded VALUES (?, ?, ?, ?, ?, ?)`, s.Version, q.Name, q.Mechanism(),
+			q.Epsilon().String(), n, kept)
 		if err != nil {
 			return 0, err
 		}
@@ -185,16 +183,16 @@ func foldBefore(tx *sql.Tx, s *survey.Survey, hour int64) (folded int64, err err
 
 // seen is the tallies of the stored reports, as far as they were read.
 type seen struct {
-	tallies []*local.Tally // of the questions
-	reports int64          // that were read, apart from folded ones
-	folded  int64          // the number of folded reports
-	last    int64          // the number of the last row that was read
+	tallies []tally // of the questions
+	reports int64   // that were read, apart from folded ones
+	folded  int64   // the number of folded reports
+	last    int64   // the number of the last row that was read
 }
 
 func newSeen(s *survey.Survey) *seen {
 	out := &seen{}
 	for i := range s.Questions {
-		out.tallies = append(out.tallies, s.Questions[i].Oracle.NewTally())
+		out.tallies = append(out.tallies, newTally(&s.Questions[i]))
 	}
 	return out
 }
@@ -224,7 +222,7 @@ func (v *seen) read(tx querier, query string, s *survey.Survey, after int64) (er
 		for at := answers; len(at) > 0; {
 			for i := range s.Questions {
 				size := s.Questions[i].Size()
-				if err := v.tallies[i].Add(at[:size]); err != nil {
+				if err := v.tallies[i].add(at[:size]); err != nil {
 					return fmt.Errorf("%w: row %d of the reports is damaged: %w", ErrStore, number, err)
 				}
 				at = at[size:]
@@ -248,11 +246,7 @@ func (v *seen) readFolded(tx querier, s *survey.Survey) error {
 		if err != nil {
 			return err
 		}
-		counts, ok := unpacked(support)
-		if !ok {
-			return fmt.Errorf("%w: the folded reports of %s are damaged", ErrStore, s.Questions[i].Name)
-		}
-		if err := v.tallies[i].AddFolded(local.Folded{Reports: n, Support: counts}); err != nil {
+		if err := v.tallies[i].unfold(n, support); err != nil {
 			return fmt.Errorf("%w: the folded reports of %s are damaged: %w", ErrStore, s.Questions[i].Name, err)
 		}
 		v.folded = n

@@ -58,9 +58,20 @@ type questionResultsJSON struct {
 	Text      string      `json:"text"`
 	Mechanism string      `json:"mechanism"`
 	Epsilon   string      `json:"epsilon"`
-	K         uint64      `json:"k"`
+	K         uint64      `json:"k,omitempty"`
+	Low       string      `json:"low,omitempty"` // of a number
+	High      string      `json:"high,omitempty"`
 	Effect    effectJSON  `json:"malicious_report"`
-	Values    []valueJSON `json:"values"`
+	Values    []valueJSON `json:"values,omitempty"`
+	Mean      *meanJSON   `json:"mean,omitempty"`
+}
+
+type meanJSON struct {
+	Estimate float64   `json:"estimate"`
+	Stddev   float64   `json:"stddev"`
+	Low      float64   `json:"low"`
+	High     float64   `json:"high"`
+	Suspect  rangeJSON `json:"malicious"`
 }
 
 // effectJSON is the effect of one malicious report.
@@ -89,9 +100,16 @@ func (r Results) MarshalJSON() ([]byte, error) {
 		r.Survey.Name, r.Survey.Version, r.Survey.DigestText(), r.Reports, r.Folded, r.Malicious, []questionResultsJSON{},
 	}
 	for _, q := range r.Questions {
-		p := q.Question.Oracle.Params()
+		of := q.Question
 		j := questionResultsJSON{
-			q.Question.Name, q.Question.Text, p.Mechanism, q.Question.Epsilon().String(), p.Values, effectJSON{q.Down, q.Up}, nil,
+			Name: of.Name, Text: of.Text, Mechanism: of.Mechanism(), Epsilon: of.Epsilon().String(), Low: of.Low, High: of.High,
+			Effect: effectJSON{q.Down, q.Up},
+		}
+		if of.Oracle != nil {
+			j.K = of.Oracle.Params().Values
+		}
+		if m := q.Mean; m != nil {
+			j.Mean = &meanJSON{m.Mean, m.Stddev, m.Low, m.High, rangeJSON{q.SuspectMean.Low, q.SuspectMean.High}}
 		}
 		for i, e := range q.Estimates {
 			j.Values = append(j.Values, valueJSON{

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"dither/local"
+	"dither/local/mean"
 	"dither/local/survey"
 )
 
@@ -22,7 +23,10 @@ type QuestionResults struct {
 	Estimates []local.Estimate
 	// Suspect has intervals that hold even if Results.Malicious of the reports are malicious; see local.Tally.Suspect.
 	Suspect []local.Estimate
-	// One malicious report lowers an estimate by at most Down, and raises it by at most Up; see local.Oracle.Influence.
+	// Mean is the estimated mean of a question about a number, which has no Estimates. SuspectMean is as Suspect.
+	Mean, SuspectMean *mean.Estimate
+	// One malicious report lowers an estimate by at most Down, and raises it by at most Up; see local.Oracle.Influence and
+	// mean.Randomizer.Largest.
 	Down, Up float64
 }
 
@@ -37,17 +41,11 @@ func (st *Store) Results(confidence float64, malicious func(n int64) int64) (Res
 	n := st.seen.folded + st.seen.reports
 	out := Results{Survey: st.survey, Reports: n, Folded: st.seen.folded, Malicious: malicious(n)}
 	for i, t := range st.seen.tallies {
-		q := &st.survey.Questions[i]
-		estimates, err := t.Estimate(confidence)
+		q, err := t.results(&st.survey.Questions[i], confidence, out.Malicious)
 		if err != nil {
 			return Results{}, err
 		}
-		suspect, err := t.Suspect(out.Malicious, confidence, estimates)
-		if err != nil {
-			return Results{}, err
-		}
-		down, up := q.Oracle.Influence()
-		out.Questions = append(out.Questions, QuestionResults{q, estimates, suspect, down, up})
+		out.Questions = append(out.Questions, q)
 	}
 	return out, nil
 }

@@ -31,8 +31,8 @@ func must[T any](x T, err error) T {
 
 func reports(s *survey.Survey, n int) (out []survey.Report) {
 	for i := range n {
-		values := make([]uint64, len(s.Questions))
-		values[0] = uint64(i % 2)
+		values := make([]survey.Answer, len(s.Questions))
+		values[0].Value = uint64(i % 2)
 		out = append(out, must(s.Randomize(values)))
 	}
 	return out

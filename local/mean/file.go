@@ -61,6 +61,18 @@ func (r Report) text() string {
 	return "-"
 }
 
+// reportOf reads a line of a file of reports.
+func reportOf(text string) (report Report, ok bool) {
+	switch text {
+	case "+":
+		return Report{Point: 1}, true
+	case "-":
+		return Report{Point: -1}, true
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return Report{true, int32(n)}, err == nil && strconv.FormatInt(n, 10) == text
+}
+
 // mostDigits is the largest number of bytes of a report.
 const mostDigits = 11
 
@@ -92,18 +104,9 @@ func ReadTally(r io.Reader, accept func(Header) error) (*Tally, error) {
 		if err != nil {
 			return nil, err
 		}
-		report := Report{Window: true}
-		switch text := string(line); text {
-		case "+":
-			report = Report{Point: 1}
-		case "-":
-			report = Report{Point: -1}
-		default:
-			n, err := strconv.ParseInt(text, 10, 32)
-			if err != nil || strconv.FormatInt(n, 10) != text {
-				return nil, in.Wrong("is neither +, nor -, nor an integer")
-			}
-			report.Point = int32(n)
+		report, ok := reportOf(string(line))
+		if !ok {
+			return nil, in.Wrong("is neither +, nor -, nor an integer")
 		}
 		if err := t.Add(report); err != nil {
 			return nil, fmt.Errorf("%w: %w", in.Wrong("is no report of %s", h.Mechanism), err)

@@ -191,6 +191,19 @@ func (r *Randomizer) Worst() float64 {
 	return worst
 }
 
+// Largest returns the largest size of Value. So one report changes the mean of n values by at most twice this number
+// divided by n.
+func (r *Randomizer) Largest() float64 {
+	if r.window == nil {
+		return r.sign.unit
+	}
+	most := float64(r.window.l) * r.window.unit
+	if r.pick != nil {
+		most = max(most, r.sign.unit)
+	}
+	return most
+}
+
 // Bits returns the size of a report in bits.
 func (r *Randomizer) Bits() int {
 	switch {

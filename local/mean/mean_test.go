@@ -405,3 +405,121 @@ func TestBadInput(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Packed reports that the randomizer never sends are refused: each number of the field is tried, or the ends of the
+// window's.
+func TestPackedReports(t *testing.T) {
+	for _, m := range Mechanisms {
+		r := randomizer(t, m, "1")
+		size := r.Bits()
+		sent := 0
+		for field := range uint64(1) << size {
+			packed := make([]byte, (size+7)/8)
+			shifted := field << (8*len(packed) - size)
+			for i := len(packed) - 1; i >= 0; i, shifted = i-1, shifted>>8 {
+				packed[i] = byte(shifted)
+			}
+			report, err := r.Unpack(packed)
+			if err != nil {
+				if !errors.Is(err, ErrReport) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			sent++
+			if again, err := r.Pack(report); err != nil || string(again) != string(packed) {
+				t.Fatalf("%x becomes %x, %v", packed, again, err)
+			}
+		}
+		want := 2 // signs
+		if r.window != nil {
+			want = int(2*r.window.l + 1)
+			if r.pick != nil {
+				want += 2
+			}
+		}
+		if sent != want {
+			t.Errorf("%s sends %d packed reports, not %d", m, want, sent)
+		}
+		for _, bad := range [][]byte{nil, make([]byte, 9), append(make([]byte, (size+7)/8-1), 1)} {
+			if _, err := r.Unpack(bad); !errors.Is(err, ErrReport) {
+				t.Errorf("%x: %v", bad, err)
+			}
+		}
+		if _, err := r.Pack(Report{Point: 7}); !errors.Is(err, ErrReport) {
+			t.Error(err)
+		}
+	}
+}
+
+// The interval for malicious reports contains the honest senders' mean, whatever the malicious ones send: here the
+// extremes. A false alarm has the probability of an honest interval's miss, at 1 − 10⁻⁹.
+func TestSuspect(t *testing.T) {
+	const honest, malicious, confidence = 1000, 60, 1 - 1e-9
+	for _, m := range Mechanisms {
+		for _, e := range []string{"0.5", "3"} {
+			for _, sign := range []int32{1, -1} {
+				r := randomizer(t, m, e)
+				tally, other := r.NewTally(), r.NewTally()
+				numbers := make([]float64, honest)
+				for i := range numbers {
+					numbers[i] = .5
+				}
+				reports, err := r.Randomize(numbers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				extreme := Report{Point: sign}
+				if r.window != nil && (r.pick == nil || float64(r.window.l)*r.window.unit > r.sign.unit) {
+					extreme = Report{true, sign * int32(r.window.l)}
+				}
+				if v, err := r.Value(extreme); err != nil || math.Abs(v) != r.Largest() {
+					t.Fatalf("%v is not the extreme of %s: %v", extreme, m, err)
+				}
+				for range malicious {
+					reports = append(reports, extreme)
+				}
+				for i, report := range reports {
+					to := tally
+					if i%3 == 0 { // in two tallies, one of which is folded
+						to = other
+					}
+					if err := to.Add(report); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := tally.Merge(other); err != nil {
+					t.Fatal(err)
+				}
+				estimate, err := tally.Estimate(confidence)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := tally.Suspect(malicious, confidence, estimate)
+				if err != nil || got.Low > .5 || got.High < .5 {
+					t.Errorf("%s: %+v, %v", m, got, err)
+				}
+				if all, err := tally.Suspect(honest+malicious, confidence, estimate); err != nil || all.Low != -1 || all.High != 1 {
+					t.Errorf("%+v, %v", all, err)
+				}
+				if same, err := tally.Suspect(0, confidence, estimate); err != nil || same != estimate {
+					t.Errorf("%+v, %v", same, err)
+				}
+				if _, err := tally.Suspect(-1, confidence, estimate); !errors.Is(err, ErrParameter) {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	r := randomizer(t, Duchi, "1")
+	for _, bad := range []Folded{
+		{-1, 0, 0}, {1 << 41, 0, 0}, {5, 99, 0}, {5, math.NaN(), 0}, {5, 0, -1}, {5, 0, 1e9}, {5, 0, math.NaN()}, {5, 0, math.Inf(1)},
+	} {
+		if err := r.NewTally().AddFolded(bad); !errors.Is(err, ErrParameter) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	if err := r.NewTally().Merge(randomizer(t, Duchi, "2").NewTally()); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+}

@@ -34,6 +34,68 @@ func (t *Tally) Add(report Report) error {
 	return nil
 }
 
+// Reports returns the number of added reports.
+func (t *Tally) Reports() int64 { return t.n }
+
+// Folded is what remains of reports that were averaged and deleted: their number, the mean of their values, and the sum
+// of the squared deviations from it.
+type Folded struct {
+	Reports       int64
+	Mean, Squares float64
+}
+
+// Fold returns the averages of all reports of the tally.
+func (t *Tally) Fold() Folded { return Folded{t.n, t.mean, t.square} }
+
+// AddFolded adds folded reports of a randomizer with the same parameters. The error is ErrParameter if there are no such
+// reports; then nothing is added.
+func (t *Tally) AddFolded(f Folded) error {
+	if f.Reports == 0 {
+		return nil
+	}
+	most := t.r.Largest() * (1 + 1e-9) // of rounding
+	if f.Reports < 0 || f.Reports > 1<<40-t.n || !(math.Abs(f.Mean) <= most) ||
+		!(f.Squares >= 0 && f.Squares <= float64(f.Reports)*4*most*most) {
+		return fmt.Errorf("%w: they are no averages of reports", ErrParameter)
+	}
+	n, m := float64(t.n), float64(f.Reports) // Chan, Golub & LeVeque 1979
+	step := f.Mean - t.mean
+	t.mean += step * m / (n + m)
+	t.square += f.Squares + step*step*n*m/(n+m)
+	t.n += f.Reports
+	return nil
+}
+
+// Merge adds the reports of another tally, whose randomizer has the same parameters.
+func (t *Tally) Merge(other *Tally) error {
+	if t.r.params.Mechanism != other.r.params.Mechanism || t.r.params.Epsilon.Cmp(other.r.params.Epsilon) != 0 {
+		return fmt.Errorf("%w: the tallies have reports of different randomizers", ErrParameter)
+	}
+	return t.AddFolded(other.Fold())
+}
+
+// Suspect widens the interval of an estimate of this tally: it covers the mean of the honest senders' numbers, at the
+// confidence, if at most m of the reports are malicious. The error is ErrParameter.
+//
+// Proof. Let m' ≤ m of n reports be malicious, with the values v, let x be the mean of all values, and x' that of the
+// honest ones. No value exceeds B = Largest in size. Then n·x = (n − m')x' + Σv, so |x' − x| = |Σ(x − v)|/(n − m') ≤
+// m(|x| + B)/(n − m). The deviation of x' is at most √((Worst + 1)/(n − m)). ∎ The mean of numbers is from −1 to 1.
+func (t *Tally) Suspect(m int64, confidence float64, e Estimate) (Estimate, error) {
+	if m < 0 || !(confidence > 0 && confidence < 1) {
+		return e, fmt.Errorf("%w: the number of malicious reports is at least 0, and the confidence in (0, 1)", ErrParameter)
+	}
+	switch {
+	case m >= t.n:
+		e.Low, e.High = -1, 1
+	case m > 0:
+		n, k := float64(t.n), float64(m)
+		half := k*(math.Abs(e.Mean)+t.r.Largest())/(n-k) +
+			math.Sqrt2*math.Erfinv(confidence)*math.Sqrt((t.r.Worst()+1)/(n-k))
+		e.Low, e.High = max(min(e.Low, e.Mean-half), -1), min(max(e.High, e.Mean+half), 1)
+	}
+	return e, nil
+}
+
 // few is the number of reports up to which the interval uses the largest variance.
 const few = 200
 

@@ -1,6 +1,7 @@
 package mean
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"testing"
@@ -18,8 +19,26 @@ type vector struct {
 	Coordinates int             `json:"coordinates,omitempty"`
 	lawtest.Words
 	Of      []float64 `json:"of"`
-	Reports []string  `json:"reports"` // as in files of reports; for vectors, index and report
+	Reports []string  `json:"reports"`          // as in files of reports; for vectors, index and report
+	Packed  []string  `json:"packed,omitempty"` // of numbers: the packed forms, in hexadecimal digits
 	Bits    int       `json:"bits"`
+}
+
+// packed returns the packed forms of reports, which are unpacked to the same.
+func packed(t *testing.T, r *Randomizer, reports []string) (out []string) {
+	t.Helper()
+	for _, text := range reports {
+		report, ok := reportOf(text)
+		bytes, err := r.Pack(report)
+		if err != nil || !ok {
+			t.Fatal(text, err)
+		}
+		if again, err := r.Unpack(bytes); err != nil || again != report {
+			t.Fatalf("%s becomes %v: %v", text, again, err)
+		}
+		out = append(out, hex.EncodeToString(bytes))
+	}
+	return out
 }
 
 // Reports made from given random words do not change: clients in other languages must make the same.
@@ -44,6 +63,9 @@ func TestVectors(t *testing.T) {
 				}
 				return out
 			})
+			for i := len(all) - 2; i < len(all); i++ {
+				all[i].Packed = packed(t, r, all[i].Reports)
+			}
 		}
 		for _, e := range []string{"1", "7.5"} {
 			r := randomizer(t, m, e)

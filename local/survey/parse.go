@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"dither/internal/exact"
 	"dither/local"
+	"dither/local/mean"
 	"dither/privacy"
 )
 
@@ -23,6 +26,9 @@ const (
 	MaxFile  = 16 << 20 // bytes
 	maxNamed = 1 << 20  // values with names
 	maxText  = 1 << 10  // bytes of a name or a value
+	maxBound = 40       // characters of the bounds of a number
+
+	maxNumber = 1_000_000_000_000_000_000
 )
 
 // Parse reads a declaration in YAML. Unknown keys, keys that are there twice, anchors and invalid values are errors.
@@ -211,7 +217,7 @@ func (s *Survey) readQuestions(n *yaml.Node) error {
 		if slices.ContainsFunc(s.Questions, func(other Question) bool { return other.Name == q.Name }) {
 			return wrong(item, "there are two questions %s", q.Name)
 		}
-		if k := q.Oracle.Params().Values; s.Fold > 0 && k > local.MaxValues {
+		if s.Fold > 0 && q.Oracle != nil && q.Oracle.Params().Values > local.MaxValues {
 			return wrong(item, "retention cannot fold the reports about more than %d values", local.MaxValues)
 		}
 		s.Questions = append(s.Questions, q)
@@ -235,10 +241,11 @@ func readQuestion(n *yaml.Node) (q Question, err error) {
 			return e, nil
 		}
 	}
-	err = fields(n, "a question", []string{"name", "values"}, map[string]func(*yaml.Node) error{
+	err = fields(n, "a question", []string{"name"}, map[string]func(*yaml.Node) error{
 		"name":      into(&q.Name, func(n *yaml.Node) (string, error) { return name(n, "the name of a question") }),
 		"text":      into(&q.Text, func(n *yaml.Node) (string, error) { return scalar(n, "text") }),
 		"values":    func(n *yaml.Node) error { return q.readValues(n, &p.Values) },
+		"bounds":    q.readBounds,
 		"mechanism": into(&p.Mechanism, func(n *yaml.Node) (string, error) { return scalar(n, "mechanism") }),
 		"epsilon":   into(&p.Epsilon, epsilon("epsilon")),
 		"first":     into(&p.First, epsilon("first")),
@@ -247,6 +254,9 @@ func readQuestion(n *yaml.Node) (q Question, err error) {
 	})
 	if err != nil {
 		return q, err
+	}
+	if q.low != nil || p.Values == 0 {
+		return q, q.ofNumbers(n, p, seed, positions)
 	}
 	p.Seed, p.Positions = uint64(seed), uint64(positions)
 	if p.Mechanism == "" {
@@ -259,6 +269,63 @@ func readQuestion(n *yaml.Node) (q Question, err error) {
 		return q, wrong(n, "question %s: %s", q.Name, strings.TrimPrefix(err.Error(), local.ErrParameter.Error()+": "))
 	}
 	return q, nil
+}
+
+// readBounds reads the smallest and the largest number of a question about numbers.
+func (q *Question) readBounds(n *yaml.Node) (err error) {
+	if n.Kind != yaml.SequenceNode || n.Anchor != "" || len(n.Content) != 2 {
+		return wrong(n, "bounds is a list of two numbers, the smaller one first")
+	}
+	if q.Low, err = scalar(n.Content[0], "a bound"); err != nil {
+		return err
+	}
+	if q.High, err = scalar(n.Content[1], "a bound"); err != nil {
+		return err
+	}
+	if err := q.bound(); err != nil {
+		return wrong(n, "%v", err)
+	}
+	return nil
+}
+
+// bound parses Low and High.
+func (q *Question) bound() (err error) {
+	if q.low, err = exact.ParseDecimal(q.Low); err == nil {
+		q.high, err = exact.ParseDecimal(q.High)
+	}
+	limit := big.NewRat(maxNumber, 1)
+	if err == nil { // devices compute with floats
+		low, _ := q.low.Float64()
+		high, _ := q.high.Float64()
+		if low >= high {
+			err = errors.New("they are too close")
+		}
+	}
+	if err != nil || len(q.Low) > maxBound || len(q.High) > maxBound ||
+		new(big.Rat).Abs(q.low).Cmp(limit) > 0 || new(big.Rat).Abs(q.high).Cmp(limit) > 0 {
+		return fmt.Errorf("bounds are two decimal numbers, the smaller one first, of at most %d characters and from −10¹⁸ to 10¹⁸",
+			maxBound)
+	}
+	return nil
+}
+
+// ofNumbers completes a question about numbers.
+func (q *Question) ofNumbers(n *yaml.Node, p local.Params, seed, positions int64) (err error) {
+	switch {
+	case q.low == nil:
+		return wrong(n, "a question has values, or bounds for a number")
+	case p.Values != 0:
+		return wrong(n, "question %s has values and bounds: give one of them", q.Name)
+	case seed != 0 || positions != 0 || !p.First.IsZero():
+		return wrong(n, "question %s is about a number, without seed, first and positions", q.Name)
+	case !slices.Contains(mean.Mechanisms, mean.Mechanism(p.Mechanism)):
+		return wrong(n, "question %s has bounds, so its mechanism is duchi, piecewise or hybrid", q.Name)
+	}
+	q.Numbers, err = mean.New(mean.Params{Mechanism: mean.Mechanism(p.Mechanism), Epsilon: p.Epsilon})
+	if err != nil {
+		return wrong(n, "question %s: %s", q.Name, strings.TrimPrefix(err.Error(), mean.ErrParameter.Error()+": "))
+	}
+	return nil
 }
 
 // readValues reads a list of values, or their number.

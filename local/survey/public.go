@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dither/local"
+	"dither/local/mean"
 	"dither/privacy"
 )
 
@@ -34,8 +35,10 @@ type questionJSON struct {
 	Text      string   `json:"text"`
 	Mechanism string   `json:"mechanism"`
 	Epsilon   string   `json:"epsilon"`
-	K         uint64   `json:"k"`
+	K         uint64   `json:"k,omitempty"`
 	Values    []string `json:"values,omitempty"`
+	Low       string   `json:"low,omitempty"` // of a number
+	High      string   `json:"high,omitempty"`
 	Seed      uint64   `json:"seed,omitempty"`
 	First     string   `json:"first,omitempty"`
 	Positions uint64   `json:"positions,omitempty"`
@@ -59,10 +62,13 @@ func (s *Survey) public(digest string) publicJSON {
 	}
 	for i := range s.Questions {
 		q := &s.Questions[i]
-		p := q.Oracle.Params()
+		var p local.Params
+		if q.Oracle != nil {
+			p = q.Oracle.Params()
+		}
 		j := questionJSON{
-			Name: q.Name, Text: q.Text, Mechanism: p.Mechanism, Epsilon: q.Epsilon().String(), K: p.Values, Values: q.Values,
-			Seed: p.Seed, Positions: p.Positions, Bits: q.Oracle.Bits(), Bytes: q.size,
+			Name: q.Name, Text: q.Text, Mechanism: q.Mechanism(), Epsilon: q.Epsilon().String(), K: p.Values, Values: q.Values,
+			Low: q.Low, High: q.High, Seed: p.Seed, Positions: p.Positions, Bits: q.Bits(), Bytes: q.size,
 		}
 		if !p.First.IsZero() {
 			j.First = p.First.String()
@@ -131,6 +137,9 @@ func (j questionJSON) question() (q Question, err error) {
 		return q, errors.New("the name is invalid")
 	}
 	q = Question{Name: j.Name, Text: j.Text}
+	if j.Low != "" || j.High != "" {
+		return q, q.publicNumbers(j)
+	}
 	if j.Values != nil {
 		q.Values, q.index = j.Values, make(map[string]uint64, len(j.Values))
 		for v, text := range j.Values {
@@ -153,4 +162,21 @@ func (j questionJSON) question() (q Question, err error) {
 	}
 	q.Oracle, err = local.New(p)
 	return q, err
+}
+
+// publicNumbers completes a question about numbers.
+func (q *Question) publicNumbers(j questionJSON) error {
+	q.Low, q.High = j.Low, j.High
+	if err := q.bound(); err != nil {
+		return err
+	}
+	e, err := privacy.ParseEpsilon(j.Epsilon)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(mean.Mechanisms, mean.Mechanism(j.Mechanism)) {
+		return errors.New("its mechanism is not one of numbers")
+	}
+	q.Numbers, err = mean.New(mean.Params{Mechanism: mean.Mechanism(j.Mechanism), Epsilon: e})
+	return err
 }

@@ -73,7 +73,7 @@ func (b *Batch) add(s *Survey, index int, r Report, why *Refusal) {
 // check refuses answers that the randomizers never send.
 func (s *Survey) check(r Report) *Refusal {
 	for i := range s.Questions {
-		if err := s.Questions[i].Oracle.Check(r.Answers[i]); err != nil {
+		if err := s.Questions[i].check(r.Answers[i]); err != nil {
 			return refuse(InvalidReport, "the answer to %s: %v", s.Questions[i].Name, err)
 		}
 	}
@@ -278,7 +278,7 @@ func (s *Survey) readOne(at map[string]json.RawMessage) (r Report, why *Refusal)
 		}
 		if len(text) != 2*q.size {
 			return r, refuse(InvalidReport, "the answer to %s has %d characters: %s sends %d hexadecimal digits", q.Name,
-				len(text), q.Oracle.Params().Mechanism, 2*q.size)
+				len(text), q.Mechanism(), 2*q.size)
 		}
 		answer, err := hex.DecodeString(text)
 		if err != nil {

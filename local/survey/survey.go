@@ -1,6 +1,6 @@
-// Package survey declares surveys in the local model: questions, each with its values, its randomizer and its ε, and
-// the time in which reports are accepted. Parse reads a declaration in YAML. A person's device makes a Report about all
-// questions with Survey.Randomize. Reports travel as JSON or in a binary form, and are checked against the declaration
+// Package survey declares surveys in the local model: questions, each with its values or bounds, its randomizer and its
+// ε, and the time in which reports are accepted. Parse reads a declaration in YAML. A person's device makes a Report
+// about all questions with Survey.Randomize. Reports travel as JSON or in a binary form, and are checked against the declaration
 // when they are read.
 //
 // A report carries the digest of its survey. So a report that was made for other questions, values, mechanisms or ε is
@@ -13,11 +13,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"strconv"
 	"time"
 
 	"dither/internal/entropy"
+	"dither/internal/exact"
 	"dither/local"
+	"dither/local/mean"
 	"dither/privacy"
 )
 
@@ -56,19 +59,90 @@ type Survey struct {
 // DigestSize is the number of bytes of a digest.
 const DigestSize = 16
 
-// Question is a question with its values and its randomizer.
+// Question is a question with its values and its randomizer, or with the bounds of a number and its randomizer.
 type Question struct {
 	Name   string   // letters, digits, _ and -
 	Text   string   // for people; may be empty
 	Values []string // nil for the numbers 0 … k − 1
 	Oracle *local.Oracle
 
-	index map[string]uint64
-	size  int // of a report, in bytes
+	Numbers   *mean.Randomizer // instead of Oracle, if the answer is a number whose mean is estimated
+	Low, High string           // its bounds, as decimal texts: numbers beyond them are clamped
+
+	index     map[string]uint64
+	low, high *big.Rat
+	size      int // of a report, in bytes
+}
+
+// Answer is a person's answer to a question: a value, or for a question with Numbers, a number that is scaled to −1 … 1.
+type Answer struct {
+	Value  uint64
+	Number float64
 }
 
 // Size returns the number of bytes of a report.
 func (q *Question) Size() int { return q.size }
+
+// Bits returns the number of bits of a report.
+func (q *Question) Bits() int {
+	if q.Numbers != nil {
+		return q.Numbers.Bits()
+	}
+	return q.Oracle.Bits()
+}
+
+// Mechanism returns the name of the mechanism.
+func (q *Question) Mechanism() string {
+	if q.Numbers != nil {
+		return string(q.Numbers.Params().Mechanism)
+	}
+	return q.Oracle.Params().Mechanism
+}
+
+// Scale returns the center of the bounds of a number, and half of their distance.
+func (q *Question) Scale() (center, half float64) {
+	low, _ := q.low.Float64()
+	high, _ := q.high.Float64()
+	return (low + high) / 2, (high - low) / 2
+}
+
+// AnswerOf returns the answer with a text. The error is ErrValue.
+func (q *Question) AnswerOf(text string) (Answer, error) {
+	if q.Numbers == nil {
+		v, err := q.ValueOf(text)
+		return Answer{Value: v}, err
+	}
+	x, err := exact.ParseDecimal(text)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%w: %s is no decimal number, for %s", ErrValue, shown(text), q.Name)
+	}
+	span := new(big.Rat).Sub(q.high, q.low)
+	x.Sub(x, q.low)
+	x.Quo(x.Add(x, x), span).Sub(x, big.NewRat(1, 1))
+	f, _ := x.Float64()
+	return Answer{Number: min(max(f, -1), 1)}, nil
+}
+
+// randomize returns a report about an answer.
+func (q *Question) randomize(a Answer) ([]byte, error) {
+	if q.Numbers == nil {
+		return q.Oracle.Randomize(a.Value)
+	}
+	reports, err := q.Numbers.Randomize([]float64{a.Number})
+	if err != nil {
+		return nil, err
+	}
+	return q.Numbers.Pack(reports[0])
+}
+
+// check refuses bytes that the randomizer never sends.
+func (q *Question) check(report []byte) error {
+	if q.Numbers == nil {
+		return q.Oracle.Check(report)
+	}
+	_, err := q.Numbers.Unpack(report)
+	return err
+}
 
 // ValueName returns the text of a value.
 func (q *Question) ValueName(v uint64) string {
@@ -104,6 +178,9 @@ var lnThree = func() privacy.Epsilon {
 
 // Epsilon returns the ε of one report about the question, or ε∞ of mechanisms with memory.
 func (q *Question) Epsilon() privacy.Epsilon {
+	if q.Numbers != nil {
+		return q.Numbers.Params().Epsilon
+	}
 	if q.Oracle.Params().Mechanism == "coin" {
 		return lnThree
 	}
@@ -113,6 +190,9 @@ func (q *Question) Epsilon() privacy.Epsilon {
 // Lifetime returns the ε of all reports of a device about the question: ε for each report. With memory, it is ε∞ for
 // each report or state of the value, whichever are fewer, in the sense of local.Device.
 func (q *Question) Lifetime(reports int64) privacy.Epsilon {
+	if q.Numbers != nil {
+		return q.Epsilon().Times(reports)
+	}
 	if states, _, err := q.Oracle.States(); err == nil && states < uint64(reports) {
 		reports = int64(states)
 	}
@@ -152,7 +232,7 @@ func (s *Survey) Size() int { return s.size }
 func (s *Survey) seal() error {
 	for i := range s.Questions {
 		q := &s.Questions[i]
-		q.size = (q.Oracle.Bits() + 7) / 8
+		q.size = (q.Bits() + 7) / 8
 		if s.size += q.size; s.size > MaxReport {
 			return fmt.Errorf("%w: a report has more than %d bytes at question %s", ErrSurvey, MaxReport, q.Name)
 		}
@@ -166,15 +246,15 @@ func (s *Survey) seal() error {
 	return nil
 }
 
-// Randomize returns a report of a person whose answers are the values with these numbers, one for each question. The
-// error is ErrValue. Questions with memory get a fresh memory: for repeated questions use local.Device.
-func (s *Survey) Randomize(values []uint64) (Report, error) {
-	if len(values) != len(s.Questions) {
-		return Report{}, fmt.Errorf("%w: there are %d answers to %d questions", ErrValue, len(values), len(s.Questions))
+// Randomize returns a report of a person with these answers, one for each question. The error is ErrValue. Questions with
+// memory get a fresh memory: for repeated questions use local.Device.
+func (s *Survey) Randomize(answers []Answer) (Report, error) {
+	if len(answers) != len(s.Questions) {
+		return Report{}, fmt.Errorf("%w: there are %d answers to %d questions", ErrValue, len(answers), len(s.Questions))
 	}
 	r := Report{ID: newID()}
 	for i := range s.Questions {
-		answer, err := s.Questions[i].Oracle.Randomize(values[i])
+		answer, err := s.Questions[i].randomize(answers[i])
 		if err != nil {
 			return Report{}, fmt.Errorf("%w: %s: %w", ErrValue, s.Questions[i].Name, err)
 		}

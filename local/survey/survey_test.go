@@ -38,7 +38,7 @@ func parse(t testing.TB, text string) *survey.Survey {
 
 func report(t testing.TB, s *survey.Survey) survey.Report {
 	t.Helper()
-	r, err := s.Randomize(make([]uint64, len(s.Questions)))
+	r, err := s.Randomize(make([]survey.Answer, len(s.Questions)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +94,7 @@ func TestDigestCoversTheDeclaration(t *testing.T) {
 func TestPublicForm(t *testing.T) {
 	s := parse(t, strings.Replace(declaration, "questions:", `questions:
   - {name: city, values: 9, mechanism: loloha, epsilon: 2, first: 0.5}
+  - {name: age, bounds: [-0.5, 1e2], mechanism: hybrid, epsilon: 2}
   - {name: tea, values: 300, mechanism: flh, epsilon: 2, seed: 7}`, 1))
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -107,7 +108,7 @@ func TestPublicForm(t *testing.T) {
 	if b, err := s.ReadBinary(again.Binary([]survey.Report{r}), 1); err != nil || len(b.Reports) != 1 || again.Fold != 0 {
 		t.Errorf("a report of the public form: %v %v", b.Refused, err)
 	}
-	if v, err := again.Questions[2].ValueOf("always"); err != nil || v != 2 {
+	if v, err := again.Questions[3].ValueOf("always"); err != nil || v != 2 {
 		t.Errorf("the value always is %d, %v", v, err)
 	}
 	for _, change := range [][2]string{
@@ -124,6 +125,13 @@ func TestPublicForm(t *testing.T) {
 		{`"first":"0.5"`, `"first":"x"`},
 		{`"lifetime_epsilon":"`, `"lifetime_epsilon":"1`},
 		{`"bits":2`, `"bits":1000000000000`},
+		{`"low":"-0.5"`, `"low":"-0.50"`},
+		{`"low":"-0.5"`, `"low":"100"`},
+		{`"low":"-0.5"`, `"low":"1e-999999999"`},
+		{`"low":"-0.5",`, ``},
+		{`"high":"1e2"`, `"high":"1e19"`},
+		{`"mechanism":"hybrid"`, `"mechanism":"best"`},
+		{`"mechanism":"hybrid"`, `"mechanism":"krr"`},
 		{`"k":1000,`, `"k":1,`},
 		{`"k":1000,`, `"k":18446744073709551615,`},
 		{`"reports":10,`, `"reports":0,`},
@@ -143,6 +151,42 @@ func TestPublicForm(t *testing.T) {
 		if _, err := survey.ReadPublic([]byte(other)); !errors.Is(err, survey.ErrSurvey) {
 			t.Errorf("%.20s: %v", other, err)
 		}
+	}
+}
+
+// Answers about numbers are clamped and scaled, and texts that are no decimal numbers are refused. So are bytes that the
+// randomizer never sends.
+func TestNumbers(t *testing.T) {
+	s := parse(t, `
+survey: 1
+name: sleep
+version: 1
+retention: {fold: 1d}
+questions: [{name: hours, bounds: [-2.5, 12.5], mechanism: piecewise, epsilon: 1}]
+`)
+	q := &s.Questions[0]
+	for text, want := range map[string]float64{"5": 0, "12.5": 1, "-99": -1, "1e3": 1, "8.75": .5} {
+		if a, err := q.AnswerOf(text); err != nil || a.Number != want {
+			t.Errorf("%s is %v, %v", text, a, err)
+		}
+	}
+	for _, text := range []string{"", "x", "NaN", "Inf", "1,5", "0x1", "1e999999999"} {
+		if _, err := q.AnswerOf(text); !errors.Is(err, survey.ErrValue) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := s.Randomize([]survey.Answer{{Number: 1.5}}); !errors.Is(err, survey.ErrValue) {
+		t.Errorf("a number outside: %v", err)
+	}
+	r := report(t, s)
+	bad := r
+	bad.Answers = [][]byte{{0xff, 0xff, 0xff}}
+	b, err := s.ReadBinary(s.Binary([]survey.Report{r, bad}), 2)
+	if err != nil || len(b.Reports) != 1 || len(b.Refused) != 1 || b.Refused[0].Code != survey.InvalidReport {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if s.Epsilon().String() != "1" || q.Bits() != 22 || q.Size() != 3 {
+		t.Errorf("ε = %s, %d bits", s.Epsilon(), q.Bits())
 	}
 }
 
@@ -177,6 +221,17 @@ func TestInvalidSurveysAreRefused(t *testing.T) {
 		{"name: meat", "name: phone", "two questions"},
 		{"values: 1000, mechanism: hr", "values: 100000000, mechanism: olh", "fold"},
 		{"values: 1000, mechanism: hr", "values: 16000000, mechanism: oue", "bytes"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "mechanism: krr, epsilon: 1", "values, or bounds"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0, 1], mechanism: krr, epsilon: 1", "duchi, piecewise or hybrid"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [1, 0], mechanism: duchi, epsilon: 1", "the smaller one first"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [1, 1.0000000000000000001], mechanism: duchi, epsilon: 1", "bounds"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0, 1e99], mechanism: duchi, epsilon: 1", "10¹⁸"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0], mechanism: duchi, epsilon: 1", "two numbers"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0, x], mechanism: duchi, epsilon: 1", "decimal"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0, 1], mechanism: duchi, epsilon: 41", "at most 40"},
+		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0, 1], mechanism: duchi", "at least 1e-6"},
+		{"mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0, 1], mechanism: duchi, epsilon: 1", "values and bounds"},
+		{"values: 5, mechanism: dbit", "bounds: [0, 1], mechanism: duchi", "without seed, first and positions"},
 		{"survey: 1", "--- {}\n---\nsurvey: 1", "document"},
 	} {
 		text := strings.Replace(declaration, change[0], change[1], 1)

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Simulates frequency oracles of the local model by dither and by multi-freq-ldpy, in one run, beside the closed form.
+"""Simulates frequency oracles of the local model by dither, multi-freq-ldpy and pure-ldp, in one run, beside the closed
+form.
 
-    python3 -m venv venv && venv/bin/pip install multi-freq-ldpy==0.2.5 'xxhash<4'
+    python3 -m venv venv
+    venv/bin/pip install multi-freq-ldpy==0.2.5 pure-ldp==1.2.0 'xxhash<4' scikit-learn pandas matplotlib statsmodels bitarray bitstring
     venv/bin/python tools/peers/local.py
 
 2,048 people have 1,024 values, two people each. The figures are n times the mean squared error of a frequency over all
 values, with the standard deviation of the simulated mean. The reports of multi-freq-ldpy are those of its clients. Its
 aggregators clip negative estimates, which biases them, so the unbiased estimate is computed here from its reports.
+pure-ldp estimates without bias by itself. Its Hadamard response sends one sign up to ε = 1; dither's sends two there.
 Nothing here is needed to build, test or run dither.
 """
 
@@ -21,6 +24,8 @@ from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
 from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Client
 from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Client
 from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Client
+from pure_ldp.frequency_oracles import DEClient, DEServer, HadamardResponseClient, HadamardResponseServer
+from pure_ldp.frequency_oracles import LHClient, LHServer, UEClient, UEServer
 
 K, N, RUNS = 1024, 2048, 10
 PEOPLE = [i % K for i in range(N)]
@@ -64,23 +69,52 @@ def ss(e):
 PEERS = {"krr": krr, "sue": lambda e: unary(e, False), "oue": lambda e: unary(e, True), "olh": olh, "ss": ss}
 
 
-def simulated(oracle, e):
-    squares = []
-    for _ in range(RUNS):
-        counts, p, q = oracle(e)
-        estimates = (counts - N * q) / (p - q) / N
-        squares.append(float(np.mean((estimates - 1 / K) ** 2)) * N)
-    return statistics.mean(squares), statistics.stdev(squares) / math.sqrt(RUNS)
+def same(v):
+    return v
+
+
+PURE = {
+    "krr": lambda e: (DEClient(e, K, same), DEServer(e, K, same)),
+    "sue": lambda e: (UEClient(e, K, False, same), UEServer(e, K, False, same)),
+    "oue": lambda e: (UEClient(e, K, True, same), UEServer(e, K, True, same)),
+    "olh": lambda e: (LHClient(e, K, use_olh=True, index_mapper=same), LHServer(e, K, use_olh=True, index_mapper=same)),
+    "hr": lambda e: hadamard(e),
+}
+
+
+def hadamard(e):
+    server = HadamardResponseServer(e, K, same)
+    return HadamardResponseClient(e, K, server.get_hash_funcs(), same), server
+
+
+def of_multi(mechanism, e):
+    counts, p, q = PEERS[mechanism](e)
+    return (counts - N * q) / (p - q)
+
+
+def of_pure(mechanism, e):
+    client, server = PURE[mechanism](e)
+    for v in PEOPLE:
+        server.aggregate(client.privatise(v))
+    return np.array([server.estimate(v, suppress_warnings=True) for v in range(K)])
+
+
+def simulated(estimates, known, mechanism, e):
+    if mechanism not in known:
+        return "–"
+    squares = [float(np.mean((estimates(mechanism, e) / N - 1 / K) ** 2)) * N for _ in range(RUNS)]
+    return f"{statistics.mean(squares):.4g} ± {statistics.stdev(squares) / math.sqrt(RUNS):.2g}"
 
 
 for e in (1, 4):
     out = subprocess.run(
-        ["go", "run", "./cmd/dither", "local", "simulate", "--mechanism", ",".join(PEERS), "--k", str(K), "--n", str(N), "--epsilon", str(e), "--shape", "uniform", "--runs", str(RUNS), "--format", "json"],
+        ["go", "run", "./cmd/dither", "local", "simulate", "--mechanism", ",".join({**PEERS, **PURE}), "--k", str(K), "--n", str(N), "--epsilon", str(e), "--shape", "uniform", "--runs", str(RUNS), "--format", "json"],
         check=True, capture_output=True, text=True,
     )
     for ours in json.loads(out.stdout)["mechanisms"]:
-        mean, sd = simulated(PEERS[ours["mechanism"]], e)
+        name = ours["mechanism"]
         print(
-            f"| {ours['mechanism']} | {e} | {ours['stated_variance'] * N:.4g} | {ours['simulated_variance'] * N:.4g} ± {ours['simulated_stddev'] * N:.2g} | {mean:.4g} ± {sd:.2g} |",
+            f"| {name} | {e} | {ours['stated_variance'] * N:.4g} | {ours['simulated_variance'] * N:.4g} ± {ours['simulated_stddev'] * N:.2g} "
+            f"| {simulated(of_multi, PEERS, name, e)} | {simulated(of_pure, PURE, name, e)} |",
             flush=True,
         )

@@ -25,7 +25,8 @@ var Collect = console.Verb{
 const collectHelp = `
 check validates a survey and states its ε. serve receives reports over HTTPS and keeps them in a SQLite file. send
 randomizes the answers of a CSV file, whose columns are the questions, saves the reports, and sends them. If it runs
-again, it sends the saved reports, which are counted once. results estimates the number of senders with each value.
+again, it sends the saved reports, which are counted once. results estimates the number of senders with each value, and
+the means of numbers.
 
   dither collect serve survey.yaml --addr 127.0.0.1:8484 --store reports.db
   dither collect send survey.yaml --to http://127.0.0.1:8484 --in answers.csv
@@ -175,9 +176,11 @@ func collectCheck(s *console.Console, o *collectOptions) error {
 	g.Add("question", "values", "mechanism", "ε", "bits")
 	for i := range v.Questions {
 		q := &v.Questions[i]
-		p := q.Oracle.Params()
-		g.Add(q.Name, render.ShortInt(int64(p.Values)), p.Mechanism, render.Given(q.Epsilon().Rat()),
-			render.ShortInt(int64(q.Oracle.Bits())))
+		values := q.Low + " to " + q.High
+		if q.Oracle != nil {
+			values = render.ShortInt(int64(q.Oracle.Params().Values))
+		}
+		g.Add(q.Name, values, q.Mechanism(), render.Given(q.Epsilon().Rat()), render.ShortInt(int64(q.Bits())))
 	}
 	s.Print("%s\n", g.Text("  "))
 	s.Print("A report has ε = %s.", render.Given(v.Epsilon().Rat()))

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"slices"
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
@@ -44,6 +45,9 @@ func collectResults(s *console.Console, o *collectOptions) (err error) {
 	if err := o.showResults(s, r); err != nil || o.picture.File == "" {
 		return err
 	}
+	if !slices.ContainsFunc(r.Questions, func(q collector.QuestionResults) bool { return q.Mean == nil }) {
+		return console.Usage("--plot draws counts, and the survey has no question with values")
+	}
 	return console.DrawFile(o.picture.File, plot.Write, o.chart(r), "")
 }
 
@@ -56,6 +60,12 @@ func (o *collectOptions) showResults(s *console.Console, r collector.Results) er
 			{"question", "value", "estimate", "stddev", "low", "high", "malicious_low", "malicious_high", "n"},
 		}
 		for _, q := range r.Questions {
+			if e, m := q.Mean, q.SuspectMean; e != nil {
+				records = append(records, []string{
+					q.Question.Name, "mean", render.CSVFloat(&e.Mean), render.CSVFloat(&e.Stddev), render.CSVFloat(&e.Low),
+					render.CSVFloat(&e.High), render.CSVFloat(&m.Low), render.CSVFloat(&m.High), fmt.Sprint(r.Reports),
+				})
+			}
 			for i, e := range q.Estimates {
 				m := q.Suspect[i]
 				records = append(records, []string{
@@ -79,17 +89,29 @@ func (o *collectOptions) showResults(s *console.Console, r collector.Results) er
 			title += ": " + q.Question.Text
 		}
 		words := o.resultWords(r, q)
+		header := header
+		if q.Mean != nil {
+			header = append([]string{"mean", header[2]}, header[3:]...)
+		}
 		if s.Format == "markdown" {
-			s.Print("%s\n%s\n%s\n", render.MarkdownParagraphs(title), render.MarkdownTable(header, right, rows),
+			s.Print("%s\n%s\n%s\n", render.MarkdownParagraphs(title), render.MarkdownTable(header, right[:len(header)], rows),
 				render.MarkdownParagraphs(words))
 			continue
 		}
-		s.Print("%s\n\n%s\n%s\n", render.Printable(title), grid(header, rows, right...), words)
+		s.Print("%s\n\n%s\n%s\n", render.Printable(title), grid(header, rows, right[:len(header)]...), words)
 	}
 	return nil
 }
 
 func resultRows(q collector.QuestionResults) (rows [][]string) {
+	if e, m := q.Mean, q.SuspectMean; e != nil {
+		var row []string
+		places := render.Decimals(max((e.High-e.Low)/2, 1e-12))
+		for _, x := range []float64{e.Mean, e.Low, e.High, m.Low, m.High} {
+			row = append(row, render.Fixed(x, places))
+		}
+		return [][]string{row}
+	}
 	for i, e := range q.Estimates {
 		places, m := 0, q.Suspect[i]
 		if half := (e.High - e.Low) / 2; half > 0 {
@@ -105,6 +127,13 @@ func resultRows(q collector.QuestionResults) (rows [][]string) {
 }
 
 func (o *collectOptions) resultWords(r collector.Results, q collector.QuestionResults) string {
+	if q.Mean != nil {
+		return fmt.Sprintf("%s by %s with ε = %s, about numbers from %s to %s. The %s interval covers the randomness of the\n"+
+			"reports, and the sampling of their senders. The last two columns also hold if %s of the reports are\n"+
+			"malicious: one moves the estimate by at most %s.\n", render.Plural(int(r.Reports), "report"), q.Question.Mechanism(),
+			render.Given(q.Question.Epsilon().Rat()), q.Question.Low, q.Question.High, render.Percent(o.confidence),
+			render.ShortInt(r.Malicious), render.TwoDigits(q.Up))
+	}
 	p := q.Question.Oracle.Params()
 	text := ""
 	if hidden := p.Values - uint64(len(q.Estimates)); hidden > 0 {
@@ -126,7 +155,12 @@ func (o *collectOptions) chart(r collector.Results) plot.Chart {
 		Key:     "question: value",
 	}
 	p := plot.Panel{Name: "people", Marks: [][]plot.Mark{nil}}
-	questions := r.Short(30).Questions
+	var questions []collector.QuestionResults // means have units of their own
+	for _, q := range r.Short(30).Questions {
+		if q.Mean == nil {
+			questions = append(questions, q)
+		}
+	}
 	for _, q := range questions[:min(8, len(questions))] {
 		for _, e := range q.Estimates {
 			name := q.Question.ValueName(e.Value)

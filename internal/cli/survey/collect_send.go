@@ -109,7 +109,7 @@ func savedReports(v *declared.Survey, file string, data []byte) ([]declared.Repo
 }
 
 // answersOf reads the answers of all people.
-func answersOf(name string, v *declared.Survey) (answers [][]uint64, err error) {
+func answersOf(name string, v *declared.Survey) (answers [][]declared.Answer, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, console.Usage("%v", err)
@@ -159,7 +159,7 @@ func columnsOf(rows *csv.Reader, file string, v *declared.Survey) (columns []int
 }
 
 // answersOfOne reads the answers of one person.
-func answersOfOne(rows *csv.Reader, file string, v *declared.Survey, columns []int) ([]uint64, error) {
+func answersOfOne(rows *csv.Reader, file string, v *declared.Survey, columns []int) ([]declared.Answer, error) {
 	row, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, err
@@ -167,9 +167,9 @@ func answersOfOne(rows *csv.Reader, file string, v *declared.Survey, columns []i
 	if err != nil {
 		return nil, console.Usage("%s: %v", file, err)
 	}
-	values := make([]uint64, len(columns))
+	values := make([]declared.Answer, len(columns))
 	for i, at := range columns {
-		if values[i], err = v.Questions[i].ValueOf(row[at]); err != nil {
+		if values[i], err = v.Questions[i].AnswerOf(row[at]); err != nil {
 			line, _ := rows.FieldPos(at)
 			return nil, console.Usage("%s: line %d: %v", file, line, err)
 		}

@@ -25,7 +25,7 @@ export async function survey() {
   if (s.version !== 1) throw new Error("its form is newer than this page");
   for (const q of s.questions) {
     const { mechanism, epsilon, seed, first, positions } = q;
-    q.randomizer = { mechanism, values: BigInt(q.k), epsilon, seed, first, positions };
+    q.randomizer = q.low ? { mechanism, epsilon } : { mechanism, values: BigInt(q.k), epsilon, seed, first, positions };
   }
   return s;
 }

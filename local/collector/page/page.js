@@ -1,6 +1,6 @@
 // The page of a survey: asks, randomizes each answer here, shows the message, sends it, and shows the results. Answers are
 // only in the form and in the variables of `draw`, and with repeated questions in the memory of the device. Texts of the survey become text nodes, never markup.
-import { Oracle, hex } from "./index.js";
+import { Numbers, Oracle, hex } from "./index.js";
 import * as collector from "./collector.js";
 
 const $ = (id) => document.getElementById(id);
@@ -51,6 +51,11 @@ const valueOf = (q, v) => q.values?.[v] ?? String(v);
 
 function field(q, i) {
   const name = `q${i}`, label = make("label", { htmlFor: name }, textOf(q));
+  if (q.low) {
+    const input = make("input", { type: "number", id: name, name, required: true, step: "any" });
+    const note = `A number. Below ${signed(q.low)} it counts as ${signed(q.low)}, and above ${signed(q.high)} as ${signed(q.high)}.`;
+    return make("div", { className: "number" }, label, input, make("p", { className: "note" }, note));
+  }
   if (!q.values) {
     const most = String(BigInt(q.k) - 1n);
     const input = make("input", { type: "number", id: name, name, required: true, min: "0", max: most, step: "1" });
@@ -72,6 +77,11 @@ function field(q, i) {
 function draw(survey, form) {
   const given = new FormData(form), answers = {};
   survey.questions.forEach((q, i) => {
+    if (q.low) {
+      const [low, high] = [Number(q.low), Number(q.high)], x = (2 * (Number(given.get(`q${i}`)) - low)) / (high - low) - 1;
+      answers[q.name] = hex(new Numbers(q.randomizer).report(Math.min(Math.max(x, -1), 1)));
+      return;
+    }
     const answer = BigInt(given.get(`q${i}`)), oracle = new Oracle(q.randomizer);
     if (!oracle.states || survey.reports === 1) {
       answers[q.name] = hex(oracle.randomize(answer));
@@ -154,12 +164,29 @@ function chart(q, values, { n, malicious }) {
   return [table, make("p", { className: "note" }, note)];
 }
 
+/** A mean as a row of a table, as those of shares. */
+function meanOf(q, { mean }, { n, malicious }) {
+  const [low, high] = [Number(q.low), Number(q.high)], at = (x) => (x - low) / (high - low);
+  const places = Math.min(Math.max(1 - Math.floor(Math.log10((mean.high - mean.low) / 2 || 1)), 0), 12);
+  const text = (x) => signed(x.toFixed(places)), cell = make("td", { className: "share" }, text(mean.estimate));
+  cell.append(make("span", {}, `${text(mean.low)} to ${text(mean.high)}`));
+  const all = mean.malicious;
+  if (malicious > 0) cell.append(make("span", {}, `${text(all.low)} to ${text(all.high)} if ${malicious} lie`));
+  const drawn = bar({ share: at(mean.estimate), low: at(mean.low), high: at(mean.high),
+    malicious: { low: at(all.low), high: at(all.high) } });
+  const head = ["Numbers", "Mean", `${signed(q.low)} to ${signed(q.high)}`].map((text, i) =>
+    make("th", { scope: "col", className: ["value", "share", ""][i] }, text));
+  const row = make("tr", {}, make("th", { scope: "row" }, String(n)), cell, make("td", {}, drawn));
+  return [make("table", {}, make("caption", {}, textOf(q)), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, row))];
+}
+
 function results(survey, update) {
   $("results").hidden = false;
   $("count").textContent = `${update.n} ${update.n === 1 ? "message was" : "messages were"} received.`;
   const charts = survey.questions.flatMap((q) => {
     const result = update.questions.find((r) => r.name === q.name);
-    return result && update.n > 0 ? chart(q, result.values, update) : [];
+    if (!result || update.n === 0) return [];
+    return q.low ? meanOf(q, result, update) : chart(q, result.values, update);
   });
   $("charts").replaceChildren(...charts);
 }
