@@ -92,7 +92,7 @@ func (st *Store) Fold() (folded int64, err error) {
 				return err
 			}
 			deleted = deleted || ids > 0
-			return closeVersions(tx, `VALUES (?)`, st.survey.Version)
+			return closeVersions(tx, st.survey.Version)
 		})
 	}
 	if err == nil && deleted { // the write-ahead log has earlier contents until it is emptied

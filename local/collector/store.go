@@ -199,7 +199,7 @@ func (st *Store) declare(tx *sql.Tx) error {
 	case s.Version == last:
 		return nil
 	}
-	if err := closeVersions(tx, `SELECT version FROM surveys`); err != nil {
+	if err := closeVersions(tx, s.Version-1); err != nil {
 		return err
 	}
 	text, err := json.Marshal(s)
@@ -210,14 +210,14 @@ func (st *Store) declare(tx *sql.Tx) error {
 	return err
 }
 
-// closeVersions ends the collection of the selected versions, for good, and deletes all ids. The ids of a version that
-// accepts no more reports are not needed. The record stays: if the clock went back, a replayed report would be counted
-// twice otherwise. So would one that a collector of an earlier version, which still runs, receives.
-func closeVersions(tx *sql.Tx, selected string, args ...any) error {
-	if _, err := tx.Exec(`INSERT OR IGNORE INTO closed `+selected, args...); err != nil {
-		return err
+// closeVersions ends the collection of all versions up to the given one, for good, and deletes all ids. The ids of a
+// version that accepts no more reports are not needed. The record stays: if the clock went back, a replayed report would
+// be counted twice otherwise. So would one that a collector of an earlier version, which still runs, receives.
+func closeVersions(tx *sql.Tx, last int64) error {
+	_, err := tx.Exec(`INSERT OR IGNORE INTO closed SELECT version FROM surveys WHERE version <= ?`, last)
+	if err == nil {
+		_, err = tx.Exec(`DELETE FROM ids`)
 	}
-	_, err := tx.Exec(`DELETE FROM ids`)
 	return err
 }
 

@@ -50,11 +50,9 @@ func compare(s *console.Console, o *options) error {
 	if c.delta.IsZero() {
 		return console.Usage("--delta must be above 0: shuffled reports promise an ε with a δ only")
 	}
-	bits := int64(0)
-	if o.bits != "" {
-		if bits, err = console.WholeFlag("bits", o.bits, 1, 1<<40); err != nil {
-			return err
-		}
+	bits, err := o.mostBits()
+	if err != nil {
+		return err
 	}
 	picture := console.Picture{File: o.plot}
 	if err := picture.Check(s); err != nil {
@@ -80,7 +78,7 @@ func compare(s *console.Console, o *options) error {
 			if len(c.rows) == 100 {
 				return console.Usage("compare takes at most 100 pairs of --epsilon and --n")
 			}
-			row, err := compareAt(k, e, n, c.delta, int(bits))
+			row, err := compareAt(k, e, n, c.delta, bits)
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func tasks() []task {
 		{
 			"randomize",
 			[]string{"table", "json"},
-			[]string{"mechanism", "epsilon", "domain", "bounds", "bins", "seed", "first", "positions", "devices", "in", "out"},
+			[]string{"mechanism", "epsilon", "domain", "bits", "bounds", "bins", "seed", "first", "positions", "devices", "in", "out"},
 			randomize,
 		},
 		{
@@ -170,7 +170,7 @@ func (o *options) declare(s *console.Console, formats, names []string) {
 		case "delta":
 			s.Flag(&o.delta, name, "D", "the δ of shuffled reports (default 1e-6)")
 		case "bits":
-			s.Flag(&o.bits, name, "B", "the largest size of a report (default: any)")
+			s.Flag(&o.bits, name, "B", "the largest size of a report, in bits (default: any); randomize needs --mechanism best")
 		case "plot":
 			s.Flag(&o.plot, name, "FILE", "draw the errors against n as FILE.svg or FILE.png")
 		case "runs":
@@ -236,8 +236,12 @@ func (o *options) oracleOf(s *console.Console, mechanism string, k uint64, n int
 	if err != nil {
 		return nil, err
 	}
+	bits, err := o.mostBits()
+	if err != nil {
+		return nil, err
+	}
 	if mechanism == "best" {
-		best, _, err := local.Choose(k, e, n, 0)
+		best, _, err := local.Choose(k, e, n, bits)
 		if err != nil {
 			return nil, err
 		}
@@ -249,6 +253,9 @@ func (o *options) oracleOf(s *console.Console, mechanism string, k uint64, n int
 	if err := known(mechanism); err != nil {
 		return nil, err
 	}
+	if bits > 0 {
+		return nil, console.Usage("--bits is for --mechanism best, which chooses a mechanism with such reports")
+	}
 	seed, err := console.WholeFlag("seed", o.seed, 0, 1<<62)
 	if err != nil {
 		return nil, err
@@ -258,6 +265,15 @@ func (o *options) oracleOf(s *console.Console, mechanism string, k uint64, n int
 		return nil, err
 	}
 	return local.New(p)
+}
+
+// mostBits parses --bits. It returns 0 for any size.
+func (o *options) mostBits() (int, error) {
+	if o.bits == "" {
+		return 0, nil
+	}
+	bits, err := console.WholeFlag("bits", o.bits, 1, 1<<40)
+	return int(bits), err
 }
 
 // memoised parses --first and --positions.
