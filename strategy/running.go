@@ -88,8 +88,11 @@ const (
 	// to less than 2⁶³ in a column.
 	factorBits = 25
 	// mostFading and mostWindows are the largest numbers of steps for which the factorization of least error is computed.
-	// Each step of the ascent takes an eigendecomposition for windows.
-	mostFading, mostWindows = MaxOptimised, 128
+	// Each step of the ascent takes a dense root for windows, which takes about two seconds for 1,100 steps.
+	mostFading, mostWindows = MaxOptimised, 1100
+	// fewWindows is the largest number of steps for which the ascent for windows begins with equal weights. A longer stream
+	// begins with the weights of a stream of half its length, whose windows are as long in proportion.
+	fewWindows = 128
 	// leastGain is the least relative gain for which a matrix that is not Toeplitz is chosen, whose entries are many.
 	leastGain = 0.005
 )
@@ -207,13 +210,15 @@ func (r Running) roots(z []float64) roots {
 	return &mirrored{r.weights}
 }
 
-// ascend maximises T(y, z)²/(Σy·Σz) over y, where z is y reversed.
+// ascend maximises T(y, z)²/(Σy·Σz) over y, where z is y reversed. It returns weights with the best bound that it met, or
+// better ones, whose bound it had no step left to compute.
 func (r Running) ascend() (best []float64, bound float64) {
-	y := make([]float64, len(r.weights))
-	for i := range y {
-		y[i] = 1
+	y := r.start()
+	power := 1.0
+	if len(y) > fewWindows && r.decay == 0 {
+		power = 1.7 // few steps are left for windows, and begin near the optimum
 	}
-	for range r.steps() {
+	for step := range r.steps() {
 		m, trace := r.roots(reversed(y)).diagonal(y)
 		sum, gap := 0.0, 0.0
 		for _, v := range y {
@@ -229,18 +234,51 @@ func (r Running) ascend() (best []float64, bound float64) {
 			break
 		}
 		for i := range y {
-			y[i] = m[i] / trace
+			y[i] *= math.Pow(m[i]/y[i]*sum/trace, power)
+		}
+		if step+1 == r.steps() {
+			best = y
 		}
 	}
 	return best, bound
 }
 
-// steps returns the most steps of an ascent. Those of windows take an eigendecomposition.
-func (r Running) steps() int {
-	if r.decay > 0 {
-		return 1000
+// start returns the weights with which the ascent begins. Any positive weights give a valid bound.
+func (r Running) start() []float64 {
+	n := len(r.weights)
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = 1
 	}
-	return 100
+	if r.decay > 0 || n <= fewWindows {
+		return y
+	}
+	half := n/2 + 1
+	scale := float64(n) / float64(half)
+	short := Running{weights: make([]float64, half)}
+	for k := range short.weights { // the weight of the age in its middle
+		short.weights[k] = r.weights[int((float64(k)+0.5)*scale)]
+	}
+	short.weights[0] = 1
+	of, _ := short.ascend()
+	for i := range y {
+		at := min(max((float64(i)+0.5)/scale-0.5, 0), float64(half-1))
+		k := min(int(at), half-2)
+		y[i] = of[k] + (at-float64(k))*(of[k+1]-of[k])
+	}
+	return y
+}
+
+// steps returns the most steps of an ascent. Those of windows take a dense root.
+func (r Running) steps() int {
+	n := len(r.weights)
+	switch {
+	case r.decay > 0:
+		return 1000
+	case n <= fewWindows:
+		return 100
+	}
+	return min(20, max(1, 1_000_000_000/(n*n*n)))
 }
 
 // reversed returns the numbers in reverse order.
@@ -279,6 +317,11 @@ func (r *mirrored) root(y []float64) (root *mat.SymDense, trace float64) {
 		for j := i; j < n && j <= n-1-i; j++ {
 			flipped.SetSym(i, j, math.Sqrt(y[i]*y[j])*r.weights[n-1-i-j])
 		}
+	}
+	if n >= reducedFrom {
+		var square mat.SymDense
+		square.SymOuterK(1, flipped)
+		return fullRoot(&square)
 	}
 	root = mat.NewSymDense(n, nil)
 	var eigen mat.EigenSym

@@ -26,9 +26,6 @@ func runningWorkloads(t *testing.T, n int) map[string]Running {
 // running totals has 3.294.
 func TestTotals(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 64, 1095} {
-		if n > 100 && os.Getenv("DITHER_LONG") != "1" {
-			continue
-		}
 		c := must[*FactorChoice](t)(Factorize(must[Running](t)(Totals(n)), oneRow))
 		if m := c.Chosen.Maximum; !(m >= c.Bound && m <= c.Bound*1.001) {
 			t.Errorf("for %d totals the maximum is %g, and the bound %g", n, m, c.Bound)
@@ -80,12 +77,34 @@ func TestFactorizations(t *testing.T) {
 	}
 }
 
-// TestLongStreams: beyond the sizes for which an optimum is computed, the bound of a shorter stream holds, and Toeplitz
-// matrices are near it for windows.
+// TestLongStreams: the matrix of least error is computed for windows of streams of up to 1,100 steps. Beyond, the bound of a
+// shorter stream holds. A Toeplitz matrix is near it for windows that are short compared with the stream.
 func TestLongStreams(t *testing.T) {
-	c := must[*FactorChoice](t)(Factorize(must[Running](t)(LastSums(1000, 7)), oneRow))
-	if c.Chosen.Name == leastMaximum || c.Chosen.Maximum > 1.01*c.Bound {
-		t.Errorf("%s: %g, and the bound is %g", c.Chosen.Name, c.Chosen.Maximum, c.Bound)
+	for _, c := range []struct {
+		steps, width int
+		name         string
+		most         float64 // the largest error, divided by the bound
+		long         bool
+	}{
+		{200, 60, leastMaximum, 1.002, false},
+		{200, 8, "square root", 1.01, false},
+		{2000, 7, "square root", 1.01, true},
+		{365, 90, leastMaximum, 1.002, true},
+		{365, 182, leastMaximum, 1.002, true},
+		{365, 30, "square root", 1.005, true},
+		{730, 90, "square root", 1.01, true},
+		{1095, 365, leastMaximum, 1.015, true},
+	} {
+		if c.long && os.Getenv("DITHER_LONG") != "1" {
+			continue
+		}
+		got := must[*FactorChoice](t)(Factorize(must[Running](t)(LastSums(c.steps, c.width)), oneRow))
+		if got.Chosen.Name != c.name || got.Chosen.Maximum > c.most*got.Bound {
+			t.Errorf("windows of %d of %d steps: %s has %g, and the bound is %g",
+				c.width, c.steps, got.Chosen.Name, got.Chosen.Maximum, got.Bound)
+		}
+		t.Logf("windows of %d of %d steps: the square root has %.4f, %s %.4f, and the bound is %.4f",
+			c.width, c.steps, got.Candidates[1].Maximum, got.Chosen.Name, got.Chosen.Maximum, got.Bound)
 	}
 }
 
