@@ -78,10 +78,11 @@ func (b *builder) centred(of *chosen, n int) piece {
 	return &chosen{Strategy: of.Strategy, spread: of.Centred(), centred: true}
 }
 
-// separate returns the plan of one part for each term, or nil if there is one term, or too many.
+// separate returns the plan of one part for each term, or nil if there is one term, or too many, or if it would take long.
+// Each part has a share of the price, so many parts are far from the best plan.
 func (b *builder) separate([]piece) (*Plan, error) {
 	w := b.workload
-	if len(w.terms) == 1 || len(w.terms) > maxSeparate {
+	if len(w.terms) == 1 || len(w.terms) > maxSeparate || b.separateWork() > mostSeparateWork {
 		return nil, nil
 	}
 	var parts []part
@@ -106,6 +107,22 @@ func (b *builder) separate([]piece) (*Plan, error) {
 	return newPlan("separate", w, b.unit, parts, serves), nil
 }
 
+// separateWork returns the cubes of the numbers of cells for which separate optimises by dense algebra.
+func (b *builder) separateWork() (out float64) {
+	for _, c := range b.workload.columns {
+		for _, f := range c.factors {
+			quick := f.kind == total || f.kind == values && c.flat() || b.unit == strategy.Rho && f.of.Structured()
+			if !quick && !c.slow(f) {
+				out += math.Pow(float64(c.cells), 3)
+			}
+		}
+	}
+	return out
+}
+
+// slow reports whether the optimisation for a factor alone takes long.
+func (c column) slow(f Factor) bool { return c.cells > 256 && !f.of.Structured() }
+
 // alone returns the best measurement of a column for one of its factors.
 func (b *builder) alone(c column, i int) (piece, error) {
 	switch f := c.factors[i]; {
@@ -113,7 +130,7 @@ func (b *builder) alone(c column, i int) (piece, error) {
 		return &mean{cells: c.cells}, nil
 	case f.kind == values && c.flat():
 		return &even{cells: c.cells, a: 1, unit: b.unit}, nil
-	case c.cells > 256 && !f.of.Structured(): // its optimisation takes long, and the product's was made
+	case c.slow(f): // the product's optimisation was made
 		return b.cells(c)
 	}
 	w, err := c.factors[i].workload()

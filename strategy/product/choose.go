@@ -20,6 +20,8 @@ type Choice struct {
 const (
 	maxParts    = 128 // of a plan
 	maxSeparate = 64  // terms that are measured one by one
+	// the most work of the plan that measures terms one by one: see separateWork. It takes some three seconds
+	mostSeparateWork = 3e7
 )
 
 // Choose compares what could be measured, by exact expected errors:
@@ -29,7 +31,7 @@ const (
 //     by the errors in the other columns; the columns take turns. For one term and a price in ρ it is the optimum;
 //   - residuals: for each set of columns that a term asks about, the differences from the means in these columns, summed
 //     over the others. An answer adds up its parts, as for marginals;
-//   - separate: each term by itself, with the best product for it.
+//   - separate: each term by itself, with the best product for it, if this is found within seconds.
 func Choose(w *Workload, unit strategy.Unit) (*Choice, error) {
 	c := &Choice{}
 	add := func(p *Plan) {

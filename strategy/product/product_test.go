@@ -438,3 +438,25 @@ func FuzzRestore(f *testing.F) {
 		}
 	})
 }
+
+// TestSeparateIsBounded: the terms are measured one by one only if their optimisation takes seconds.
+func TestSeparateIsBounded(t *testing.T) {
+	for terms, wanted := range map[int]bool{5: true, 30: false} {
+		var all []Term
+		for i := range terms {
+			w, err := strategy.Windows(110, 2+i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, Term{Factors: []Factor{Of(w), Of(w)}})
+		}
+		w, err := NewWorkload(all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBuilder(w, strategy.Epsilon)
+		if got := b.separateWork() <= mostSeparateWork; got != wanted {
+			t.Errorf("%d terms: %t", terms, got)
+		}
+	}
+}
