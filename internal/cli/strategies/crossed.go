@@ -166,7 +166,7 @@ func (c crossed) show(s *console.Console) error {
 	rows = append(rows, []string{"lower bound", digits(c.Bound), ""})
 	table(s, []string{"measure", "rmse", "maximum"}, rows)
 	text := strings.Join(slices.Concat([]string{
-		errorWords(c.workload.Queries(), c.price), fmt.Sprintf("The columns have %s cells together.", render.Compact(c.workload.Cells())),
+		errorWords(c.workload.Queries(), c.price, c.Chosen.RMSE), fmt.Sprintf("The columns have %s cells together.", render.Compact(c.workload.Cells())),
 	}, c.notes), "\n")
 	switch s.Format {
 	case "json":

@@ -132,9 +132,7 @@ func table(s *console.Console, header []string, rows [][]string) {
 
 // words explains the units of the table.
 func (c counts) words() string {
-	text := errorWords(c.workload.Answers(), c.price)
-	text += fmt.Sprintf("\nAt this price, the errors of the chosen strategy have a root mean square of %s. Counts below that are lost in it.",
-		render.Compact(c.Chosen.RMSE*c.price.deviation))
+	text := errorWords(c.workload.Answers(), c.price, c.Chosen.RMSE)
 	if c.Least > 0 {
 		text += " No residual planner has a maximum below its bound."
 	}

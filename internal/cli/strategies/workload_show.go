@@ -82,11 +82,11 @@ func digits(x float64) string {
 
 // words explains the units of the table.
 func (c shown) words() string {
-	return errorWords(float64(c.workload.Queries()), c.price)
+	return errorWords(float64(c.workload.Queries()), c.price, c.Chosen.RMSE)
 }
 
-// errorWords explains the units of a table of expected errors.
-func errorWords(answers float64, p price) string {
+// errorWords explains the units of a table of expected errors, and states the rmse of the chosen strategy at its price.
+func errorWords(answers float64, p price, rmse float64) string {
 	text := fmt.Sprintf("rmse is the root of the mean variance of %s, and maximum the root of the largest variance.\n"+
 		"Both are in units of the noise of one count, whose standard deviation at %s is %s.\n"+
 		"No strategy has an rmse below the bound.",
@@ -94,7 +94,8 @@ func errorWords(answers float64, p price) string {
 	if p.unit == strategy.Epsilon {
 		text += " It is the bound for Gaussian noise, which holds for a price in ε too,\nbut no strategy may come near it."
 	}
-	return text
+	return text + fmt.Sprintf("\nAt this price, the errors of the chosen strategy have a root mean square of %s. Answers below that are lost in it.",
+		render.Compact(rmse*p.deviation))
 }
 
 // lengths returns the expected error by the length of intervals, for at most some twenty lengths.
