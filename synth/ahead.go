@@ -20,7 +20,8 @@ const AheadShare = "a twentieth"
 const (
 	aheadShare = 20
 	// one question has at most mostQuantiles quantiles, at ranks with rankDigits decimals
-	mostQuantiles, rankDigits = 100, 3
+	mostQuantiles, rankDigits = 100, 4
+	leastHalved               = 8 // bins, from which on those at both ends are halved twice
 	// longestValue bounds the bytes of a privately selected value. Longer ones become Other
 	longestValue = 256
 )
@@ -112,9 +113,8 @@ func (p *Plan) addAhead(of *view) error {
 	for _, name := range p.request.PrivateEdges {
 		a := ahead{column: p.named(name), edges: true}
 		a.SQL, a.Price = fmt.Sprintf("SELECT %s FROM %s%s", a.column.offset, of.from, where), price
-		bins := min(p.request.Bins, mostQuantiles+1)
-		for i := 1; i < bins; i++ {
-			a.At = append(a.At, big.NewRat(int64(i), int64(bins)).FloatString(rankDigits))
+		for _, rank := range ranks(min(p.request.Bins, mostQuantiles+1)) {
+			a.At = append(a.At, rank.FloatString(rankDigits))
 		}
 		p.aheads = append(p.aheads, a)
 	}
@@ -128,6 +128,24 @@ func (p *Plan) addAhead(of *view) error {
 		p.rounds.Ahead = append(p.rounds.Ahead, a.Ahead)
 	}
 	return nil
+}
+
+// ranks returns the ranks of the quantiles that begin bins, for a number of bins of about the same number of rows. Tails are
+// long, and numbers are even within a bin of few rows. So the first and the last one are halved, and halved again.
+func ranks(bins int) (out []*big.Rat) {
+	halved := bins >= leastHalved
+	even := int64(bins)
+	if halved {
+		even -= 4
+		out = append(out, big.NewRat(1, 4*even), big.NewRat(1, 2*even))
+	}
+	for i := int64(1); i < even; i++ {
+		out = append(out, big.NewRat(i, even))
+	}
+	if halved {
+		out = append(out, big.NewRat(2*even-1, 2*even), big.NewRat(4*even-1, 4*even))
+	}
+	return out
 }
 
 // lookAhead chooses edges and values privately, and continues with the plan that has them.

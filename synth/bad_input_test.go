@@ -3,22 +3,16 @@ package synth
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 )
 
 // oddHome has tables of few kinds of rows. In each, a person counts with at most 3 rows.
 func oddHome(t *testing.T) *curator.Owner {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
-	dir := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(dir); err != nil {
-		t.Fatal(err)
-	}
 	const columns = `
     unit: id
     rows_per_unit: 3
@@ -32,29 +26,16 @@ func oddHome(t *testing.T) *curator.Owner {
 		one += fmt.Sprintf("7,nurse,%d\n", i%100)
 		nulls += fmt.Sprintf("%d,,%d\n", i, i%100)
 	}
+	files := map[string]string{}
 	policy := "version: 1\npopulation: {name: odd, neighbours: add-remove}\nbudget: " + inRho + "\ntables:\n"
 	for name, text := range map[string]string{"one": one, "nulls": nulls, "expected": nulls} {
-		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		files[name+".csv"] = text
 		policy += "  " + name + ":\n    source: {csv: " + name + ".csv}" + columns
 		if name == "expected" {
 			policy += "    expected_rows: 200\n"
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := curator.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	for _, table := range []string{"one", "nulls", "expected"} {
-		if _, err := c.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c, _ := testhome.Opened(t, testhome.Files(policy, files), "one", "nulls", "expected")
 	return c
 }
 

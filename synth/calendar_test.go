@@ -5,8 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +12,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/splitmix"
+	"dither/internal/testhome"
 )
 
 const calendar = `
@@ -40,11 +39,6 @@ tables:
 // marriages are NULL. Married people are born before 1980, are seen in the last quarter, and rise before six.
 func calendarTown(t *testing.T) (*curator.Session, [][]string) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
 	words := splitmix.At(splitmix.Mix(7))
 	var rows [][]string
 	text := "id,born,paid,seen,rises,married,other\n"
@@ -71,19 +65,7 @@ func calendarTown(t *testing.T) (*curator.Session, [][]string) {
 		rows = append(rows, row)
 		text += fmt.Sprintf("%d,%s,2020-01-01\n", i, strings.Join(row, ","))
 	}
-	for name, content := range map[string]string{"policy.yaml": calendar, "people.csv": text} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "people", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := testhome.Opened(t, testhome.Files(calendar, map[string]string{"people.csv": text}), "people")
 	return c.Session(), rows
 }
 

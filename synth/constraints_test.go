@@ -2,8 +2,6 @@ package synth
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +9,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/splitmix"
+	"dither/internal/testhome"
 )
 
 const stays = `
@@ -35,11 +34,6 @@ tables:
 // hospital returns the session of an owner of a home with stays, of which some break the constraints of the tests.
 func hospital(t *testing.T, rows int) *curator.Session {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
-	dir := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(dir); err != nil {
-		t.Fatal(err)
-	}
 	words := splitmix.At(5)
 	text := "age,married,job,start,end,paid,owed\n"
 	day := func(n int) string { return time.Unix(18262*86400+int64(n)*86400, 0).UTC().Format("2006-01-02") }
@@ -56,19 +50,7 @@ func hospital(t *testing.T, rows int) *curator.Session {
 		owed := words.Below(1000)
 		text += fmt.Sprintf("%d,%v,%s,%s,%s,%d,%d\n", age, words.Below(100) < age, job, day(from), end, words.Below(owed+9), owed)
 	}
-	for name, content := range map[string]string{"policy.yaml": stays, "stays.csv": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "stays", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := testhome.Opened(t, testhome.Files(stays, map[string]string{"stays.csv": text}), "stays")
 	return c.Session()
 }
 

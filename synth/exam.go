@@ -387,7 +387,9 @@ func (e *exam) positive() string {
 	case c.Type == "boolean":
 		return "NOT " + name
 	case c.Type == "integer" || c.Type == "real":
-		return name + " = " + e.request.Positive
+		if x, ok := new(big.Rat).SetString(e.request.Positive); ok {
+			return name + " = " + decimal(x)
+		}
 	}
 	return name + " = '" + strings.ReplaceAll(e.request.Positive, "'", "''") + "'"
 }

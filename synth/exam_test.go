@@ -35,7 +35,6 @@ const heldColumns = "      x: {type: real, bounds: [-1, 1]}\n      day: {type: d
 // classifier in a random direction, whose area for the real rows may be anything from 0.2 to 0.8. For their own rows, it is that
 // of some 40 coefficients fitted to 4,200 rows of no relation.
 func TestExam(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	words := splitmix.At(77)
 	var text strings.Builder
 	text.WriteString("x,day,job,n,y\n")
@@ -124,7 +123,6 @@ func TestAdultClassifier(t *testing.T) {
 	if err != nil {
 		t.Skip("the census table is not here: ", err)
 	}
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	real := coded(t, string(text))
 	names := strings.Split(strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0]), ",")
 	columns := "      held: {type: boolean, holdout: 20%}\n"

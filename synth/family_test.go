@@ -7,26 +7,21 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"dither/curator"
+	"dither/internal/testhome"
 	madeup "dither/internal/town"
 )
 
 // clinic returns the session of the owner of a home with a made-up town, and its tables.
 func clinic(t *testing.T, size int64, budget string) (c *curator.Session, people, visits [][]string) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	made, err := madeup.New(size, 3)
 	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(dir); err != nil {
 		t.Fatal(err)
 	}
 	var a, b bytes.Buffer
@@ -38,21 +33,7 @@ func clinic(t *testing.T, size int64, budget string) (c *curator.Session, people
 	}
 	policy := strings.Replace(made.Policy(madeup.CSV), "budget:\n  epsilon: 3\nprice:\n  default: 0.1\n  maximum: 1\n", budget, 1)
 	policy = strings.Replace(policy, "rows_per_unit: 30", fmt.Sprint("rows_per_unit: ", mostVisits), 1)
-	for name, content := range map[string]string{"policy.yaml": policy, "people.csv": a.String(), "visits.csv": b.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o, err := curator.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = o.Close() })
-	for _, table := range []string{"people", "visits"} {
-		if _, err := o.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	o, _ := testhome.Opened(t, testhome.Files(policy, map[string]string{"people.csv": a.String(), "visits.csv": b.String()}), "people", "visits")
 	return o.Session(), parsedCSV(t, a.Bytes()), parsedCSV(t, b.Bytes())
 }
 

@@ -5,11 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"dither/curator"
+	"dither/internal/testhome"
 )
 
 // lineCells is the number of cells of the one column.
@@ -18,11 +18,6 @@ const lineCells = 64
 // line is a home whose table has one column of lineCells values, with two peaks and empty ends.
 func line(t *testing.T, rows int) (*curator.Owner, []float64) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
-	dir := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(dir); err != nil {
-		t.Fatal(err)
-	}
 	random := rand.New(rand.NewPCG(5, 6))
 	counts := make([]float64, lineCells)
 	var text strings.Builder
@@ -48,19 +43,7 @@ tables:
     columns:
       place: {type: integer, bounds: [0, %d]}
 `, lineCells-1)
-	for name, content := range map[string]string{"policy.yaml": policy, "line.csv": text.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "line", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := testhome.Opened(t, testhome.Files(policy, map[string]string{"line.csv": text.String()}), "line")
 	return c, counts
 }
 

@@ -208,6 +208,10 @@ func (r *Result) column(place int, c *Column, synthetic []float64, total float64
 		switch {
 		case w.null[i]:
 			text = "NULL"
+		case c.Binned && w.ends[i][0] == w.ends[i][1]:
+			if text = fmt.Sprintf("%.6g", w.ends[i][0]); c.whole && c.Type != "integer" {
+				text = c.written(w.whole[i][0])
+			}
 		case c.Binned && c.whole && c.Type != "integer":
 			text = c.written(w.whole[i][0]) + " – " + c.written(w.whole[i][1])
 		case c.Binned:

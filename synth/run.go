@@ -75,8 +75,9 @@ type synthesis struct {
 	measured []model.Measurement
 	sets     [][]int
 	model    *model.Model
-	outlines []Measured // the shapes
-	table    *histogram // of MWEM, in place of a model
+	outlines []Measured    // the shapes
+	table    *histogram    // of MWEM, in place of a model
+	each     time.Duration // of an iteration of the latest fit
 	result   *Result
 }
 
@@ -292,7 +293,7 @@ func (s *synthesis) add(set []int, values []float64, deviation float64, loss cur
 // too large a model, it leaves out constraints.
 func (s *synthesis) fit(iterations int) (err error) {
 	o := model.Options{Iterations: iterations, From: s.model}
-	for {
+	for start := time.Now(); ; {
 		if o.Constraints = s.forbidden(); len(o.Constraints) > 0 {
 			o.MaxBytes = max(constrainedBytes, s.request.ModelBytes)
 		} else {
@@ -300,7 +301,7 @@ func (s *synthesis) fit(iterations int) (err error) {
 		}
 		fitted, err := model.Fit(s.domain, s.measured, o)
 		if err == nil {
-			s.model = fitted
+			s.model, s.each = fitted, time.Since(start)/time.Duration(iterations)
 		}
 		if !errors.Is(err, model.ErrTooLarge) || !s.drop() {
 			return err

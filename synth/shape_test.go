@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,30 +12,15 @@ import (
 
 	"dither/curator"
 	"dither/internal/splitmix"
+	"dither/internal/testhome"
 )
 
 // homeOf returns an owner of a home with one table t, whose rows are units.
 func homeOf(t testing.TB, columns, text string) *curator.Owner {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(dir); err != nil {
-		t.Fatal(err)
-	}
 	policy := "version: 1\npopulation: {name: p}\nbudget: {rho: 100, delta: 1e-9}\nprice: {default: 1, maximum: 14, minimum: 0.001}\n" +
 		"tables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n" + columns
-	for name, content := range map[string]string{"policy.yaml": policy, "t.csv": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "t", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := testhome.Opened(t, testhome.Files(policy, map[string]string{"t.csv": text}), "t")
 	return c
 }
 
@@ -44,7 +28,6 @@ func homeOf(t testing.TB, columns, text string) *curator.Owner {
 // the shape of the numbers of visits. At ρ = 0.5, the noise of each share is below .001, so 0.01 is exceeded with
 // probability below 1e-9.
 func TestShapesOfRealData(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	text, err := os.ReadFile("../examples/randhie/randhie.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +82,6 @@ func TestShapesOfRealData(t *testing.T) {
 // Heaps at round numbers survive in a wide range of whole numbers, and weekdays in dates. So do declared edges, in bins
 // that hold nothing else.
 func TestHeaps(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
 	words := splitmix.At(8)
 	var text strings.Builder
 	text.WriteString("pay,day,score\n")

@@ -11,7 +11,8 @@ type Progress struct {
 	Rounds   int     // the rounds that are finished
 	Measured int     // the measured marginals and shapes
 	Passed   time.Duration
-	// Left estimates the remaining time, as if each share of the price took the same time. 0: not known yet
+	// Left estimates the remaining time, as if each share of the price took the same time. Once the price is spent, it is
+	// the longest time of the last fit, if its iterations take as long as those before. 0: not known yet
 	Left time.Duration
 }
 
@@ -28,7 +29,10 @@ func (s *synthesis) watch(price *big.Rat) {
 	p := Progress{
 		Share: min(share, 1), Rounds: s.result.Rounds, Measured: len(s.result.Measured) + len(s.outlines), Passed: time.Since(s.start),
 	}
-	if p.Share >= leastShare {
+	switch {
+	case p.Share == 1:
+		p.Left = s.each * (roundIterations + lastIterations)
+	case p.Share >= leastShare:
 		p.Left = time.Duration(float64(p.Passed) * (1 - p.Share) / p.Share)
 	}
 	s.request.Watch(p)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dither/curator"
+	"dither/internal/testhome"
 	"dither/synth"
 )
 
@@ -36,26 +36,9 @@ tables:
 // synthesized returns a synthetic table with a column of each type.
 func synthesized(t *testing.T) *synth.Result {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
 	rows := "id,job,married,size,born,seen,rises\n" + strings.Repeat("1,it's,true,1,1985-02-03,2020-01-02 03:04:05.6,06:30:00\n"+
 		"2,=1+1,false,2,1775-12-31,1960-01-02 00:00:00,23:59:59.999999\n3,,false,2,1775-12-31,1960-01-02 00:00:00,06:30:00\n", 100)
-	for name, content := range map[string]string{"policy.yaml": policy, "people.csv": rows} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), `the "people"`, curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := testhome.Opened(t, testhome.Files(policy, map[string]string{"people.csv": rows}), `the "people"`)
 	r, err := synth.Synthesize(t.Context(), c.Session(), synth.Request{Table: `the "people"`, Rho: "10", Method: synth.Independent, Rows: 3000})
 	if err != nil {
 		t.Fatal(err)

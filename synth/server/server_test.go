@@ -3,15 +3,13 @@ package server
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"dither/curator"
 	"dither/internal/engine/postgres/pgtest"
+	"dither/internal/testhome"
 	"dither/synth"
 )
 
@@ -20,11 +18,6 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // made returns a synthetic table with all types, NULL and awkward texts.
 func made(t *testing.T) *synth.Result {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where homes note the sources that they sealed
-	dir := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(dir); err != nil {
-		t.Fatal(err)
-	}
 	policy := `
 version: 1
 population: {name: p}
@@ -47,19 +40,7 @@ tables:
 	for i := range 40 {
 		text += fmt.Sprintf("%d,0.5,%s,true,2025-03-0%d,2025-01-01 10:00:00,11:30\n", i%10, []string{`it's`, `"a ""b"""`, `c\d`, `""`}[i%4], 1+i%9)
 	}
-	for name, content := range map[string]string{"policy.yaml": policy, "t.csv": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), `odd "names"`, curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := testhome.Opened(t, testhome.Files(policy, map[string]string{"t.csv": text}), `odd "names"`)
 	r, err := synth.Synthesize(t.Context(), c.Session(), synth.Request{Table: `odd "names"`, Method: synth.Independent, Epsilon: "2", Rows: 3000})
 	if err != nil {
 		t.Fatal(err)

@@ -53,8 +53,10 @@ func progressText(p synth.Progress, since time.Duration) string {
 	switch {
 	case p.Left == 0 && p.Share < 1:
 		return text
-	case p.Share == 1:
+	case p.Share == 1 && left < 2*time.Second:
 		return text + ", fitting the model"
+	case p.Share == 1:
+		return text + fmt.Sprintf(", fitting the model, at most about %s left", left.Round(time.Second))
 	case left < 2*time.Second:
 		return text + ", a second or two left"
 	}
