@@ -397,15 +397,14 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 	g := render.Grid{Right: []bool{false, true, true, true}}
 	g.Add("measured", "cells", "stddev", "expected error")
 	for _, m := range r.Measured {
-		name := render.Printable(strings.Join(m.Columns, ", "))
+		name, expected := render.Printable(strings.Join(m.Columns, ", ")), render.TwoDigits(m.Expected)
 		switch {
 		case name == "":
 			name = "(the number of rows)"
 		case m.Shape:
-			name += " (the shape within bins)"
+			name, expected = name+" (the shape within bins)", "smoothed" // where the noise exceeds the counts
 		}
-		g.Add(name, strconv.Itoa(m.Cells), render.TwoDigits(m.StdDev),
-			render.TwoDigits(m.Expected))
+		g.Add(name, strconv.Itoa(m.Cells), render.TwoDigits(m.StdDev), expected)
 	}
 	s.Print("%s\n", g.Text("  "))
 	free := ""
