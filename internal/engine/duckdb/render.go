@@ -26,17 +26,22 @@ var dialect = engine.Dialect{
 // stage of caps is omitted, unless the amount that a unit adds to a cell has bounds of its own.
 func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
-	rows := evaluated(b, scan, known)
+	late := lateKeys(b)
+	raw, scan := withRaw(b, scan, late)
+	few, many := evaluated(raw, scan, known), ""
 	if b.Unit != nil && (!known.OneRowEach || b.CellsClamped()) {
-		rows = cappedRows(b, scan, known)
+		few, many = capped(b, raw, scan, known)
 		if b.Ordered && b.Caps.Groups > 0 {
-			return orderedRows(b, cappedCells(b, rows))
+			return orderedRows(b, cappedCells(b, both(few, many)))
 		}
 		if b.Caps.Groups > 0 {
-			return engine.SumUp(b, cellsOfUnits(b, rows))
+			return engine.SumUp(b, cellsOfUnits(b, both(few, many)))
 		}
 	}
-	return addedUp(b, rows)
+	if len(late) > 0 {
+		return addedLate(b, raw, late, few, many)
+	}
+	return addedUp(b, both(few, many))
 }
 
 // addedUp returns the outermost SELECT of the statement, which adds up the contributions of the rows that count.
@@ -112,20 +117,35 @@ func contributions(b *bounded.Statement) []string {
 // If no row can be dropped, the first rows are those of the lowest ranks, and the cap is a filter. Otherwise only
 // units with more rows than the cap need a window, and a well-chosen cap leaves few such units.
 func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
-	filtered := func(condition string) string {
+	return both(capped(b, b, scan, known))
+}
+
+// capped returns the rows of cappedRows in two parts: those of units of which every row that passes WHERE counts, and
+// those of the other units, or "" if there are none. The first part is of the statement raw, in which fewer rows are
+// dropped (withRaw).
+func capped(b, raw *bounded.Statement, scan string, known engine.Sealed) (few, many string) {
+	filtered := func(b *bounded.Statement, condition string) string {
 		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition), known)
 	}
 	switch {
 	case b.Caps.Rows == 0:
-		return evaluated(b, scan, known)
+		return evaluated(raw, scan, known), ""
 	case engine.AllRowsAreLeft(b, known.Complete):
-		return filtered(fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows))
+		return filtered(raw, fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)), ""
 	}
-	few := filtered(fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows))
-	many := filtered(fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows))
-	return fmt.Sprintf(
-		"%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
-		few, many, b.Caps.Rows)
+	few = filtered(raw, fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows))
+	many = filtered(b, fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows))
+	return few, fmt.Sprintf(
+		"SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
+		many, b.Caps.Rows)
+}
+
+// both returns the rows of two parts, the second of which may be "".
+func both(few, many string) string {
+	if many == "" {
+		return few
+	}
+	return few + " UNION ALL " + many
 }
 
 // cellsOfUnits returns a SELECT with one row for each unit and each of its cells (groups) that count. These are the
