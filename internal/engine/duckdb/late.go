@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dither/internal/bounded"
 	"dither/internal/engine"
@@ -16,8 +17,8 @@ import (
 //
 // Claim: the sums are those of the statement that cleans every row. Proof. The cleaned key is a function of the column's
 // own value. So each group of own values lies in one cell (group), or in none if the cleaned value is NULL and NULL is
-// no group. A sum of integers is the sum of its groups' sums, and HUGEINT holds them all. Texts that are longer than every
-// declared one become NULL before, and their cleaned value is NULL too. ∎
+// no group. A sum of integers is the sum of its groups' sums, and HUGEINT holds them all. Texts are cut to one character
+// more than the longest declared one has. A text that is cut is none of them, before and after. ∎
 //
 // A row that belongs to no cell must not count among the first rows of its unit. So only rows of units of which every
 // row counts are added up like this (capped). What one unit can cost stays in proportion to its rows and the longest
@@ -58,9 +59,9 @@ func withRaw(b *bounded.Statement, scan string, late []int) (*bounded.Statement,
 		if c.Type == value.Text {
 			longest := 0
 			for _, v := range c.Values {
-				longest = max(longest, len(v.Text))
+				longest = max(longest, utf8.RuneCountInString(v.Text))
 			}
-			x = fmt.Sprintf("CASE WHEN strlen(%[1]s) <= %[2]d THEN %[1]s END", x, longest)
+			x = fmt.Sprintf("left(%s, %d)", x, longest+1) // a function keeps the file's dictionary, and CASE does not
 		}
 		raw = append(raw, x+" AS "+identifier(rawColumn(i)))
 		// an Integer without bounds is not cleaned
