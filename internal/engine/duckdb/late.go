@@ -85,6 +85,7 @@ func addedLate(b, raw *bounded.Statement, late []int, rows, further string) stri
 		}
 		sums = append(sums, fmt.Sprintf("%s AS m%d", sum, i))
 	}
+	sums = append(sums, "count(*) AS n")
 	groups := "SELECT " + strings.Join(append(slices.Clone(names), sums...), ", ") + " FROM (" + contributed(raw, rows) + ")" + engine.GroupBy(names)
 	cleaned := slices.Clone(names)
 	for _, i := range late {
@@ -97,9 +98,14 @@ func addedLate(b, raw *bounded.Statement, late []int, rows, further string) stri
 	for i := range b.Measures {
 		cleaned = append(cleaned, fmt.Sprintf("m%d", i))
 	}
+	cleaned = append(cleaned, "n")
 	of := *b
 	of.Unit = nil // its rows have been left out
-	all := "SELECT * FROM (SELECT " + strings.Join(cleaned, ", ") + " FROM (" + groups + "))" + engine.Kept(&of, nil)
+	all := "SELECT * EXCLUDE (n) FROM (SELECT " + strings.Join(cleaned, ", ") + " FROM (" + groups + "))"
+	if kept := engine.Kept(&of, nil); kept != "" {
+		// n is never negative. Without it, DuckDB would move the condition, and the cleaning in it, to every row
+		all += " WHERE (" + strings.TrimPrefix(kept, " WHERE ") + ") OR n < 0"
+	}
 	if further != "" {
 		all += " UNION ALL " + contributed(b, further)
 	}
