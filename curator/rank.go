@@ -29,9 +29,8 @@ type Ranked struct {
 	Mechanism string
 	// RankError bounds the number of rows, in the order of the value, between each value and the requested
 	// quantile. The bound holds for all values together with probability Confidence. It is a function of public
-	// parameters. It is nil for the mechanisms RecursiveQuantiles and JointQuantiles, whose errors depend on how
-	// often values repeat. The error of a value in its own unit depends on how dense the rows are there, which
-	// further quantiles can show.
+	// parameters. It is nil for all mechanisms but EachQuantile: their errors depend on how often values repeat. The
+	// error of a value in its own unit depends on how dense the rows are there, which further quantiles can show.
 	RankError        *float64
 	Confidence       string
 	Intervals        []Interval // for LadderQuantiles, one for each of At, each with LadderConfidence; else nil

@@ -51,23 +51,33 @@ func (s *Sample) foretell(ctx context.Context, k asker, ranks []string) (out []F
 	return out
 }
 
-// bracketed returns the entry of MethodIndependent with intervals. A third of the price pays for the values, and the
-// ends of the intervals are drawn at ranks that differ by the bound on the error of a draw. Both errors are in
-// inverse proportion to ε, which is in proportion to the root of ρ.
+// bracketed returns the entry of MethodIndependent with intervals, which SQL states. The ends of an interval are drawn at
+// ranks that differ from the quantile's by the bound on the error of a draw, which fails with probability 1/256. The
+// bound is (ln N + ln(1/β))/c for N candidates, a draw of rate c, and the probability β of failure. So two bounds give
+// 1/c, the mean error of a draw. A draw is uniform between two rows, which is 3/8 of a row on average.
 func (s *Sample) bracketed(ctx context.Context, k asker, ranks []string) Foretold {
 	out := Foretold{Method: MethodIndependent, Confidence: bracketConfidence}
-	q := s.ranking(MethodIndependent, ranks)
-	q.Confidence = bracketConfidence
-	e, err := k.ExplainRank(ctx, q)
-	if err != nil || e.ExpectedError == nil || e.RankError == nil {
-		return out
+	items, _ := quantileItems(s.Columns[0], ranks)
+	bound := func(confidence string) (sum float64) {
+		q := s.asking(s.sql(false, items...))
+		q.Confidence = confidence
+		e, err := k.Explain(ctx, q)
+		if err != nil {
+			return math.NaN()
+		}
+		for _, c := range e.Columns {
+			if c.RankError == nil {
+				return math.NaN()
+			}
+			sum += *c.RankError / float64(len(e.Columns))
+		}
+		return sum
 	}
-	times := 3.0
-	if e.Price.Rho != "" {
-		times = math.Sqrt(times)
+	width := bound("0.99609375") // 1 − 1/256
+	off := max((width-bound("0.5"))/math.Log(128), 3./8)
+	if !math.IsNaN(off) {
+		out.ExpectedError, out.ExpectedHalfWidth = &off, &width
 	}
-	off, width := times**e.ExpectedError, times**e.RankError
-	out.ExpectedError, out.ExpectedHalfWidth = &off, &width
 	return out
 }
 
@@ -137,7 +147,7 @@ func chooseQuantiles(s Sample, t curator.Table, ranks []string, p *Plan) error {
 		p.Why = "Independent: at this price the method " + MethodLadder + " has no intervals."
 	case !s.WithoutIntervals && n < 3:
 		p.Method, p.Why = MethodLadder, "Ladder: its intervals are the shortest."
-	case n == 1 && many && smooth != nil && recursive != nil && *smooth.ExpectedError < *recursive.ExpectedError:
+	case n == 1 && many && smooth != nil && *smooth.ExpectedError < *recursive.ExpectedError:
 		p.Method, p.Why = MethodSmooth, "Smooth: at this price its noise is less than the distance between the rows."
 	case n < 3:
 		p.Method, p.Why = MethodRecursive, "Recursive: without intervals, the whole price pays for the values."
