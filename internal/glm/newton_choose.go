@@ -9,7 +9,7 @@ type Steps struct {
 	Expected          float64 // as in [Choice]
 }
 
-// Steps returns the shares with the least expected error, for two or three steps.
+// Steps returns the shares with the least expected error, for two to four steps.
 func (t Terms) Steps() Steps {
 	best := Steps{Expected: math.Inf(1)}
 	try := func(gradient, hessian []int) {
@@ -34,6 +34,7 @@ func (t Terms) Steps() Steps {
 				try([]int{g0}, []int{h0, last})
 				for _, g1 := range []int{10, 15, 20} {
 					try([]int{g0, g1}, []int{h0, 0, last})
+					try([]int{g0, g1, 10}, []int{h0, 0, 10, last})
 				}
 			}
 		}
@@ -41,9 +42,12 @@ func (t Terms) Steps() Steps {
 	return best
 }
 
-// farStart is the share of the coefficients by which the first step is off, for planning: rare responses are far from θ =
-// 0.
-const farStart = 0.4
+// farStart and farHess are the errors of a step by the assumed distribution of the rows, for planning: rare responses are
+// far from θ = 0, and predictors may be skewed.
+const (
+	farStart = 0.4
+	farHess  = 2 * misfitHess
+)
 
 // expected returns the approximate standard error that the noise of the steps adds. With the assumptions of
 // [Terms.Choose] about the rows, the first step has the errors of its gradient, of its Hessian times the coefficients, and
@@ -58,7 +62,7 @@ func (t Terms) expected(gradient, hessian []int) float64 {
 	v := shrunk(square(t.GradSD(share(gradient[0]), 0.5)/h) + d*doubt*square(usualCoefficient/h) + square(farStart*usualCoefficient))
 	step := 1.0
 	for i := 1; i < len(gradient); i++ {
-		doubt += square(misfitHess*weights*step) / d
+		doubt += square(farHess*weights*step) / d
 		if hessian[i] > 0 {
 			doubt = 1 / (1/doubt + 1/square(t.HessSD(share(hessian[i]))))
 		}

@@ -101,7 +101,7 @@ func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
 func TestNewtonCoverage(t *testing.T) {
 	trials := 25
 	if os.Getenv("DITHER_LONG") != "" {
-		trials = 1000
+		trials = 400
 	}
 	two, usual := []float64{0.5, 1, -1}, []float64{0.5, 1, -1, 0.5, 0, 0.7}
 	for i, of := range []struct {
