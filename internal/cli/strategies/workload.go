@@ -141,7 +141,7 @@ A marginal has the counts by some of several attributes, all others summed out. 
   dither workload --marginals age:10,sex:2,region:17 --ways 1*10,2 --rho 1/2
 
 With a question of several keys, --ways measures the marginals of its keys, and prints all their cells with intervals.
---marginals KEY:prefixes or KEY:ranges asks for sums over the values of a key in place of its values:
+With --marginals KEY:prefixes or KEY:ranges, it asks for sums over the values of a key in place of its values:
 
   dither -C home workload "SELECT COUNT(*) FROM people GROUP BY region, smoker, age" --ways 1,2 --rho 0.1
   dither -C home workload "SELECT COUNT(*) FROM people GROUP BY region, age" --marginals age:ranges --ways 2 --rho 0.1
