@@ -21,7 +21,7 @@ mechanism:Cube.Measure mechanism:Gaussian.Measure mechanism:Laplace.Measure mech
 mechanism:SymmetricGaussian.Measure mechanism:Tulap.Measure
 partition:Counts.Select partition:Selection.Select partition:ThresholdGaussian.Measure partition:ThresholdLaplace.Measure
 quantile:Approximate.Release quantile:AutomaticBounds.Measure quantile:Cells.Release quantile:Independent.Release
-quantile:Joint.Release quantile:Single.Release quantile:Smooth.Release quantile:Tree.Measure
+quantile:Joint.Release quantile:Ladder.Release quantile:Single.Release quantile:Smooth.Release quantile:Tree.Measure
 response:Category.Respond response:Randomized.Respond
 selection:Exponential.Select selection:Exponential.SelectWithin selection:NoisyMax.Select selection:NoisyTop.Select
 selection:PermuteAndFlip.Select selection:TopExponential.Select

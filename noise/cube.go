@@ -46,13 +46,17 @@ type DiscreteCube struct {
 var _ Distribution = DiscreteCube{}
 
 // NewDiscreteCube returns the distribution with the given scale, in units of the drawn integers, in the given
-// dimension. It returns ErrScale for invalid parameters.
+// dimension. It returns ErrScale for invalid parameters, and for a scale below an eighth of a dimension above 4, whose draws
+// would take very long.
 func NewDiscreteCube(scale *big.Rat, dimension int) (DiscreteCube, error) {
 	if err := checkScale(scale, MaxScaleBits); err != nil {
 		return DiscreteCube{}, err
 	}
 	if dimension < 1 || dimension > MaxCubeDimension {
 		return DiscreteCube{}, fmt.Errorf("%w: the dimension must be from 1 to %d", ErrScale, MaxCubeDimension)
+	}
+	if eighth := big.NewRat(int64(dimension), 8); dimension > 4 && scale.Cmp(eighth) < 0 { // draws would be rejected nearly always
+		return DiscreteCube{}, fmt.Errorf("%w: the scale must be at least an eighth of the dimension, or the dimension at most 4", ErrScale)
 	}
 	d := DiscreteCube{scale: new(big.Rat).Set(scale), k: dimension, rate: floatsOf(scale).inverse}
 	p := math.Exp(-d.rate)

@@ -105,7 +105,7 @@ func TestCubeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		scale *big.Rat
 		k     int
-	}{{nil, 1}, {new(big.Rat), 1}, {rational("-1"), 1}, {rational("1"), 0}, {rational("1"), noise.MaxCubeDimension + 1}} {
+	}{{nil, 1}, {new(big.Rat), 1}, {rational("-1"), 1}, {rational("1"), 0}, {rational("1"), noise.MaxCubeDimension + 1}, {rational("1/2"), 5}} {
 		if _, err := noise.NewDiscreteCube(c.scale, c.k); !errors.Is(err, noise.ErrScale) {
 			t.Errorf("%+v: %v", c, err)
 		}

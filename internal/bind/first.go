@@ -46,7 +46,7 @@ func numbered(x query.Expr) (out []numbers) {
 			out = append(out, comparedNumbers(x)...)
 		case *query.Between:
 			lo, hi := integerIn(x.Lo), integerIn(x.Hi)
-			if c, ok := x.X.(*query.Column); ok && lo != nil && hi != nil && !x.Not {
+			if c, ok := x.X.(*query.Column); ok && isNumber(lo) && isNumber(hi) && !x.Not {
 				out = append(out, numbers{c, *lo, *hi})
 			}
 		case *query.In:
@@ -54,7 +54,7 @@ func numbered(x query.Expr) (out []numbers) {
 			of := numbers{c, math.MaxInt64, math.MinInt64}
 			for _, e := range x.List {
 				n := integerIn(e)
-				if ok = ok && n != nil && !x.Not; ok {
+				if ok = ok && isNumber(n) && !x.Not; ok {
 					of.from, of.to = min(of.from, *n), max(of.to, *n)
 				}
 			}
@@ -65,6 +65,9 @@ func numbered(x query.Expr) (out []numbers) {
 	}
 	return out
 }
+
+// isNumber reports whether a constant may bound the numbers of rows. Products of larger ones could overflow.
+func isNumber(n *int64) bool { return n != nil && *n >= math.MinInt32 && *n <= math.MaxInt32 }
 
 // comparedNumbers returns the values of a column that a comparison with an integer leaves.
 func comparedNumbers(x *query.Binary) []numbers {
@@ -79,7 +82,7 @@ func comparedNumbers(x *query.Binary) []numbers {
 	}
 	c, ok := l.(*query.Column)
 	n := integerIn(r)
-	if !ok || n == nil || *n < math.MinInt32 || *n > math.MaxInt32 {
+	if !ok || !isNumber(n) {
 		return nil
 	}
 	out := numbers{c, math.MinInt64, math.MaxInt64}
@@ -224,7 +227,7 @@ func (r *Relation) keepFirst(first *query.First, number query.Expr, parts int64)
 		most = parts * n
 	}
 	in := r.project()
-	in.Single = in.Single || parts*n == 1
+	in.Single = in.Single || parts == 1 && n == 1 // never their product, which may overflow to 1
 	r.unit.RowsPerUnit, r.unit.MaxGroups = most, min(r.unit.MaxGroups, most)
 	r.unit.RowsPerGroup = min(r.unit.RowsPerGroup, most)
 	for i := range r.Names {

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -173,5 +174,40 @@ func TestFirstRowsAreBounded(t *testing.T) {
 		if _, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM " + sql}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", sql, err, want)
 		}
+	}
+}
+
+// No product of parts and numbers of rows overflows to one row, which would leave a person's rows uncapped: for every odd
+// number of parts there is a number of rows with which the product is 1 in 64 bits.
+func TestNumbersOfRowsDoNotOverflow(t *testing.T) {
+	p, err := policy.Decode(enginetest.RelationPolicy("add-remove", false), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for parts := int64(2); parts <= 40; parts++ {
+		inverse := int64(1) // of parts, modulo 2^64, by Newton's method
+		for range 7 {
+			inverse *= 2 - parts*inverse
+		}
+		if parts*inverse != 1 || inverse <= 0 {
+			continue
+		}
+		key := fmt.Sprintf("LEAST(GREATEST(i, 1), %d)", parts-1) // with NULL
+		for _, where := range []string{"BETWEEN 1 AND %d", "IN (1, %d)", "<= %d"} {
+			sql := fmt.Sprintf("SELECT COUNT(*) FROM (SELECT x, ROW_NUMBER() OVER (PARTITION BY person, g ORDER BY i) AS n "+
+				"FROM (SELECT person, x, i, %s AS g FROM p) o) q WHERE n "+where, key, inverse)
+			q, err := plan.Build(p, plan.Request{SQL: sql})
+			if err != nil {
+				continue // beyond the largest integer of SQL
+			}
+			asked++
+			if q.Source.Single || q.Measures[0].L1.Cmp(big.NewInt(3)) != 0 {
+				t.Errorf("%s: single %t, a person moves the count by %s", sql, q.Source.Single, q.Measures[0].L1)
+			}
+		}
+	}
+	if asked < 10 {
+		t.Errorf("%d questions: the test shows nothing", asked)
 	}
 }
