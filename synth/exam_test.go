@@ -32,8 +32,9 @@ const heldColumns = "      x: {type: real, bounds: [-1, 1]}\n      day: {type: d
 
 // The exam is about held-out rows: a classifier that was trained on the model's rows, and pairs of columns. The true
 // area follows from the law of y. At these prices, the noise moves it by less than 0.01. Independent columns train a
-// classifier in a random direction, whose area for the real rows may be anything from 0.2 to 0.8. For their own rows, it is that
-// of some 40 coefficients fitted to 4,200 rows of no relation.
+// classifier in a random direction, whose area for the real rows may be anything from 0.2 to 0.8. For their own rows, it is
+// that of some 40 coefficients fitted to 4,200 rows of no relation: about Φ(√(χ²/(2·4200/4))), with a χ² of 40 degrees of
+// freedom, whose mean gives 0.555. It is outside 0.52 … 0.6 with a probability of less than a millionth.
 func TestExam(t *testing.T) {
 	words := splitmix.At(77)
 	var text strings.Builder
@@ -85,7 +86,7 @@ func TestExam(t *testing.T) {
 	if a := areas[MST]; a < 0.84 || a > 0.93 { // 0.89 for the true law
 		t.Errorf("the area is %v", a)
 	}
-	if a := areas[Independent]; a < 0.5 || a > 0.62 {
+	if a := areas[Independent]; a < 0.52 || a > 0.6 {
 		t.Errorf("the area of independent columns is %v", a)
 	}
 	for name, r := range map[string]ExamRequest{

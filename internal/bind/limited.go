@@ -18,7 +18,8 @@ import (
 //	(SELECT v.cost, v.person AS unit, ROW_NUMBER() OVER (PARTITION BY v.person ORDER BY v.day) AS number FROM visits v) x
 //	with x.unit = p.person AND x.number <= 1
 //
-// because the rows that the subquery finds for one outer row are those of one part. PARTITION BY takes the unit's column
+// because the rows that the subquery finds for one outer row are those of one part. PARTITION BY takes the unit's
+// column
 // alone, so a condition that equates anything else is refused.
 
 // The names of the columns that numberedRows adds. No question can write them.
@@ -27,7 +28,8 @@ const (
 	limitedNumber = hidden + "number"
 )
 
-// numberedRows returns such a subquery with its rows numbered, and the condition that links it to the outer row. It returns
+// numberedRows returns such a subquery with its rows numbered, and the condition that links it to the outer row. It
+// returns
 // nil for any other subquery. The alias is the name of the result.
 func numberedRows(q *query.Subquery, alias string) (*query.Subquery, query.Expr) {
 	s := q.Branches[0]
@@ -95,7 +97,8 @@ func tablesIn(r query.Relation) (out []string) {
 	return out
 }
 
-// equatedColumns returns the inner and the outer column if x equates a column of the tables with a column of another table.
+// equatedColumns returns the inner and the outer column if x equates a column of the tables with a column of another
+// table.
 func equatedColumns(x query.Expr, own []string) (inner, outer *query.Column) {
 	b, ok := x.(*query.Binary)
 	if !ok || b.Op != query.Eq {
@@ -128,6 +131,30 @@ func strange(x query.Expr, own []string) (found bool) {
 		return e, false
 	})
 	return found
+}
+
+// OuterColumn returns a column in a SELECT of a table that its FROM does not name, so of the question around it. It
+// returns
+// nil if there is none.
+func OuterColumn(s *query.Select) (out *query.Column) {
+	own := tablesIn(relationIn(s.From))
+	note := func(x query.Expr) {
+		query.Replace(x, func(e query.Expr) (query.Expr, bool) {
+			if c, ok := e.(*query.Column); ok && out == nil && c.Table != "" && !slices.Contains(own, c.Table) {
+				out = c
+			}
+			return e, false
+		})
+	}
+	for _, item := range s.Items {
+		note(item.Expr)
+	}
+	for _, x := range s.GroupBy {
+		note(x)
+	}
+	note(s.Where)
+	note(s.Having)
+	return out
 }
 
 // limitedLaterals returns s with such LATERAL subqueries of FROM replaced by joins.

@@ -27,7 +27,7 @@ type sharing struct{ *priced }
 // composition. ∎
 func dividePrice(s *stated) (*priced, error) {
 	if len(s.claims) == 0 && s.declared > 0 {
-		return nil, bind.Refuse(s.first(), "write COUNT(*, weight => 1) to measure it",
+		return nil, bind.Refuse(s.first(), "COUNT(*, weight => 1) measures it",
 			"there is nothing to measure: the policy declares the number of units")
 	}
 	if len(s.claims) == 0 {

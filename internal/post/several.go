@@ -27,10 +27,12 @@ type Answer struct {
 type Parts struct {
 	// Has reports whether the rows that a SELECT reads have a column of a name.
 	Has func(of *query.Select, name string) bool
-	// Measure plans a measured question, and returns its answer, or a refusal. It is asked again for a question that the
+	// Measure plans a measured question, and returns its answer, or a refusal. It is asked again for a question that
+	// the
 	// text has twice.
 	Measure func(*Program) (Answer, error)
-	// Public returns the rows of a public table, which are exact, or the reason why they are not read. public is false for
+	// Public returns the rows of a public table, which are exact, or the reason why they are not read. public is false
+	// for
 	// other tables. If Public is nil, there are no public tables.
 	Public func(table string) (a Answer, trouble string, public bool)
 }
@@ -58,7 +60,8 @@ type several struct {
 	Parts
 	tree *query.Select
 	used []int // the releases that the question names, in order
-	// A choice of rows by an answer that nothing else uses leaves the intervals of the rows as they are, because its noise
+	// A choice of rows by an answer that nothing else uses leaves the intervals of the rows as they are, because its
+	// noise
 	// is independent of theirs. apart assumes this of each x IN (SELECT …), and choices lists their places in used.
 	apart   bool
 	choices [][2]int
@@ -300,6 +303,13 @@ func as(n, of *node) *node {
 
 // inner binds a subquery in an expression.
 func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
+	for _, q := range x.Sub.Branches {
+		if c := bind.OuterColumn(q); c != nil && !q.From.None() {
+			return nil, bind.Refuse(c.At,
+				"group a subquery of FROM by the column that it is compared with, and join the two answers: JOIN (SELECT x, COUNT(*) AS n FROM t GROUP BY x) q ON q.x = p.x",
+				"this subquery is an answer of its own, and cannot read column %q of the question around it", c.Table+"."+c.Name)
+		}
+	}
 	first, sifting := len(s.used), of.sifting
 	of.sifting = false
 	t, err := s.subquery(x.Sub)

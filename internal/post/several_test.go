@@ -297,3 +297,22 @@ func TestJoins(t *testing.T) {
 		}
 	}
 }
+
+// A subquery in an expression cannot read columns of the question around it, and the refusal says so.
+func TestSubqueriesReadNoOuterColumn(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT k, COUNT(*), (SELECT COUNT(*) FROM u WHERE u.k = a.k) AS m FROM t a GROUP BY k",
+		"SELECT k, COUNT(*) - (SELECT COUNT(a.k) FROM u) AS m FROM t a GROUP BY k",
+	} {
+		tree, err := query.Parse(sql)
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		_, err = Several(tree, Parts{Has: func(*query.Select, string) bool { return false }, Measure: func(p *Program) (Answer, error) {
+			return Answer{Columns: columnsFor(p.Measured), Rows: 5}, nil
+		}})
+		if err == nil || !strings.Contains(err.Error(), `cannot read column "a.k" of the question around it`) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
