@@ -259,7 +259,7 @@ var places = []place{
 	{file: inBind + "least.go", text: "Units: true, Most: 1, Single: in.Single,", right: "in.Single", wrong: []string{"true"}},
 	{file: inBind + "least.go", text: `if call.Name == "row_number" && r.unit.RowsPerUnit > 1 {`, right: `call.Name == "row_number"`, wrong: []string{"true"}},
 	{file: inBind + "least.go", text: "Units: true, Most: 1, Single: true,", right: "1", wrong: []string{"int64(2)"}},
-	{file: inBind + "first.go", text: "in.Single = in.Single || parts*n == 1", right: "parts*n == 1", wrong: []string{"n == 1", "true"}},
+	{file: inBind + "first.go", text: "in.Single = in.Single || parts == 1 && n == 1", right: "parts == 1 && n == 1", wrong: []string{"n == 1", "true"}},
 	{file: inBind + "first.go", text: `if first.Call.Name != "row_number" {`, right: `first.Call.Name != "row_number"`, wrong: []string{"false"}},
 	{file: inBind + "window.go", text: "[]*bounded.Source{in}, in.Single, slices", right: "in.Single", wrong: []string{"true"}},
 	{file: inBind + "window.go", text: "Most: 1, Single: in.Single,", right: "in.Single", wrong: []string{"true"}},

@@ -38,6 +38,7 @@ var fields = map[reflect.Type]map[string]string{
 		"Op": "asked", "Inputs": "asked", "Columns": "asked", "Units": "asked", "Table": "asked", "Unit": "asked",
 		"ChildKey": "asked", "ParentKey": "asked", "Where": "asked",
 		"Exprs": "asked", "Left": "asked", "Pairs": "asked", "Within": "asked", "Most": "asked", "Aggregates": "asked", "Single": "asked", "Stored": "asked",
+		"Order": "asked", "Windows": "asked",
 		"Loose": "plan's",
 	},
 	reflect.TypeFor[bounded.Pair](): {"L": "asked", "R": "asked"},
