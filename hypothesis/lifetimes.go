@@ -2,6 +2,7 @@ package hypothesis
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"dither/noise"
@@ -24,23 +25,28 @@ func (l Lifetimes) check() (groups, periods int, how How, err error) {
 	if how.Method != Projected {
 		return 0, 0, how, wrong("lifetimes have one method only")
 	}
-	groups = len(l.Events)
-	if groups == 0 || len(l.Censored) != groups {
-		return 0, 0, how, wrong("lifetimes need as many lists of censored people as of events, at least one")
+	groups, periods, err = paired("lifetimes", "periods", l.Events, l.Censored)
+	return groups, periods, how, err
+}
+
+// paired checks two lists of counts for each group, all of the same length, and returns the numbers of groups and of
+// counts in a list. The words say what the lists are of, and what a count is of.
+func paired(of, each string, a, b [][]float64) (groups, length int, err error) {
+	if groups = len(a); groups == 0 || len(b) != groups {
+		return 0, 0, wrong("%s need two lists of counts for each group, of at least one", of)
 	}
-	periods = len(l.Events[0])
-	if periods == 0 || 2*groups*periods > MaxCells {
-		return 0, 0, how, wrong("lifetimes need 1 to %d counts", MaxCells)
+	if length = len(a[0]); length == 0 || 2*groups*length > MaxCells {
+		return 0, 0, wrong("%s need 1 to %d counts", of, MaxCells)
 	}
 	for g := range groups {
-		if len(l.Events[g]) != periods || len(l.Censored[g]) != periods {
-			return 0, 0, how, wrong("all groups must have the same periods")
+		if len(a[g]) != length || len(b[g]) != length {
+			return 0, 0, wrong("all groups must have the same %s", each)
 		}
-		if err = checkNumbers("counts", append(l.Events[g][:periods:periods], l.Censored[g]...)...); err != nil {
-			return 0, 0, how, err
+		if err := checkNumbers("counts", slices.Concat(a[g], b[g])...); err != nil {
+			return 0, 0, err
 		}
 	}
-	return groups, periods, how, nil
+	return groups, length, nil
 }
 
 // lifeTable has, for each period, the events d and the people at risk n.

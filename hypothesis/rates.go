@@ -139,28 +139,14 @@ func (s Strata) check(confidence float64, direct bool) (groups, strata int, how 
 	if how, err = s.How.check(); err != nil {
 		return
 	}
-	groups = len(s.Events)
 	switch {
 	case how.Method != Projected:
-		err = wrong("rates have one method only")
+		return 0, 0, how, wrong("rates have one method only")
 	case !(confidence > 0 && confidence < 1):
-		err = wrong("the confidence must be between 0 and 1")
-	case groups == 0 || len(s.Others) != groups:
-		err = wrong("rates need as many lists of events as of others, at least one")
-	case len(s.Events[0]) == 0 || 2*groups*len(s.Events[0]) > MaxCells:
-		err = wrong("rates need 1 to %d counts", MaxCells)
+		return 0, 0, how, wrong("the confidence must be between 0 and 1")
 	}
-	if err != nil {
-		return
-	}
-	strata = len(s.Events[0])
-	for g := range groups {
-		if len(s.Events[g]) != strata || len(s.Others[g]) != strata {
-			return 0, 0, how, wrong("all groups must have the same strata")
-		}
-		if err = checkNumbers("counts", append(s.Events[g][:strata:strata], s.Others[g]...)...); err != nil {
-			return 0, 0, how, err
-		}
+	if groups, strata, err = paired("rates", "strata", s.Events, s.Others); err != nil {
+		return 0, 0, how, err
 	}
 	switch {
 	case direct && s.Weights != nil:

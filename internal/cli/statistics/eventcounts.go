@@ -45,28 +45,21 @@ func (l *eventCounts) question(s *console.Console) (string, error) {
 // happened returns the SQL condition that the event happened. The event is a boolean column, a numeric column that is
 // above 0 if it happened, or a condition.
 func (l *eventCounts) happened(s *console.Console) (string, error) {
-	kind := ""
-	err := s.Asking(func(c *curator.Session) error {
-		tables, err := c.Tables()
-		for _, t := range tables {
-			for _, x := range t.Columns {
-				if t.Name == l.table && x.Name == l.event {
-					kind = x.Type
-				}
-			}
-		}
-		return err
-	})
-	switch kind {
-	case "":
-		return "(" + l.event + "\n)", err
+	column, found, err := findColumn(s, l.table, l.event)
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		return "(" + l.event + "\n)", nil
+	}
+	switch column.Type {
 	case "boolean":
-		return "(" + curator.SQLName(l.event) + ")", err
+		return "(" + curator.SQLName(l.event) + ")", nil
 	case "integer", "real":
-		return "(" + curator.SQLName(l.event) + " > 0)", err
+		return "(" + curator.SQLName(l.event) + " > 0)", nil
 	}
 	return "", console.Usage("the column %s is %s: give --event a boolean column, a number that is above 0 if the event "+
-		"happened, or a condition such as \"status = 'dead'\"", l.event, kind)
+		"happened, or a condition such as \"status = 'dead'\"", l.event, column.Type)
 }
 
 // try refuses, before anything is paid, what has too many cells.
@@ -121,4 +114,31 @@ func (l *eventCounts) read(r *released) (out counted, err error) {
 		out.parts[j] = l.key.name(out.parts[j])
 	}
 	return out, nil
+}
+
+// showCounted prints what was computed from counts: as CSV, as Markdown, or as text with the words below it.
+func showCounted(
+	s *console.Console, header []string, right []bool, rows [][]string, words []string, r *released,
+) error {
+	switch s.Format {
+	case "csv":
+		return s.CSV(render.TruncatedRecords(render.TruncationText(r.Truncation),
+			render.BoundedRecords(r.Limits, append([][]string{header}, rows...))))
+	case "markdown":
+		s.Print("%s\n", render.MarkdownTable(header, right, rows))
+		for _, line := range words {
+			s.Print("%s", render.MarkdownParagraphs(line))
+		}
+		return nil
+	}
+	g := render.Grid{Right: right}
+	g.Add(header...)
+	for _, row := range rows {
+		g.Add(row...)
+	}
+	s.Print("%s\n", g.Text("   "))
+	for _, line := range words {
+		s.Print("%s\n", render.Printable(line))
+	}
+	return nil
 }

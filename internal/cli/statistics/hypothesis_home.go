@@ -184,8 +184,16 @@ func (r *released) counts(
 }
 
 // columnOf returns a column of the tested table as the policy declares it.
-func columnOf(s *console.Console, table, name string) (column curator.TableColumn, err error) {
-	found := false
+func columnOf(s *console.Console, table, name string) (curator.TableColumn, error) {
+	column, found, err := findColumn(s, table, name)
+	if err == nil && !found {
+		err = console.Usage("there is no table %s with a column %s", table, name)
+	}
+	return column, err
+}
+
+// findColumn returns a column as the policy declares it, and whether there is one.
+func findColumn(s *console.Console, table, name string) (column curator.TableColumn, found bool, err error) {
 	err = s.Asking(func(c *curator.Session) error {
 		tables, err := c.Tables()
 		for _, t := range tables {
@@ -197,8 +205,5 @@ func columnOf(s *console.Console, table, name string) (column curator.TableColum
 		}
 		return err
 	})
-	if err == nil && !found {
-		err = console.Usage("there is no table %s with a column %s", table, name)
-	}
-	return column, err
+	return column, found, err
 }

@@ -4,7 +4,6 @@ import (
 	"dither/curator"
 	"dither/hypothesis"
 	"dither/internal/cli/console"
-	"dither/internal/cli/render"
 )
 
 // runKruskal tests whether samples have the same distribution over ordered values.
@@ -124,17 +123,7 @@ func orderedTest(
 	out := tested{
 		Test: found, about: about + ", with noise " + noiseText(t.Noise) + ".", release: r, estimated: "rank correlation",
 	}
-	out.header = append(out.header, corner)
-	for j := range t.Counts[0] {
-		out.header = append(out.header, nameOf(columns, j))
-	}
-	for i, row := range t.Counts {
-		line := []string{nameOf(rows, i)}
-		for _, c := range row {
-			line = append(line, render.Number6(c))
-		}
-		out.rows = append(out.rows, line)
-	}
+	out.counted(t.Counts, corner, rows, columns)
 	if err := showTest(s, out); err != nil {
 		return err
 	}

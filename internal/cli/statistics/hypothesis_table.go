@@ -119,20 +119,11 @@ func tabled(
 	}
 	o.seeded(found)
 	out := tested{Test: found, about: about + noiseText(t.Noise) + ".", release: r}
-	out.header = append(out.header, "")
+	corner := ""
 	if r != nil {
-		out.header[0] = nameOfKey(r.Keys[r.Grouped[0]]) + " × " + nameOfKey(r.Keys[r.Grouped[1]])
+		corner = nameOfKey(r.Keys[r.Grouped[0]]) + " × " + nameOfKey(r.Keys[r.Grouped[1]])
 	}
-	for j := range t.Counts[0] {
-		out.header = append(out.header, nameOf(columns, j))
-	}
-	for i, row := range t.Counts {
-		line := []string{nameOf(rows, i)}
-		for _, c := range row {
-			line = append(line, render.Number6(c))
-		}
-		out.rows = append(out.rows, line)
-	}
+	out.counted(t.Counts, corner, rows, columns)
 	if samples && len(t.Counts) == 2 && len(t.Counts[0]) == 2 {
 		if err := o.difference(&out, t, columns); err != nil {
 			return err
@@ -142,6 +133,21 @@ func tabled(
 		return err
 	}
 	return plotTable(o, r, t, rows, columns)
+}
+
+// counted sets the table of counts beside a test. Without names, rows and columns are numbered.
+func (t *tested) counted(counts [][]float64, corner string, rows, columns []string) {
+	t.header = []string{corner}
+	for j := range counts[0] {
+		t.header = append(t.header, nameOf(columns, j))
+	}
+	for i, row := range counts {
+		line := []string{nameOf(rows, i)}
+		for _, c := range row {
+			line = append(line, render.Number6(c))
+		}
+		t.rows = append(t.rows, line)
+	}
 }
 
 // difference adds the difference of two proportions, with its interval.

@@ -13,7 +13,7 @@ import (
 type orderedKey struct {
 	sql       string
 	low, step *big.Rat // of the parts; nil if each value is a group
-	parts     int
+	groups    int      // their number without the one of NULL, or 0 if the policy does not tell
 }
 
 // Limits of equal parts.
@@ -30,7 +30,10 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 	if err != nil {
 		return k, err
 	}
-	k.sql = curator.SQLName(column.Name)
+	k.sql, k.groups = curator.SQLName(column.Name), len(column.Values)
+	if column.Type == "boolean" {
+		k.groups = 2
+	}
 	low, okLow := new(big.Rat).SetString(column.Lower)
 	high, okHigh := new(big.Rat).SetString(column.Upper)
 	numeric := okLow && okHigh && low.Cmp(high) < 0 && (column.Type == "integer" || column.Type == "real")
@@ -40,14 +43,14 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 		}
 		return k, nil
 	}
-	range1 := new(big.Rat).Sub(high, low)
-	if column.Type == "integer" && parts == 0 && range1.Cmp(big.NewRat(ownValues, 1)) < 0 {
+	width := new(big.Rat).Sub(high, low)
+	if column.Type == "integer" && parts == 0 && width.Cmp(big.NewRat(ownValues, 1)) < 0 {
 		return k, nil
 	}
 	if parts == 0 {
 		parts = defaultParts
 	}
-	k.low, k.parts, k.step = low, parts, range1.Quo(range1, big.NewRat(int64(parts), 1))
+	k.low, k.groups, k.step = low, parts, width.Quo(width, big.NewRat(int64(parts), 1))
 	// the highest value belongs to the last part
 	k.sql = "LEAST(WIDTH_BUCKET(" + k.sql + ", " + exact10(low) + ", " + exact10(high) + ", " + strconv.Itoa(parts) + "), " +
 		strconv.Itoa(parts) + ")"
@@ -71,21 +74,6 @@ func (k orderedKey) name(group string) string {
 	}
 	low, high := k.ends(part)
 	return rational(low) + "–" + rational(high)
-}
-
-// known returns the number of groups of the key, or 0 if the policy does not tell. A group of NULL does not count.
-func (k orderedKey) known(s *console.Console, table, name string) (int, error) {
-	if k.step != nil {
-		return k.parts, nil
-	}
-	column, err := columnOf(s, table, name)
-	switch {
-	case err != nil:
-		return 0, err
-	case column.Type == "boolean":
-		return 2, nil
-	}
-	return len(column.Values), nil
 }
 
 func rational(r *big.Rat) string {

@@ -72,7 +72,7 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 		if err := l.try(cells); err != nil {
 			return err
 		}
-		return l.tryStandard(s, strata)
+		return l.tryStandard(strata)
 	}
 	return s.Asking(func(c *curator.Session) error {
 		return measured(s, c, o.Table, q, o.explain, try, func(r *released) error {
@@ -100,11 +100,8 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 }
 
 // tryStandard refuses, before anything is paid, a standard that does not fit the strata whose number is known.
-func (l *eventCounts) tryStandard(s *console.Console, standard hypothesis.Strata) error {
-	strata, err := l.key.known(s, l.table, l.column)
-	if err != nil {
-		return err
-	}
+func (l *eventCounts) tryStandard(standard hypothesis.Strata) error {
+	strata := l.key.groups
 	if strata == 0 { // the policy does not tell how many there are
 		strata = max(1, len(standard.Weights), len(standard.Rates))
 	}
@@ -113,7 +110,8 @@ func (l *eventCounts) tryStandard(s *console.Console, standard hypothesis.Strata
 		row[j] = 1000
 	}
 	standard.Events, standard.Others = [][]float64{row}, [][]float64{row}
-	if _, err = standard.Direct(.95); err == nil {
+	_, err := standard.Direct(.95)
+	if err == nil {
 		_, err = standard.Indirect(.95)
 	}
 	return testError(err)
@@ -155,43 +153,23 @@ func (v *rated) show(s *console.Console) error {
 		rows = append(rows, append([]string{v.counted.groups[g]}, row...))
 	}
 	header = append([]string{v.by}, header...)
-	right := numbersAfter(header)
-	switch s.Format {
-	case "csv":
-		return s.CSV(render.TruncatedRecords(render.TruncationText(v.release.Truncation),
-			render.BoundedRecords(v.release.Limits, append([][]string{header}, rows...))))
-	case "markdown":
-		s.Print("%s\n", render.MarkdownTable(header, right, rows))
-		for _, line := range v.words() {
-			s.Print("%s", render.MarkdownParagraphs(line))
-		}
-		return nil
-	}
-	g := render.Grid{Right: right}
-	g.Add(header...)
-	for _, row := range rows {
-		g.Add(row...)
-	}
-	s.Print("%s\n", g.Text("   "))
-	for _, line := range v.words() {
-		s.Print("%s\n", render.Printable(line))
-	}
-	return nil
+	return showCounted(s, header, numbersAfter(header), rows, v.words(), v.release)
 }
 
 // words returns the lines below the table.
 func (v *rated) words() []string {
-	standard := func(given bool, what string) string {
+	standard := func(given bool) string {
 		if given {
-			return what + " are those given"
+			return "are those given"
 		}
-		return what + " are those of all groups together, from the noisy counts"
+		return "are those of all groups together, from the noisy counts"
 	}
 	lines := []string{
 		"Standardised for " + v.column + ": the rate with the strata of a standard population, whose shares " +
-			standard(v.given[0], "")[1:] + ".",
-		"The ratio is of the events to those expected at standard rates, which " + standard(v.given[1], "")[1:] + ".",
-		render.Number6(100*v.confidence) + " % intervals cover noise and sampling. The noise is " + noiseText(v.counted.noise) + ".",
+			standard(v.given[0]) + ".",
+		"The ratio is of the events to those expected at standard rates, which " + standard(v.given[1]) + ".",
+		render.Number6(100*v.confidence) + " % intervals cover noise and sampling. The noise is " +
+			noiseText(v.counted.noise) + ".",
 	}
 	for g, r := range v.direct {
 		if math.IsNaN(r.Value) {

@@ -161,27 +161,7 @@ func (v *survived) show(s *console.Console) error {
 	if v.by != "" {
 		right[1] = false
 	}
-	switch s.Format {
-	case "csv":
-		return s.CSV(render.TruncatedRecords(render.TruncationText(v.release.Truncation),
-			render.BoundedRecords(v.release.Limits, append([][]string{header}, rows...))))
-	case "markdown":
-		s.Print("%s\n", render.MarkdownTable(header, right, rows))
-		for _, line := range v.words() {
-			s.Print("%s", render.MarkdownParagraphs(line))
-		}
-		return nil
-	}
-	g := render.Grid{Right: right}
-	g.Add(header...)
-	for _, row := range rows {
-		g.Add(row...)
-	}
-	s.Print("%s\n", g.Text("   "))
-	for _, line := range v.words() {
-		s.Print("%s\n", render.Printable(line))
-	}
-	return nil
+	return showCounted(s, header, right, rows, v.words(), v.release)
 }
 
 // words returns the lines below the table.
