@@ -150,6 +150,8 @@ func TestFirstRowsAreBounded(t *testing.T) {
 		"(SELECT x, LAG(i) OVER (PARTITION BY person ORDER BY i) AS n FROM p) q WHERE n = 1":                                         3,
 		"p a JOIN (SELECT who, ROW_NUMBER() OVER (PARTITION BY who ORDER BY j) AS n FROM v) b ON a.person = b.who AND b.n = 1":       3,
 		"v a JOIN (SELECT person, ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS n FROM p) b ON b.person = a.who WHERE n = 1": 2,
+		"p a LEFT JOIN LATERAL (SELECT j FROM v WHERE v.who = a.person ORDER BY j LIMIT 1) x ON TRUE":                                3,
+		"p a LEFT JOIN LATERAL (SELECT j FROM v WHERE v.who = a.person ORDER BY j LIMIT 2) x ON TRUE":                                6,
 	} {
 		q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM " + sql})
 		if err != nil {

@@ -65,16 +65,16 @@ func TestFormsHaveThePlanOfTheirMeaning(t *testing.T) {
 		}
 	}
 	for sql, want := range map[string]string{
-		"SELECT COUNT(*) FROM (SELECT cost FROM visits INTERSECT SELECT cost FROM visits) q":                                                        "",
-		"SELECT COUNT(*) FROM customers WHERE region NOT IN (SELECT region FROM regions EXCEPT SELECT region FROM regions WHERE big)":               "INTERSECT and EXCEPT of other columns are not supported",
-		"SELECT COUNT(*) FROM (SELECT who AS w FROM visits EXCEPT SELECT customer FROM orders WHERE w > 5) q":                                       "there is no column \"w\"",
-		"SELECT COUNT(*) FROM (SELECT who AS w FROM visits INTERSECT SELECT customer FROM orders WHERE q.w = customer) q":                           "there is no table \"q\"",
-		"SELECT COUNT(*) FROM (SELECT cost FROM visits UNION SELECT total FROM orders) q":                                                           "",
-		"SELECT AVG(x.s) FROM customers c LEFT JOIN LATERAL (SELECT SUM(cost) AS s FROM visits v) x ON TRUE":                                        "would pair different persons' rows",
-		"SELECT AVG(x.cost) FROM customers c LEFT JOIN LATERAL (SELECT cost FROM visits v WHERE v.who = c.id ORDER BY cost DESC LIMIT 1) x ON TRUE": "a LATERAL subquery may only aggregate",
-		"SELECT COUNT(*) FROM visits v LEFT JOIN (SELECT 5 AS cut) c ON v.cost > c.cut":                                                             "this subquery is joined to every row",
-		"SELECT COUNT(*) FROM visits v, (SELECT v.cost AS cut) c":                                                                                   "",
-		"SELECT COUNT(*) FROM lines WHERE tag ~ '[0-9]+'":                                                                                           "REGEXP_LIKE is computed only over known values",
+		"SELECT COUNT(*) FROM (SELECT cost FROM visits INTERSECT SELECT cost FROM visits) q":                                                "",
+		"SELECT COUNT(*) FROM customers WHERE region NOT IN (SELECT region FROM regions EXCEPT SELECT region FROM regions WHERE big)":       "INTERSECT and EXCEPT of other columns are not supported",
+		"SELECT COUNT(*) FROM (SELECT who AS w FROM visits EXCEPT SELECT customer FROM orders WHERE w > 5) q":                               "there is no column \"w\"",
+		"SELECT COUNT(*) FROM (SELECT who AS w FROM visits INTERSECT SELECT customer FROM orders WHERE q.w = customer) q":                   "there is no table \"q\"",
+		"SELECT COUNT(*) FROM (SELECT cost FROM visits UNION SELECT total FROM orders) q":                                                   "",
+		"SELECT AVG(x.s) FROM customers c LEFT JOIN LATERAL (SELECT SUM(cost) AS s FROM visits v) x ON TRUE":                                "would pair different persons' rows",
+		"SELECT AVG(x.cost) FROM customers c LEFT JOIN LATERAL (SELECT cost FROM visits v WHERE v.who = c.id ORDER BY cost DESC) x ON TRUE": "a LATERAL subquery may only aggregate",
+		"SELECT COUNT(*) FROM visits v LEFT JOIN (SELECT 5 AS cut) c ON v.cost > c.cut":                                                     "this subquery is joined to every row",
+		"SELECT COUNT(*) FROM visits v, (SELECT v.cost AS cut) c":                                                                           "",
+		"SELECT COUNT(*) FROM lines WHERE tag ~ '[0-9]+'":                                                                                   "REGEXP_LIKE is computed only over known values",
 	} {
 		if _, err := plan.Build(p, plan.Request{SQL: sql}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n%v", sql, err)

@@ -45,6 +45,7 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 	}
 	width := new(big.Rat).Sub(high, low)
 	if column.Type == "integer" && parts == 0 && width.Cmp(big.NewRat(ownValues, 1)) < 0 {
+		k.groups = int(width.Num().Int64()) + 1
 		return k, nil
 	}
 	if parts == 0 {

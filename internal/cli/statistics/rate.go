@@ -74,7 +74,7 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 		}
 		return l.tryStandard(strata)
 	}
-	return s.Asking(func(c *curator.Session) error {
+	return testError(s.Asking(func(c *curator.Session) error {
 		return measured(s, c, o.Table, q, o.explain, try, func(r *released) error {
 			found, err := l.read(r)
 			if err != nil {
@@ -86,17 +86,17 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 			}
 			strata.Events, strata.Others, strata.Noise = found.with, found.without, found.noise
 			if out.direct, err = strata.Direct(confidence); err != nil {
-				return testError(err)
+				return err
 			}
 			if out.indirect, err = strata.Indirect(confidence); err != nil {
-				return testError(err)
+				return err
 			}
 			if err := out.show(s); err != nil || o.picture.File == "" {
 				return err
 			}
 			return console.DrawFile(o.picture.File, plot.Write, out.picture(), "the rates are")
 		})
-	})
+	}))
 }
 
 // tryStandard refuses, before anything is paid, a standard that does not fit the strata whose number is known.
@@ -114,7 +114,7 @@ func (l *eventCounts) tryStandard(standard hypothesis.Strata) error {
 	if err == nil {
 		_, err = standard.Indirect(.95)
 	}
-	return testError(err)
+	return err
 }
 
 func (v *rated) show(s *console.Console) error {
