@@ -73,7 +73,7 @@ type Table struct {
 	ManyRows     bool
 	Limits       *Limits // what bounds the answers to questions about this table; nil for a public table
 	ExpectedRows int64   // the declared number of rows; 0 if none is declared
-	Units        int64   // the declared number of units, which COUNT(*) returns; 0 if none is declared
+	Units        int64   // the declared number of units, or 0; COUNT(*) returns it
 	Part         string  // the column whose values are the parts that questions may be charged to; "" if none
 	Totals       []DeclaredTotal
 	PartsPerUnit int64 // the number of parts in which one unit counts; 0 without parts

@@ -282,8 +282,8 @@ func (n Newton) weak(to *located) *mat.Dense {
 	return all
 }
 
-// hessian returns the Hessian at s.Theta, and the standard deviation of an entry's error: the average of the released one
-// and that which the step before implies, by their errors.
+// hessian returns the Hessian at s.Theta, and the standard deviation of an entry's error. It is the average of two matrices,
+// weighted by their errors: the released one, and the one that the step before implies.
 func (n Newton) hessian(before *located, s Sums) (mat.Symmetric, float64) {
 	d := len(s.Theta)
 	implied := symmetrised(before.curve)

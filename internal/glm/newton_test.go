@@ -96,8 +96,8 @@ func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
 
 // 95 % intervals of Newton steps cover each coefficient, over populations, rows and noise, from 50 to 20,000 rows, for
 // both relations (moves is the number of rows that differ, 2 under change-one). If each covered with a probability of .95
-// just so, a test would fail with a probability below 1e-7 for each coefficient. The errors are pinned, and that
-// intervals are told where n·ε is at least 5,000.
+// just so, a test would fail with a probability below 1e-7 for each coefficient. The test also fails if the errors grow, or
+// if there are no intervals where n·ε is at least 5,000.
 func TestNewtonCoverage(t *testing.T) {
 	trials := 25
 	if os.Getenv("DITHER_LONG") != "" {

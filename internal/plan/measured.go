@@ -147,7 +147,7 @@ func (m *unpricedMode) String() string { return m.text }
 type unpricedAggregate struct {
 	of         Func
 	sum, count *unpricedMeasure // an average over a declared number of rows has no count
-	rows       int64            // this number; 0 if none is declared
+	rows       int64            // the declared number of rows, or 0
 	lo, hi     float64
 	quantile   *unpricedQuantile
 	mode       *unpricedMode
