@@ -95,20 +95,9 @@ func randomizeNumbers(s *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
-	var numbers []float64
-	err = eachLine(o.in, s.Stdin, func(number int, line string) error {
-		x, err := console.NumberFlag("in", line)
-		if err != nil {
-			return console.Usage("%s: line %d: %q is no number", inputName(o.in), number, line)
-		}
-		numbers = append(numbers, b.unit(x))
-		return nil
-	})
+	numbers, err := numbersIn(s, o.in, b.unit)
 	if err != nil {
 		return err
-	}
-	if len(numbers) == 0 {
-		return console.Usage("%s has no numbers", inputName(o.in))
 	}
 	reports, err := r.Randomize(numbers)
 	if err != nil {
@@ -121,6 +110,22 @@ func randomizeNumbers(s *console.Console, o *options) error {
 	return writeOut(s, o, write, randomizedJSON{
 		string(p.Mechanism), json.RawMessage(render.JSONRat(p.Epsilon.Rat())), len(reports), r.Bits(),
 	})
+}
+
+// numbersIn reads one number from each line of a file, of which there is at least one, and converts each.
+func numbersIn(s *console.Console, in string, convert func(*big.Rat) float64) (numbers []float64, err error) {
+	err = eachLine(in, s.Stdin, func(number int, line string) error {
+		x, err := console.NumberFlag("in", line)
+		if err != nil {
+			return console.Usage("%s: line %d: %q is no number", inputName(in), number, line)
+		}
+		numbers = append(numbers, convert(x))
+		return nil
+	})
+	if err == nil && len(numbers) == 0 {
+		err = console.Usage("%s has no numbers", inputName(in))
+	}
+	return numbers, err
 }
 
 // estimateNumbers estimates a mean from a file of reports.

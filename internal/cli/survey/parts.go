@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -130,21 +131,12 @@ func randomizeTree(s *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
-	var numbers []float64
-	err = eachLine(o.in, s.Stdin, func(number int, line string) error {
-		x, err := console.NumberFlag("in", line)
-		if err != nil {
-			return console.Usage("%s: line %d: %q is no number", inputName(o.in), number, line)
-		}
+	numbers, err := numbersIn(s, o.in, func(x *big.Rat) float64 {
 		f, _ := x.Float64()
-		numbers = append(numbers, f)
-		return nil
+		return f
 	})
 	if err != nil {
 		return err
-	}
-	if len(numbers) == 0 {
-		return console.Usage("%s has no numbers", inputName(o.in))
 	}
 	low, _ := b.low.Float64()
 	high, _ := b.high.Float64()
