@@ -29,7 +29,7 @@ func TestGLMPrepared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Replayed != replayed || f.Choice == nil || len(f.Choice.Chosen) != 4 || len(f.IDs) != 3 ||
+		if f.Replayed != replayed || f.Choice == nil || len(f.Choice.Chosen) != 4 || len(f.IDs) != 2+4 || // four Newton steps
 			f.Price.Rho != "50" || f.Confidence != "0.9999999" {
 			t.Fatalf("%+v", f)
 		}
