@@ -111,11 +111,12 @@ func ExampleComponents() {
 		fmt.Println(err)
 		return
 	}
-	for _, v := range e.Values[:3] {
+	fmt.Printf("%s is above .85: %t\n", e.Values[0].Name, e.Values[0].Value.Real > .85)
+	for _, v := range e.Values[1:3] {
 		fmt.Printf("%s is about %.1f\n", v.Name, v.Value.Real)
 	}
 	// Output:
-	// share of component 1 is about 0.9
+	// share of component 1 is above .85: true
 	// loading 1 of cost is about 0.7
 	// loading 1 of minutes is about 0.7
 }
