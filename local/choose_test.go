@@ -45,6 +45,48 @@ func TestChoice(t *testing.T) {
 	}
 }
 
+// Intervals of pooled frequencies cover the shares of the population also where the reports have almost no noise and
+// values are rare, at least in 95 % of samples: exact binomial probabilities, without a draw.
+func TestPoolCoversRareValues(t *testing.T) {
+	o := oracle(t, "krr", 3, "30")
+	const n = 100
+	covers := map[int][2]float64{} // the interval, by the number of senders with the value
+	for count := range n + 1 {
+		tally := o.NewTally()
+		for i := range n {
+			report := byte(0) // of value 0
+			if i < count {
+				report = 0x40 // of value 1
+			}
+			if err := tally.Add([]byte{report}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := Pool(.95, []*Tally{tally}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		covers[count] = [2]float64{found[0].Low, found[0].High}
+		if !(found[0].Low <= found[0].Frequency && found[0].Frequency <= found[0].High) {
+			t.Errorf("%d of %d: %+v", count, n, found[0])
+		}
+	}
+	for _, share := range []float64{.002, .005, .01, .03, .1, .5, .97, .999} {
+		covered := 0.0
+		for count, c := range covers {
+			if c[0] <= share && share <= c[1] {
+				a, _ := math.Lgamma(n + 1)
+				b, _ := math.Lgamma(float64(count) + 1)
+				d, _ := math.Lgamma(float64(n-count) + 1)
+				covered += math.Exp(a - b - d + float64(count)*math.Log(share) + float64(n-count)*math.Log1p(-share))
+			}
+		}
+		if covered < .95 {
+			t.Errorf("a share of %v is covered with probability %v", share, covered)
+		}
+	}
+}
+
 // Pooled strata are unbiased and better than each. The check of the interval has a false-alarm rate of 1e-6.
 func TestPool(t *testing.T) {
 	s := &stattest.Sequential{Promised: .94, Wrong: .85, FalseAlarm: 1e-6, Miss: 1e-6}

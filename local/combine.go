@@ -18,8 +18,11 @@ type Frequency struct {
 //
 // The weight of a stratum is proportional to the inverse of its variance at frequency 0. So weights depend on the
 // numbers of reports and the declared parameters alone, and not on the reports. Weights that depend on estimated
-// frequencies would bias the result. The interval is normal, and includes the sampling of the strata's people from
-// their population.
+// frequencies would bias the result.
+//
+// The interval includes the sampling of the strata's people from their population. It holds the frequencies f at which
+// the estimate F would not be surprising: |F − f| ≤ z·√(variance at f), with a continuity correction. For one stratum
+// this is Wilson's interval, because its support is binomial. For several it is approximate.
 //
 // The error is ErrParameter if there is no stratum, a stratum has no reports, the numbers of values differ, or two strata
 // share hash functions by the same seed: their errors would be correlated. Otherwise it is an error of Tally.Estimate.
@@ -33,7 +36,8 @@ func Pool(confidence float64, strata []*Tally, values ...uint64) ([]Frequency, e
 		total += weights[i]
 	}
 	var out []Frequency
-	var sampled []float64 // Σw²/n
+	var extra []float64                       // the variances by shared hash functions
+	var at0, slope, sampled, discrete float64 // the other variance at f is at0 + slope·f + sampled·f(1 − f)
 	for i, t := range strata {
 		w, n := weights[i]/total, float64(t.n)
 		estimates, err := t.Estimate(confidence, values...)
@@ -41,21 +45,34 @@ func Pool(confidence float64, strata []*Tally, values ...uint64) ([]Frequency, e
 			return nil, err
 		}
 		if out == nil {
-			out, sampled = make([]Frequency, len(estimates)), make([]float64, len(estimates))
+			out, extra = make([]Frequency, len(estimates)), make([]float64, len(estimates))
 		}
+		o := t.oracle
+		at0 += w * w * o.sampling(n, 0) / n / n
+		slope += w * w * (o.sampling(n, 1) - o.sampling(n, 0)) / n / n
+		sampled += w * w / n
+		discrete += w * .5 / o.gap / n
 		for j, e := range estimates {
 			out[j].Value = e.Value
 			out[j].Frequency += w * e.Count / n
+			f := min(max(e.Count/n, 0), 1)
+			extra[j] += w * w * max(e.Stddev*e.Stddev-o.sampling(n, f), 0) / n / n
 			out[j].Stddev += w * w * e.Stddev * e.Stddev / n / n // the variance, until the end
-			sampled[j] += w * w / n
 		}
 	}
 	z := math.Sqrt2 * math.Erfinv(confidence)
 	for j := range out {
 		f := &out[j]
 		share := min(max(f.Frequency, 0), 1)
-		f.Stddev = math.Sqrt(f.Stddev + share*(1-share)*sampled[j])
-		f.Low, f.High = f.Frequency-z*f.Stddev, f.Frequency+z*f.Stddev
+		f.Stddev = math.Sqrt(f.Stddev + share*(1-share)*sampled)
+		solve := func(center, sign float64) float64 {
+			// (f − center)² = z²(at0 + extra + (slope + sampled)·f − sampled·f²)
+			a, half := 1+z*z*sampled, center+z*z*(slope+sampled)/2
+			root := half*half - a*(center*center-z*z*(at0+extra[j]))
+			return (half + sign*math.Sqrt(max(root, 0))) / a
+		}
+		f.Low = min(solve(f.Frequency-discrete, -1), f.Frequency) // min and max: at 0 and 1, no frequency solves it
+		f.High = max(solve(f.Frequency+discrete, 1), f.Frequency)
 	}
 	return out, nil
 }

@@ -3,7 +3,6 @@ package local
 import (
 	"bufio"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +46,7 @@ type quantileJSON struct {
 
 // writeParts writes a header and reports.
 func writeParts(w io.Writer, header any, reports int, of func(i int) (number int, parts [][]byte)) error {
-	line, err := json.Marshal(header)
+	line, err := lines.Header(header)
 	if err != nil {
 		return err
 	}
@@ -141,13 +140,9 @@ func (q *Quantiles) Write(w io.Writer, reports []MarginalsReport) error {
 }
 
 func (q *Quantiles) header() quantileJSON {
-	header := quantileJSON{
-		Format: QuantileFormat, Version: lines.Version, Epsilon: q.epsilon, Low: q.low, High: q.high, Bins: q.bins, N: q.n,
+	return quantileJSON{
+		QuantileFormat, lines.Version, q.levels.epsilon, q.low, q.high, q.bins, q.levels.n, q.levels.mechanisms(),
 	}
-	for _, o := range q.levels.oracles {
-		header.Mechanisms = append(header.Mechanisms, o.params.Mechanism)
-	}
-	return header
 }
 
 // ReadQuantiles reads a file of reports about numbers. An invalid line is ErrFile, with its number.
@@ -161,7 +156,7 @@ func ReadQuantiles(r io.Reader) (*Quantiles, *MarginalsTally, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: line 1: %w", ErrFile, err)
 	}
-	if !slices.Equal(j.Mechanisms, q.header().Mechanisms) {
+	if !slices.Equal(j.Mechanisms, q.levels.mechanisms()) {
 		return nil, nil, fmt.Errorf("%w: line 1: this version of dither chooses other mechanisms for the tree", ErrFile)
 	}
 	t := q.NewTally()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"dither/privacy"
 )
 
 func file(t testing.TB, o *Oracle, values ...uint64) string {
@@ -131,6 +133,77 @@ func TestFilesOfParts(t *testing.T) {
 	other := strings.Replace(text, `"mechanisms":["`, `"mechanisms":["x`, 1)
 	if _, err := readQuantiles(other); !errors.Is(err, ErrFile) || other == text {
 		t.Errorf("other mechanisms: %v", err)
+	}
+}
+
+// Files of reports about marginals are read back, whether people sample or split. Damaged ones are refused.
+func TestFilesOfMarginals(t *testing.T) {
+	columns := []Column{{"sex", 2, "d1"}, {"age", 3, ""}}
+	read := func(text string) (m *Marginals, tally *MarginalsTally, err error) {
+		return ReadMarginals(strings.NewReader(text), func(c []Column, e privacy.Epsilon) error {
+			if len(c) == 2 && c[0] != columns[0] {
+				return ErrParameter
+			}
+			return nil
+		})
+	}
+	for e, split := range map[string]bool{"0.5": false, "12": true} {
+		m, err := NewMarginals(epsilon(t, e), []uint64{2, 3}, [][]int{{0}, {0, 1}}, 100)
+		if err != nil || m.Split() != split {
+			t.Fatal(e, m, err)
+		}
+		var reports []MarginalsReport
+		for i := range uint64(50) {
+			r, err := m.Randomize([]uint64{i % 2, i % 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, r)
+		}
+		var b bytes.Buffer
+		if err := m.Write(&b, columns, reports); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Write(&b, columns[:1], reports); !errors.Is(err, ErrParameter) {
+			t.Error(err)
+		}
+		long := []Column{{strings.Repeat("x", 1<<16), 2, ""}, columns[1]}
+		if err := m.Write(&b, long, reports); !errors.Is(err, ErrFile) {
+			t.Error(err)
+		}
+		text := b.String()
+		again, tally, err := read(text + text)
+		if err != nil || tally.Reports() != 100 || again.Split() != split || again.Epsilon().Cmp(epsilon(t, e)) != 0 {
+			t.Fatal(e, err)
+		}
+		header, rest, _ := strings.Cut(text, "\n")
+		first, _, _ := strings.Cut(rest, "\n")
+		for name, text := range map[string]string{
+			"no columns":         strings.Replace(text, `"columns":[`, `"x":[`, 1),
+			"a column too few":   strings.Replace(text, `,{"name":"age","values":3}`, "", 1),
+			"no values":          strings.Replace(text, `"values":3`, `"values":0`, 1),
+			"many values":        strings.Replace(text, `"values":3`, `"values":16777216`, 1),
+			"an unknown column":  strings.Replace(text, "[0,1]", "[0,7]", 1),
+			"no tables":          strings.Replace(text, "[[0],[0,1]]", "[]", 1),
+			"an empty table":     strings.Replace(text, "[[0],[0,1]]", "[[0],[]]", 1),
+			"the other way":      strings.NewReplacer(`"split":true`, `"split":false`, `"split":false`, `"split":true`).Replace(text),
+			"other mechanisms":   strings.Replace(text, `"mechanisms":["`, `"mechanisms":["x`, 1),
+			"no epsilon":         strings.Replace(text, `"epsilon":"`+e+`"`, `"epsilon":"0"`, 1),
+			"an unknown table":   header + "\n9" + first[1:] + "\n",
+			"a part too many":    header + "\n" + first + " 00\n",
+			"a part of one byte": header + "\n" + first + "00\n",
+		} {
+			if _, _, err := read(text); !errors.Is(err, ErrFile) {
+				t.Errorf("ε = %s, %s: %v", e, name, err)
+			}
+		}
+		if _, _, err := read(strings.Replace(text, `"d1"`, `"d2"`, 1)); !errors.Is(err, ErrParameter) {
+			t.Error(err)
+		}
+	}
+	// the memory of all tables together is bounded
+	if _, err := NewMarginals(epsilon(t, "1"), []uint64{1 << 23}, [][]int{{0}, {0}, {0}}, 100); !errors.Is(err, ErrParameter) {
+		t.Error(err)
 	}
 }
 

@@ -19,6 +19,9 @@ type Marginals struct {
 	sets    [][]int  // the attributes of each marginal
 	oracles []*Oracle
 	split   bool
+
+	epsilon privacy.Epsilon // the parameters that split and oracles were chosen for
+	n       int64
 }
 
 // MostMarginals is the largest number of marginals.
@@ -27,7 +30,8 @@ const MostMarginals = 1 << 12
 // NewMarginals returns the randomizer of marginals for attributes with the given numbers of values. Each set lists the
 // attributes of a marginal, from 0. It chooses sampling or splitting, and the best oracle for each marginal, by the
 // expected error for n people: the sum over marginals of the variance of a frequency, as a mean over the cells. With
-// sampling, this includes that of drawing the people. The error is ErrParameter.
+// sampling, this includes that of drawing the people. All marginals together have at most MaxValues cells. The error is
+// ErrParameter.
 func NewMarginals(e privacy.Epsilon, sizes []uint64, sets [][]int, n int64) (*Marginals, error) {
 	if len(sets) < 1 || len(sets) > MostMarginals {
 		return nil, fmt.Errorf("%w: there are 1 to %d marginals", ErrParameter, MostMarginals)
@@ -35,8 +39,9 @@ func NewMarginals(e privacy.Epsilon, sizes []uint64, sets [][]int, n int64) (*Ma
 	if n < 1 || n > MostReports {
 		return nil, fmt.Errorf("%w: the number of people is from 1 to %d", ErrParameter, int64(MostReports))
 	}
-	m := &Marginals{sizes: sizes, sets: sets}
+	m := &Marginals{sizes: sizes, sets: sets, epsilon: e, n: n}
 	var cells []uint64
+	total := uint64(0)
 	for i, set := range sets {
 		k := uint64(1)
 		for j, a := range set {
@@ -48,6 +53,9 @@ func NewMarginals(e privacy.Epsilon, sizes []uint64, sets [][]int, n int64) (*Ma
 				return nil, fmt.Errorf("%w: marginal %d has no cells, or more than %d", ErrParameter, i, MaxValues)
 			}
 			k *= sizes[a]
+		}
+		if total += k; total > MaxValues {
+			return nil, fmt.Errorf("%w: the marginals have more than %d cells together", ErrParameter, MaxValues)
 		}
 		cells = append(cells, k)
 	}
@@ -81,6 +89,32 @@ func bestOf(cells []uint64, e privacy.Epsilon, n int64) (oracles []*Oracle, sum 
 
 // Split reports whether each person reports about all marginals, with an equal part of ε each.
 func (m *Marginals) Split() bool { return m.split }
+
+// Epsilon returns the ε of a person's report.
+func (m *Marginals) Epsilon() privacy.Epsilon { return m.epsilon }
+
+// Sets returns the attributes of each marginal, which must not be changed.
+func (m *Marginals) Sets() [][]int { return m.sets }
+
+// Bits returns the largest size of a report in bits, apart from the number of its marginal.
+func (m *Marginals) Bits() (most int) {
+	for _, o := range m.oracles {
+		if m.split {
+			most += o.Bits()
+		} else {
+			most = max(most, o.Bits())
+		}
+	}
+	return most
+}
+
+// mechanisms returns the names of the oracles.
+func (m *Marginals) mechanisms() (names []string) {
+	for _, o := range m.oracles {
+		names = append(names, o.params.Mechanism)
+	}
+	return names
+}
 
 // Oracle returns the oracle of a marginal. Its values are the cells, the last attribute fastest.
 func (m *Marginals) Oracle(marginal int) *Oracle { return m.oracles[marginal] }
@@ -170,6 +204,9 @@ func (t *MarginalsTally) Add(r MarginalsReport) error {
 	}
 	return nil
 }
+
+// Of returns the number of reports about a marginal.
+func (t *MarginalsTally) Of(marginal int) int64 { return t.by[marginal].Reports() }
 
 // Estimate estimates the frequencies of the cells of a marginal. The intervals include the sampling of the people from
 // their population. Errors are those of Pool.

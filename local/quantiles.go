@@ -18,10 +18,7 @@ type Quantiles struct {
 	branch    uint64
 	levels    *Marginals // marginal i has branch^(i+1) nodes
 	k         uint64
-
-	epsilon privacy.Epsilon // the parameters that the tree was chosen for
-	bins    uint64
-	n       int64
+	bins      uint64 // the number that was asked for
 }
 
 // NewQuantiles returns a tree over bins from low to high. There are at least the given number of bins. It chooses the
@@ -56,7 +53,7 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 			variance += float64(b-1) / 2 * o.Variance(people, 1/size)
 		}
 		if best == nil || variance < least {
-			best, least = &Quantiles{low, high, b, levels, k, e, bins, n}, variance
+			best, least = &Quantiles{low, high, b, levels, k, bins}, variance
 		}
 	}
 	return best, nil
@@ -66,19 +63,12 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 func (q *Quantiles) Bins() (bins, branch uint64) { return q.k, q.branch }
 
 // Params returns ε, and the smallest and the largest number.
-func (q *Quantiles) Params() (e privacy.Epsilon, low, high float64) { return q.epsilon, q.low, q.high }
+func (q *Quantiles) Params() (e privacy.Epsilon, low, high float64) {
+	return q.levels.epsilon, q.low, q.high
+}
 
 // Bits returns the largest size of a report in bits, apart from the number of its level.
-func (q *Quantiles) Bits() (most int) {
-	for _, o := range q.levels.oracles {
-		if q.levels.split {
-			most += o.Bits()
-		} else {
-			most = max(most, o.Bits())
-		}
-	}
-	return most
-}
+func (q *Quantiles) Bits() int { return q.levels.Bits() }
 
 // Randomize returns a report about a number. NaN is ErrValue.
 func (q *Quantiles) Randomize(x float64) (MarginalsReport, error) {

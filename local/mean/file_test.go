@@ -76,3 +76,62 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// Files of reports about vectors are read back. Damaged ones are refused.
+func TestFilesOfVectors(t *testing.T) {
+	columns := []Column{{"a", "0", "1"}, {"b", "0", "10"}, {"c", "-1", "1"}}
+	read := func(text string) (*VectorTally, error) {
+		return ReadVectors(strings.NewReader(text), func(Params, []Column) error { return nil })
+	}
+	for _, m := range Mechanisms {
+		v, err := NewVector(Params{m, epsilon(t, "5")}, 3) // two coordinates each
+		if err != nil {
+			t.Fatal(err)
+		}
+		var reports [][]Coordinate
+		for range 50 {
+			r, err := v.Randomize([]float64{-1, .3, 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, r)
+		}
+		var b bytes.Buffer
+		if err := v.Write(&b, columns, reports); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Write(&b, columns[:2], reports); !errors.Is(err, ErrParameter) {
+			t.Error(err)
+		}
+		text := b.String()
+		tally, err := read(text + text)
+		if err != nil || tally.Reports() != 100 || tally.by[0].n+tally.by[1].n+tally.by[2].n != 200 {
+			t.Fatal(m, err)
+		}
+		header, rest, _ := strings.Cut(text, "\n")
+		first, _, _ := strings.Cut(rest, "\n")
+		one, two, _ := strings.Cut(first, " ")
+		for name, text := range map[string]string{
+			"no columns":       strings.Replace(text, `"columns":[`, `"x":[`, 1),
+			"best":             strings.Replace(text, `"`+string(m)+`"`, `"best"`, 1),
+			"another format":   strings.Replace(text, VectorFormat, FileFormat, 1),
+			"a large epsilon":  strings.Replace(text, `"epsilon":"5"`, `"epsilon":"1e30"`, 1),
+			"no epsilon":       strings.Replace(text, `"epsilon":"5"`, `"epsilon":"0"`, 1),
+			"one coordinate":   header + "\n" + one + "\n",
+			"another order":    header + "\n" + two + " " + one + "\n",
+			"one twice":        header + "\n" + one + " " + one + "\n",
+			"a gap":            header + "\n" + one + "  " + two + "\n",
+			"no index":         header + "\n" + one + " +\n",
+			"a padded index":   header + "\n" + one + " 0" + two + "\n",
+			"a negative index": header + "\n-1" + one[1:] + " " + two + "\n",
+			"a large index":    header + "\n" + one + " 3" + two[1:] + "\n",
+			"no report":        header + "\n" + one + " 2:\n",
+			"no such report":   header + "\n" + one + " 2:2147483647\n",
+			"an endless line":  header + "\n" + strings.Repeat(one+" ", 1<<16) + "\n",
+		} {
+			if _, err := read(text); !errors.Is(err, ErrFile) {
+				t.Errorf("%s, %s: %v", m, name, err)
+			}
+		}
+	}
+}

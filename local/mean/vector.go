@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"dither/internal/entropy"
 	"dither/local/internal/coin"
+	"dither/privacy"
 )
 
 // Vector randomizes vectors of d numbers from −1 to 1. Each person draws s of the coordinates, and sends reports
@@ -17,6 +19,8 @@ import (
 type Vector struct {
 	d, s int
 	each *Randomizer
+
+	epsilon privacy.Epsilon // of a report
 }
 
 // MaxCoordinates is the largest length of a vector.
@@ -30,7 +34,7 @@ func NewVector(p Params, d int) (*Vector, error) {
 	}
 	s := p.Epsilon.Rat()
 	s.Quo(s, big.NewRat(5, 2))
-	v := &Vector{d: d, s: min(max(int(new(big.Int).Quo(s.Num(), s.Denom()).Int64()), 1), d)}
+	v := &Vector{d: d, epsilon: p.Epsilon, s: min(max(int(new(big.Int).Quo(s.Num(), s.Denom()).Int64()), 1), d)}
 	var err error
 	v.each, err = New(Params{p.Mechanism, p.Epsilon.Share(1, int64(v.s))})
 	return v, err
@@ -38,6 +42,9 @@ func NewVector(p Params, d int) (*Vector, error) {
 
 // Sampled returns s, the number of coordinates in a report, and their randomizer.
 func (v *Vector) Sampled() (s int, each *Randomizer) { return v.s, v.each }
+
+// Bits returns the largest size of a report in bits, with the indices of its coordinates.
+func (v *Vector) Bits() int { return v.s * (v.each.Bits() + bits.Len(uint(v.d-1))) }
 
 // Coordinate is a report about one coordinate.
 type Coordinate struct {
@@ -75,16 +82,20 @@ func (v *Vector) randomize(c coin.Chooser, vector []float64) []Coordinate {
 type VectorTally struct {
 	v  *Vector
 	by []*Tally
+	n  int64
 }
 
 // NewTally returns a tally without reports.
 func (v *Vector) NewTally() *VectorTally {
-	t := &VectorTally{v, make([]*Tally, v.d)}
+	t := &VectorTally{v: v, by: make([]*Tally, v.d)}
 	for i := range t.by {
 		t.by[i] = v.each.NewTally()
 	}
 	return t
 }
+
+// Reports returns the number of added reports.
+func (t *VectorTally) Reports() int64 { return t.n }
 
 // Add adds a report, or returns ErrReport and adds nothing.
 func (t *VectorTally) Add(report []Coordinate) error {
@@ -99,6 +110,7 @@ func (t *VectorTally) Add(report []Coordinate) error {
 			return err
 		}
 	}
+	t.n++
 	for _, c := range report {
 		if err := t.by[c.Index].Add(c.Report); err != nil {
 			return err

@@ -62,12 +62,18 @@ func estimate(s *console.Console, o *options) error {
 		defer func() { _ = file.Close() }() // it was only read
 		ahead = bufio.NewReader(file)
 	}
-	switch formatIn(ahead) {
-	case local.PrefixFormat:
+	switch format := formatIn(ahead); {
+	case format == local.MarginalsFormat:
+		return estimateMarginals(s, o, ahead, confidence)
+	case format == mean.VectorFormat:
+		return estimateVectors(s, o, ahead, confidence)
+	case o.column != nil:
+		return console.Usage("--column is for reports about several columns of a CSV file")
+	case format == local.PrefixFormat:
 		return estimatePrefixes(s, o, ahead, confidence)
-	case local.QuantileFormat:
+	case format == local.QuantileFormat:
 		return estimateTree(s, o, ahead, confidence)
-	case mean.FileFormat:
+	case format == mean.FileFormat:
 		if o.with != nil || o.assigned || o.batch != "" {
 			return console.Usage("the reports are about numbers: --with, --assigned and --batch are for values")
 		}

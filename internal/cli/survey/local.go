@@ -32,7 +32,9 @@ type options struct {
 	confidence, runs, shape                   string // estimate, simulate
 	first, positions, devices                 string // randomize
 	with                                      []string
-	batch, top, bins, quantiles               string // estimate
+	column                                    []string // randomize, estimate
+	tables                                    string   // randomize
+	batch, top, bins, quantiles               string   // estimate
 	consistent, assigned                      bool
 }
 
@@ -49,14 +51,17 @@ func tasks() []task {
 		{
 			"randomize",
 			[]string{"table", "json"},
-			[]string{"mechanism", "epsilon", "domain", "bits", "bounds", "bins", "seed", "first", "positions", "devices", "in", "out"},
+			[]string{
+				"mechanism", "epsilon", "domain", "bits", "bounds", "bins", "seed", "first", "positions", "devices", "column",
+				"tables", "in", "out",
+			},
 			randomize,
 		},
 		{
 			"estimate", console.AnyFormat,
 			[]string{
 				"mechanism", "epsilon", "domain", "bounds", "seed", "in", "with", "assigned", "confidence", "consistent",
-				"batch", "delta", "top", "quantiles",
+				"batch", "delta", "top", "quantiles", "column",
 			},
 			estimate,
 		},
@@ -109,6 +114,11 @@ func (o *options) declare(s *console.Console, formats, names []string) {
 				"LO,HI",
 				"the values are numbers, clamped to these bounds, and the estimate is their mean",
 			)
+		case "column":
+			s.Flag(&o.column, name, "NAME=…",
+				"a column of a CSV file, with its values (FILE or K) or its bounds (LO,HI); may be repeated")
+		case "tables":
+			s.Flag(&o.tables, name, "A*B,…", "with --column: the tables of counts over the columns (default: each pair of columns)")
 		case "at":
 			s.Flag(
 				&o.at,
@@ -319,6 +329,8 @@ func known(mechanism string) error {
 		return console.Usage("--mechanism is missing: %s", strings.Join(local.Mechanisms(), ", "))
 	case slices.Contains(mean.Mechanisms, mean.Mechanism(mechanism)):
 		return console.Usage("%s is for numbers: this command takes the mechanisms of values", mechanism)
+	case mechanism == marginals:
+		return console.Usage("%s is for several columns of a CSV file: --column NAME=FILE for each", mechanism)
 	case mechanism == prefix || mechanism == tree:
 		return console.Usage("%s is for randomize and estimate: this command takes the mechanisms of values", mechanism)
 	case local.About(mechanism) == "":
@@ -358,11 +370,13 @@ Mechanisms, or best for the one with the least error:
 
 %s
 and for means of numbers, with --bounds: duchi, piecewise, hybrid, or best. tree, with --bounds, is for quantiles of
-numbers. prefix finds the most frequent of up to 2^60 values.
+numbers. prefix finds the most frequent of up to 2^60 values. marginals, with several --column, counts combinations of
+values of several columns. With several --column of numbers, the estimate is the mean of each.
 
   dither local randomize --mechanism krr --epsilon 1 --domain colours.txt --in answers.txt --out reports.txt
   dither local estimate --domain colours.txt --in reports.txt
   dither local estimate --domain colours.txt --in first.txt --with second.txt --assigned
+  dither local randomize --mechanism marginals --epsilon 2 --column sex=sex.txt --column age=5 --in people.csv --out reports.txt
   dither local compare --k 10 --epsilon 0.5,1,2 --n 1e4,1e6
 `, g.Text("   "))
 }

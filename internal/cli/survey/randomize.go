@@ -14,7 +14,12 @@ import (
 
 // randomize writes a report about each value of a column.
 func randomize(s *console.Console, o *options) error {
+	if o.tables != "" && o.column == nil {
+		return console.Usage("--tables is about several columns: --column NAME=FILE for each")
+	}
 	switch {
+	case o.column != nil:
+		return randomizeColumns(s, o)
 	case o.mechanism == prefix:
 		return randomizePrefixes(s, o)
 	case o.mechanism == tree:

@@ -14,7 +14,7 @@ import (
 var Err = errors.New("invalid file of reports")
 
 // MostHeader is the largest number of bytes of a header.
-const MostHeader = 4096
+const MostHeader = 1 << 16
 
 // Version is the version of the files.
 const Version = 1
@@ -24,6 +24,15 @@ type Reader struct {
 	in     *bufio.Reader
 	head   string
 	number int
+}
+
+// Header returns the line of a header. The error is Err if it is too long to be read.
+func Header(header any) ([]byte, error) {
+	line, err := json.Marshal(header)
+	if err == nil && len(line) > MostHeader {
+		err = fmt.Errorf("%w: its header would have more than %d bytes: use fewer columns, or shorter names", Err, MostHeader)
+	}
+	return line, err
 }
 
 // Open reads the header into a struct, and returns a reader of the other lines. format is the value that the member
