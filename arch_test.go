@@ -166,7 +166,7 @@ var allowed = map[string][]string{
 		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
 	},
 	"internal/cli/strategies": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot", "privacy", "strategy", "strategy/answer", "strategy/marginal", "strategy/product", "strategy/together", "strategy/tabulate", "strategy/tabulate/parquet", "synth", "synth/database", "synth/estimate", "synth/server"},
-	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "local", "local/collector", "local/collector/page", "local/mean", "local/survey", "noise", "privacy"},
+	"internal/cli/survey":     {"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/parallel", "internal/plot", "internal/splitmix", "local", "local/collector", "local/collector/page", "local/mean", "local/survey", "noise", "privacy"},
 	"internal/cli/tour": {
 		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
 		"internal/town/parquet",

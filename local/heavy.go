@@ -66,6 +66,16 @@ func (h *Heavy) Bits() (most int) {
 	return most
 }
 
+// Params returns the parameters of the search, with their defaults.
+func (h *Heavy) Params() HeavyParams { return h.params }
+
+// Variance returns the variance of the estimated frequency of one value that was chosen in advance, if n people report
+// and a share of them has the value. It includes that of drawing the people of the last group, from a population.
+func (h *Heavy) Variance(n int64, frequency float64) float64 {
+	last := max(n/int64(len(h.groups)), 1)
+	return h.groups[len(h.groups)-1].Variance(last, frequency) + frequency*(1-frequency)/float64(last)
+}
+
 // PrefixReport is a report of a person in a group.
 type PrefixReport struct {
 	Group  int
@@ -100,7 +110,7 @@ func (h *Heavy) NewTally() *HeavyTally {
 }
 
 // Params returns the parameters of the search, with their defaults.
-func (t *HeavyTally) Params() HeavyParams { return t.h.params }
+func (t *HeavyTally) Params() HeavyParams { return t.h.Params() }
 
 // Reports returns the number of added reports.
 func (t *HeavyTally) Reports() (n int64) {

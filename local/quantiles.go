@@ -17,6 +17,7 @@ type Quantiles struct {
 	low, high float64
 	branch    uint64
 	levels    *Marginals // marginal i has branch^(i+1) nodes
+	variance  float64    // of a share below an edge; see Variance
 	k         uint64
 	bins      uint64 // the number that was asked for
 }
@@ -44,16 +45,18 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 			return nil, err
 		}
 		// below an edge are (b − 1)/2 nodes of each level, on average
-		variance := 0.0
+		variance, drawing := 0.0, 0.0
 		for i, o := range levels.oracles {
 			size, people := float64(sizes[i]), n
 			if !levels.split {
 				people = max(n/int64(depth), 1)
+				share := float64(b-1) / 2 / size // of the people, in these nodes
+				drawing += share * (1 - share) * float64(depth-1) / float64(n)
 			}
 			variance += float64(b-1) / 2 * o.Variance(people, 1/size)
 		}
 		if best == nil || variance < least {
-			best, least = &Quantiles{low, high, b, levels, k, bins}, variance
+			best, least = &Quantiles{low, high, b, levels, variance + drawing, k, bins}, variance
 		}
 	}
 	return best, nil
@@ -61,6 +64,11 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 
 // Bins returns the number of bins, and the branching factor of the tree.
 func (q *Quantiles) Bins() (bins, branch uint64) { return q.k, q.branch }
+
+// Variance returns an upper bound of the variance of the estimated share of numbers below an edge, as a mean over the
+// edges, if the numbers are uniform and as many people report as the tree was chosen for. The share is that of these
+// people. The bound leaves out the negative covariances of the nodes of a level.
+func (q *Quantiles) Variance() float64 { return q.variance }
 
 // Params returns ε, and the smallest and the largest number.
 func (q *Quantiles) Params() (e privacy.Epsilon, low, high float64) {

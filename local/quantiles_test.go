@@ -150,3 +150,50 @@ func TestQuantiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The expected variances agree with the standard deviations of estimates, which depend little on the reports.
+func TestExpectedVariances(t *testing.T) {
+	const n = 20_000
+	q, err := NewQuantiles(epsilon(t, "1"), 0, 1, 64, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHeavy(HeavyParams{Epsilon: epsilon(t, "2"), Bits: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, values := q.NewTally(), h.NewTally()
+	for i := range n {
+		x, err := q.Randomize(float64(i%64) / 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := h.Randomize(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(numbers.Add(x), values.Add(v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	below, err := q.Below(numbers, .95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := 0.0
+	for _, f := range below[1:64] {
+		mean += f.Stddev * f.Stddev / 63
+	}
+	if ratio := q.Variance() / mean; ratio < .9 || ratio > 1.1 {
+		t.Errorf("the expected variance below an edge is %v times the stated one", ratio)
+	}
+	found, err := values.Find(10, .95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if ratio := h.Variance(n, min(max(f.Frequency, 0), 1)) / f.Stddev / f.Stddev; ratio < .9 || ratio > 1.1 {
+			t.Errorf("the expected variance of value %d is %v times the stated one", f.Value, ratio)
+		}
+	}
+}

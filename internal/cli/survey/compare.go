@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"strings"
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
 	"dither/local"
-	"dither/noise"
 	"dither/privacy"
 )
 
@@ -20,19 +18,25 @@ type compared struct {
 	n       int64
 	epsilon privacy.Epsilon
 
-	local      *local.Oracle
-	candidates []local.Candidate
-	localError float64 // standard deviations of the count of a value, as a mean over all values
+	local      reporting
+	candidates []local.Candidate // without --mechanism
 
-	before        privacy.Epsilon // the ε of a report before shuffling
-	shuffled      *local.Oracle   // nil if there are too many reports to certify
-	shuffledError float64
+	shuffled *reporting // nil if there is no certified ε
 
 	centralError float64
 }
 
+// reporting is how people report, and the error of the result.
+type reporting struct {
+	mechanism string
+	epsilon   privacy.Epsilon // of a report
+	bits      int
+	stddev    float64 // of the count of a value, as a mean over all values
+}
+
 type comparison struct {
 	k     uint64
+	of    string // --mechanism, or "" for counts by the best one
 	delta privacy.Delta
 	rows  []compared
 }
@@ -54,6 +58,10 @@ func compare(s *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
+	if err := o.comparable(); err != nil {
+		return err
+	}
+	c.of = o.mechanism
 	picture := console.Picture{File: o.plot}
 	if err := picture.Check(s); err != nil {
 		return err
@@ -78,7 +86,7 @@ func compare(s *console.Console, o *options) error {
 			if len(c.rows) == 100 {
 				return console.Usage("compare takes at most 100 pairs of --epsilon and --n")
 			}
-			row, err := compareAt(k, e, n, c.delta, bits)
+			row, err := o.compareAt(k, e, n, c.delta, bits)
 			if err != nil {
 				return err
 			}
@@ -95,33 +103,24 @@ func compare(s *console.Console, o *options) error {
 // as the square root.
 const mostCertified = 10_000_000
 
-func compareAt(k uint64, e privacy.Epsilon, n int64, d privacy.Delta, bits int) (c compared, err error) {
+func (o *options) compareAt(k uint64, e privacy.Epsilon, n int64, d privacy.Delta, bits int) (c compared, err error) {
 	c.n, c.epsilon = n, e
-	if c.local, c.candidates, err = local.Choose(k, e, n, bits); err != nil {
+	if c.local, c.candidates, err = o.reporting(k, e, n, bits); err != nil {
 		return c, err
 	}
-	c.localError = countError(c.local, n, k)
-	if n <= mostCertified {
-		if c.before, err = local.BeforeShuffling(n, e, d); err != nil {
+	if n <= mostCertified && !o.repeats() {
+		before, err := local.BeforeShuffling(n, e, d)
+		if err != nil {
 			return c, err
 		}
-		if c.shuffled, _, err = local.Choose(k, c.before, n, bits); err != nil {
+		shuffled, _, err := o.reporting(k, before, n, bits)
+		if err != nil {
 			return c, err
 		}
-		c.shuffledError = countError(c.shuffled, n, k)
+		c.shuffled = &shuffled
 	}
-	// a histogram under change-one has sensitivity 2
-	laplace, err := noise.NewDiscreteLaplace(new(big.Rat).Quo(big.NewRat(2, 1), e.Rat()))
-	if err != nil {
-		return c, err
-	}
-	c.centralError = math.Sqrt(laplace.Variance())
-	return c, nil
-}
-
-// countError returns the standard deviation of an estimated count of a value of average frequency.
-func countError(o *local.Oracle, n int64, k uint64) float64 {
-	return float64(n) * math.Sqrt(o.Variance(n, 1/float64(k)))
+	c.centralError, err = o.centralError(k, e)
+	return c, err
 }
 
 func (c comparison) table() (header []string, rows [][]string) {
@@ -131,10 +130,8 @@ func (c comparison) table() (header []string, rows [][]string) {
 		row := []string{
 			render.Given(r.epsilon.Rat()),
 			render.ShortInt(r.n),
-			"±" + render.TwoDigits(
-				2*r.localError,
-			) + " " + r.local.Params().Mechanism,
-			share(2 * r.localError),
+			"±" + render.TwoDigits(2*r.local.stddev) + " " + r.local.mechanism,
+			share(2 * r.local.stddev),
 			"–",
 			"–",
 			"±" + render.TwoDigits(2*r.centralError),
@@ -143,11 +140,11 @@ func (c comparison) table() (header []string, rows [][]string) {
 		if r.shuffled != nil {
 			row[4] = fmt.Sprintf(
 				"±%s %s at ε₀ = %s",
-				render.TwoDigits(2*r.shuffledError),
-				r.shuffled.Params().Mechanism,
-				render.Given(r.before.Rat()),
+				render.TwoDigits(2*r.shuffled.stddev),
+				r.shuffled.mechanism,
+				render.Given(r.shuffled.epsilon.Rat()),
 			)
-			row[5] = share(2 * r.shuffledError)
+			row[5] = share(2 * r.shuffled.stddev)
 		}
 		rows = append(rows, row)
 	}
@@ -159,7 +156,7 @@ func (r compared) choices() (header []string, rows [][]string) {
 	header = []string{"mechanism", "±", "bits", ""}
 	for _, c := range r.candidates {
 		note := c.Refused
-		if c.Mechanism == r.local.Params().Mechanism {
+		if c.Mechanism == r.local.mechanism {
 			note = "best"
 		}
 		rows = append(rows, []string{
@@ -173,12 +170,24 @@ func (r compared) choices() (header []string, rows [][]string) {
 }
 
 func (c comparison) words() string {
-	return fmt.Sprintf("±: two standard deviations of the count of one of %s values, at the mean frequency.\n"+
-		"local: each person randomizes the own value, and nobody is trusted.\n"+
-		"shuffled: reports of a larger ε₀ reach the collector through a separate shuffler that removes identities,\n"+
+	of := fmt.Sprintf("the count of one of %s values, at the mean frequency", render.ShortInt(int64(c.k)))
+	switch c.of {
+	case prefix:
+		of = fmt.Sprintf("the count of a rare value that was found among %s", render.ShortInt(int64(c.k)))
+	case tree:
+		of = fmt.Sprintf("the number of people below an edge of %s bins, as a mean over the edges", render.ShortInt(int64(c.k)))
+	}
+	text := fmt.Sprintf("±: two standard deviations of %s.\n"+
+		"local: each person randomizes the own value, and nobody is trusted.\n", of)
+	if memory(c.of) {
+		return text + "A device answers again and again from its memory, and ε is the loss for each state of its value. Shuffling\n" +
+			"is certified for one report of a person only.\n" +
+			"central: a trusted curator adds noise to the exact counts once for each state. Both are for change-one neighbours."
+	}
+	return text + fmt.Sprintf("shuffled: reports of a larger ε₀ reach the collector through a separate shuffler that removes identities,\n"+
 		"times and order, and are (ε, %s)-differentially private after it, if nobody of the batch colludes.\n"+
 		"central: a trusted curator adds noise to the exact counts. All three are for change-one neighbours.",
-		render.ShortInt(int64(c.k)), render.Given(c.delta.Rat()))
+		render.Given(c.delta.Rat()))
 }
 
 func (c comparison) show(s *console.Console) error {
@@ -203,23 +212,21 @@ func (c comparison) show(s *console.Console) error {
 			record := []string{
 				r.epsilon.String(),
 				fmt.Sprint(r.n),
-				r.local.Params().Mechanism,
-				render.CSVFloat(&r.localError),
+				r.local.mechanism,
+				render.CSVFloat(&r.local.stddev),
 				"",
 				"",
 				"",
 				render.CSVFloat(&r.centralError),
 			}
 			if r.shuffled != nil {
-				record[4], record[5], record[6] = r.shuffled.Params().Mechanism, r.before.String(), render.CSVFloat(
-					&r.shuffledError,
-				)
+				record[4], record[5], record[6] = r.shuffled.mechanism, r.shuffled.epsilon.String(), render.CSVFloat(&r.shuffled.stddev)
 			}
 			records = append(records, record)
 		}
 		return s.CSV(records)
 	}
-	single := len(c.rows) == 1
+	single := len(c.rows) == 1 && c.of == ""
 	if s.Format == "markdown" {
 		right := []bool{true, true, false, true, false, true, true, true}
 		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(c.words()))
@@ -271,9 +278,9 @@ func (c comparison) draw(file string) error {
 	}
 	for _, r := range c.rows {
 		at := ", ε = " + render.Given(r.epsilon.Rat())
-		add("local"+at, r.n, r.localError)
+		add("local"+at, r.n, r.local.stddev)
 		if r.shuffled != nil {
-			add("shuffled"+at, r.n, r.shuffledError)
+			add("shuffled"+at, r.n, r.shuffled.stddev)
 		}
 		add("central"+at, r.n, r.centralError)
 	}
@@ -314,17 +321,16 @@ type (
 // MarshalJSON implements json.Marshaler.
 func (c comparison) MarshalJSON() ([]byte, error) {
 	out := comparisonJSON{c.k, json.RawMessage(render.JSONRat(c.delta.Rat())), nil}
-	model := func(o *local.Oracle, stddev float64) modelJSON {
-		p := o.Params()
-		return modelJSON{p.Mechanism, json.RawMessage(render.JSONRat(p.Epsilon.Rat())), o.Bits(), number(stddev)}
+	model := func(r reporting) modelJSON {
+		return modelJSON{r.mechanism, json.RawMessage(render.JSONRat(r.epsilon.Rat())), r.bits, number(r.stddev)}
 	}
 	for _, r := range c.rows {
 		row := comparedJSON{
 			Epsilon: json.RawMessage(render.JSONRat(r.epsilon.Rat())), N: r.n,
-			Local: model(r.local, r.localError), Central: modelJSON{Stddev: number(r.centralError)},
+			Local: model(r.local), Central: modelJSON{Stddev: number(r.centralError)},
 		}
 		if r.shuffled != nil {
-			m := model(r.shuffled, r.shuffledError)
+			m := model(*r.shuffled)
 			row.Shuffled = &m
 		}
 		for _, x := range r.candidates {

@@ -29,7 +29,7 @@ type options struct {
 	mechanism, epsilon, domain, in, out, seed string // of most
 	bounds, at, k, n, frequency               string // variance
 	delta, bits, plot                         string // compare
-	confidence, runs, shape                   string // estimate, simulate
+	confidence, runs, rounds, shape           string // estimate, simulate
 	first, positions, devices                 string // randomize
 	with                                      []string
 	column                                    []string // randomize, estimate
@@ -74,13 +74,13 @@ func tasks() []task {
 		{
 			"compare",
 			[]string{"table", "json", "csv", "markdown"},
-			[]string{"k", "epsilon", "n", "delta", "bits", "plot"},
+			[]string{"mechanism", "k", "epsilon", "n", "first", "positions", "delta", "bits", "plot"},
 			compare,
 		},
 		{
 			"simulate",
 			[]string{"table", "json", "csv", "markdown"},
-			[]string{"mechanism", "k", "epsilon", "n", "first", "positions", "runs", "shape", "confidence"},
+			[]string{"mechanism", "k", "epsilon", "n", "first", "positions", "rounds", "bins", "top", "runs", "shape", "confidence"},
 			simulate,
 		},
 	}
@@ -185,6 +185,8 @@ func (o *options) declare(s *console.Console, formats, names []string) {
 			s.Flag(&o.plot, name, "FILE", "draw the errors against n as FILE.svg or FILE.png")
 		case "runs":
 			s.Flag(&o.runs, name, "R", "the number of simulated surveys (default 10)")
+		case "rounds":
+			s.Flag(&o.rounds, name, "R", "with rappor, loloha and dbit: the number of reports of each device (default 1)")
 		case "shape":
 			s.Flag(&o.shape, name, "SHAPE", "the made-up frequencies: zipf (1/rank), uniform or one (default zipf)")
 		}
@@ -200,6 +202,7 @@ func runLocal(s *console.Console, args []string) error {
 	o := &options{
 		confidence: "0.95",
 		runs:       "10",
+		rounds:     "1",
 		shape:      "zipf",
 		frequency:  "0",
 		delta:      "1e-6",
@@ -332,7 +335,7 @@ func known(mechanism string) error {
 	case mechanism == marginals:
 		return console.Usage("%s is for several columns of a CSV file: --column NAME=FILE for each", mechanism)
 	case mechanism == prefix || mechanism == tree:
-		return console.Usage("%s is for randomize and estimate: this command takes the mechanisms of values", mechanism)
+		return console.Usage("%s is for randomize, estimate, and simulate and compare with it alone: this command takes the mechanisms of values", mechanism)
 	case local.About(mechanism) == "":
 		return console.Usage("there is no mechanism %q%s", mechanism,
 			console.DidYouMean(nearest.Name(mechanism, local.Mechanisms())))

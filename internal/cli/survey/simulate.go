@@ -17,14 +17,11 @@ type simulated struct {
 	bits                 int
 	stated, found, doubt float64 // mean variances of a frequency over all values, and the standard deviation of found
 	covered              float64 // the share of intervals that cover the true count
+	average              float64 // with --rounds: the mean variance of the average over all rounds
 }
 
 // simulate randomizes the values of made-up people, and sets the errors of the estimates beside the stated ones.
 func simulate(s *console.Console, o *options) error {
-	k, err := o.valuesOf()
-	if err != nil {
-		return err
-	}
 	n, err := peopleOf(o.n)
 	if err != nil {
 		return err
@@ -37,8 +34,28 @@ func simulate(s *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
-	if k > 1<<20 || n > 10_000_000 || float64(n)*float64(runs) > 1e9 {
-		return console.Usage("simulate takes at most 2^20 values, 10,000,000 people and 10^9 reports")
+	rounds, err := console.WholeFlag("rounds", o.rounds, 1, 1000)
+	if err != nil {
+		return err
+	}
+	if rounds > 1 && (o.mechanism == prefix || o.mechanism == tree) {
+		return console.Usage("--rounds is for rappor, loloha and dbit: %s has no memory", o.mechanism)
+	}
+	if float64(n)*float64(runs)*float64(rounds) > 1e9 {
+		return console.Usage("simulate takes at most 10^9 reports")
+	}
+	switch o.mechanism {
+	case prefix:
+		return simulatePrefixes(s, o, n, runs, confidence)
+	case tree:
+		return simulateTree(s, o, n, runs, confidence)
+	}
+	k, err := o.valuesOf()
+	if err != nil {
+		return err
+	}
+	if k > 1<<20 || n > 10_000_000 {
+		return console.Usage("simulate takes at most 2^20 values and 10,000,000 people")
 	}
 	people, err := madeUp(o.shape, int(k), int(n))
 	if err != nil {
@@ -55,7 +72,7 @@ func simulate(s *console.Console, o *options) error {
 		if err != nil {
 			return err
 		}
-		r, err := simulateOne(s, oracle, people, int(runs), confidence)
+		r, err := simulateOne(s, oracle, people, int(runs), int(rounds), confidence)
 		if err != nil {
 			return err
 		}
@@ -93,9 +110,12 @@ func simulateOne(
 	s *console.Console,
 	oracle *local.Oracle,
 	people []int,
-	runs int,
+	runs, rounds int,
 	confidence float64,
 ) (r simulated, err error) {
+	if _, _, err := oracle.States(); err != nil && rounds > 1 {
+		return r, console.Usage("--rounds is for rappor, loloha and dbit: %s has no memory", oracle.Params().Mechanism)
+	}
 	var values []uint64
 	for v, count := range people {
 		for range count {
@@ -126,44 +146,97 @@ func simulateOne(
 		if err != nil {
 			return r, err
 		}
-		tally := oracle.NewTally()
-		for part := values; len(part) > 0; part = part[min(batch, len(part)):] {
-			reports, err := oracle.RandomizeAll(part[:min(batch, len(part))])
-			if err != nil {
-				return r, err
-			}
-			for _, report := range reports {
-				if err := tally.Add(report); err != nil {
-					return r, err
+		mean, sum := 0.0, make([]float64, len(people))
+		err = each(oracle, values, rounds, func(tally *local.Tally) error {
+			estimates, err := tally.Estimate(confidence)
+			for v, e := range estimates {
+				truth := float64(people[v])
+				mean += (e.Count - truth) * (e.Count - truth) / n / n / float64(len(people)) / float64(rounds)
+				sum[v] += (e.Count - truth) / n / float64(rounds)
+				if e.Low <= truth && truth <= e.High {
+					covered++
 				}
 			}
-		}
-		estimates, err := tally.Estimate(confidence)
+			return err
+		})
 		if err != nil {
 			return r, err
 		}
-		mean := 0.0
-		for v, e := range estimates {
-			truth := float64(people[v])
-			mean += (e.Count - truth) * (e.Count - truth) / n / n / float64(len(people))
-			if e.Low <= truth && truth <= e.High {
-				covered++
+		means = append(means, mean)
+		for _, x := range sum {
+			r.average += x * x / float64(len(people)) / float64(runs)
+		}
+	}
+	r.summarise(means)
+	r.covered = float64(covered) / float64(runs) / float64(rounds) / float64(len(people))
+	return r, nil
+}
+
+// each calls f with the tally of each round. With several rounds, the devices keep their memories.
+func each(oracle *local.Oracle, values []uint64, rounds int, f func(*local.Tally) error) error {
+	var devices []*local.Device
+	for range values {
+		if rounds == 1 {
+			break
+		}
+		d, err := oracle.NewDevice()
+		if err != nil {
+			return err
+		}
+		devices = append(devices, d)
+	}
+	for range rounds {
+		tally := oracle.NewTally()
+		for i, d := range devices {
+			report, err := d.Report(values[i])
+			if err == nil {
+				err = tally.Add(report)
+			}
+			if err != nil {
+				return err
 			}
 		}
-		means = append(means, mean)
+		for part := values; devices == nil && len(part) > 0; part = part[min(batch, len(part)):] {
+			reports, err := oracle.RandomizeAll(part[:min(batch, len(part))])
+			if err != nil {
+				return err
+			}
+			for _, report := range reports {
+				if err := tally.Add(report); err != nil {
+					return err
+				}
+			}
+		}
+		if err := f(tally); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summarise sets the mean of the runs' mean squared errors, and its standard deviation.
+func (r *simulated) summarise(means []float64) {
+	runs := float64(len(means))
+	for _, m := range means {
+		r.found += m / runs
 	}
 	for _, m := range means {
-		r.found += m / float64(runs)
+		r.doubt += (m - r.found) * (m - r.found) / runs / (runs - 1)
 	}
-	for _, m := range means {
-		r.doubt += (m - r.found) * (m - r.found) / float64(runs) / float64(runs-1)
-	}
-	r.doubt, r.covered = math.Sqrt(r.doubt), float64(covered)/float64(runs)/float64(len(people))
-	return r, nil
+	r.doubt = math.Sqrt(r.doubt)
 }
 
 func showSimulated(s *console.Console, out []simulated, runs int64, o *options) error {
 	header := []string{"mechanism", "bits", "stated variance", "simulated", "±", "coverage"}
+	right := []bool{false, true, true, true, true, true}
+	records := [][]string{
+		{"mechanism", "bits", "stated_variance", "simulated_variance", "simulated_stddev", "coverage"},
+	}
+	repeated := o.rounds != "1"
+	if repeated {
+		header, right = append(header, "average of "+o.rounds+" rounds"), append(right, true)
+		records[0] = append(records[0], "average_variance")
+	}
 	var rows [][]string
 	for _, r := range out {
 		rows = append(rows, []string{
@@ -174,31 +247,37 @@ func showSimulated(s *console.Console, out []simulated, runs int64, o *options) 
 			render.TwoDigits(r.doubt),
 			render.Fixed(100*r.covered, 2) + " %",
 		})
+		records = append(records, []string{
+			r.mechanism,
+			fmt.Sprint(r.bits),
+			render.CSVFloat(&r.stated),
+			render.CSVFloat(&r.found),
+			render.CSVFloat(&r.doubt),
+			render.CSVFloat(&r.covered),
+		})
+		if last := len(rows) - 1; repeated {
+			rows[last] = append(rows[last], render.Number6(r.average))
+			records[last+1] = append(records[last+1], render.CSVFloat(&r.average))
+		}
 	}
-	right := []bool{false, true, true, true, true, true}
-	words := fmt.Sprintf(
-		"The variance of an estimated frequency, as a mean over all values and %d surveys. ± is the standard\n"+
-			"deviation of the simulated mean. Coverage is the share of the %s intervals that contain the true count.",
-		runs,
-		render.Percent(o.confidence),
-	)
+	of, over, interval := "an estimated frequency", "values", "count"
+	if o.mechanism == tree {
+		of, over, interval = "the estimated share below an edge", "edges", "share"
+	}
+	words := fmt.Sprintf("The variance of %s, as a mean over all %s and %d surveys. ± is the standard\n"+
+		"deviation of the simulated mean. Coverage is the share of the %s intervals that contain the true %s.",
+		of, over, runs, render.Percent(o.confidence), interval)
+	if o.mechanism == tree {
+		words += "\nThe stated variance is an upper bound: it leaves out that nodes of a level are correlated negatively."
+	}
+	if repeated {
+		words += "\nEach device reports the same value in each round, from its memory. The average has the variance of the permanent\n" +
+			"responses at least, however many rounds there are."
+	}
 	switch s.Format {
 	case "json":
-		return s.JSON(simulatedAll{out, runs})
+		return s.JSON(simulatedAll{out, runs, repeated})
 	case "csv":
-		records := [][]string{
-			{"mechanism", "bits", "stated_variance", "simulated_variance", "simulated_stddev", "coverage"},
-		}
-		for _, r := range out {
-			records = append(records, []string{
-				r.mechanism,
-				fmt.Sprint(r.bits),
-				render.CSVFloat(&r.stated),
-				render.CSVFloat(&r.found),
-				render.CSVFloat(&r.doubt),
-				render.CSVFloat(&r.covered),
-			})
-		}
 		return s.CSV(records)
 	case "markdown":
 		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(words))
@@ -209,8 +288,9 @@ func showSimulated(s *console.Console, out []simulated, runs int64, o *options) 
 }
 
 type simulatedAll struct {
-	of   []simulated
-	runs int64
+	of       []simulated
+	runs     int64
+	repeated bool
 }
 
 type simulatedJSON struct {
@@ -220,6 +300,7 @@ type simulatedJSON struct {
 	Simulated json.RawMessage `json:"simulated_variance"`
 	Stddev    json.RawMessage `json:"simulated_stddev"`
 	Coverage  json.RawMessage `json:"coverage"`
+	Average   json.RawMessage `json:"average_variance,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -229,9 +310,13 @@ func (a simulatedAll) MarshalJSON() ([]byte, error) {
 		Mechanisms []simulatedJSON `json:"mechanisms"`
 	}{Runs: a.runs}
 	for _, r := range a.of {
-		out.Mechanisms = append(out.Mechanisms, simulatedJSON{
-			r.mechanism, r.bits, number(r.stated), number(r.found), number(r.doubt), number(r.covered),
-		})
+		j := simulatedJSON{
+			r.mechanism, r.bits, number(r.stated), number(r.found), number(r.doubt), number(r.covered), nil,
+		}
+		if a.repeated {
+			j.Average = number(r.average)
+		}
+		out.Mechanisms = append(out.Mechanisms, j)
 	}
 	return json.Marshal(out)
 }
