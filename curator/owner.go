@@ -49,7 +49,7 @@ func (c *Session) Tables() ([]Table, error) {
 		}
 		table.NeverSealed = errors.Is(err, seal.ErrNotSealed) && state.Sealed[t.Name].Version == 0
 		for _, column := range t.Columns {
-			described := tableColumn(column)
+			described := c.tableColumn(column)
 			if to, ok := t.References[column.Name]; ok {
 				described.References = to.String()
 			}
@@ -97,6 +97,7 @@ type TableColumn struct {
 	ValuesFrom              string   // the public column, as table.column, whose values are this column's values; or ""
 	Nullable                bool
 	Holdout                 bool   // the column says which units are held out
+	HoldoutPrice            Loss   // the default and the largest price of a test on them; zero if none is declared
 	References              string // the column, as table.column, that a value of this column refers to; or ""
 	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if none
 	// is declared
@@ -161,8 +162,11 @@ func bound(t value.Type, r *big.Rat) string {
 	return exact.FormatRat(r)
 }
 
-func tableColumn(c *policy.Column) TableColumn {
+func (s *Session) tableColumn(c *policy.Column) TableColumn {
 	out := TableColumn{Name: c.Name, Description: c.Description, Type: c.Type.String(), Nullable: c.Nullable, Holdout: c.Holdout != nil}
+	if !c.HoldoutPrice.IsZero() {
+		out.HoldoutPrice = s.loss(c.HoldoutPrice)
+	}
 	if c.Lower != nil {
 		out.Lower, out.Upper = bound(c.Type, c.Lower), bound(c.Type, c.Upper)
 	}

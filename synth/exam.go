@@ -18,7 +18,7 @@ type ExamRequest struct {
 	Header              []string   // of the synthetic rows
 	Rows                [][]string // their texts, as WriteCSV writes them
 	Target, Positive    string     // a column, and the value that a classifier predicts
-	Epsilon, Delta, Rho string     // the price of both questions together
+	Epsilon, Delta, Rho string     // the price of both questions together; none: the one that the policy names for the holdout
 	Analyst             string
 	Fresh               bool
 	Bins                int // of a column of numbers; 0: DefaultBins
@@ -30,6 +30,8 @@ type Exam struct {
 	HeldOut  float64 // the noisy number of rows that were held out
 	Releases []string
 	Price    curator.Loss
+	// Remaining is the budget before the test
+	Remaining curator.Loss
 	// AUC is the area under the curve of the classifier, which was trained on synthetic rows and tested on held-out
 	// ones. AUCMargin covers the noise at a confidence of 95 %, and no sampling. Own is the area for the synthetic rows
 	// themselves.
@@ -69,6 +71,16 @@ func Take(ctx context.Context, c *curator.Session, r ExamRequest) (*Exam, error)
 		return nil, err
 	}
 	return e.result, e.pairs(ctx, c)
+}
+
+// ExplainExam returns the price of a test and what remains, and refuses what Take would refuse before it spends anything. It
+// reads no row.
+func ExplainExam(ctx context.Context, c *curator.Session, r ExamRequest) (*Exam, error) {
+	e, err := newExam(ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.result, nil
 }
 
 // exam is a test in progress.
@@ -120,12 +132,17 @@ func newExam(ctx context.Context, c *curator.Session, r ExamRequest) (*exam, err
 	if e.target = slices.IndexFunc(e.columns, func(c *Column) bool { return c.Name == r.Target }); e.target < 0 {
 		return nil, usage("name a column of the synthetic rows: --target smoker=true", "there is no column %q", r.Target)
 	}
-	return e, e.priced(ctx, c)
+	return e, e.priced(ctx, c, t.Columns[slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == held })].HoldoutPrice)
 }
 
-// priced sets the price of each question.
-func (e *exam) priced(ctx context.Context, c *curator.Session) error {
+// priced sets the price of each question. It refuses one above the price that the owner names for the holdout.
+func (e *exam) priced(ctx context.Context, c *curator.Session, most curator.Loss) error {
 	r := &e.request
+	if r.Epsilon == "" && r.Rho == "" && r.Delta == "" {
+		if r.Rho = most.Rho; r.Rho == "" {
+			r.Epsilon = most.Epsilon
+		}
+	}
 	whole := &Plan{request: Request{Epsilon: r.Epsilon, Delta: r.Delta}}
 	whole.rounds.Epsilon, whole.rounds.Rho = r.Epsilon, r.Rho
 	if r.Delta != "" {
@@ -139,24 +156,36 @@ func (e *exam) priced(ctx context.Context, c *curator.Session) error {
 	if err != nil {
 		return err
 	}
-	e.result.Price = p.Price
+	e.result.Price, e.result.Remaining = p.Price, p.Remaining
+	if limit := priceOf(most); limit != nil && priceOf(p.Price).Cmp(limit) > 0 {
+		return usage("leave the price out: then a test costs this much", "a test costs %s, and the policy allows %s for one of this holdout", p.Price, most)
+	}
 	if !p.Affordable {
 		return &curator.Error{Code: curator.CodeExhausted, Message: fmt.Sprintf("the price is %s, and %s remain", p.Price, p.Remaining)}
 	}
-	text := p.Price.Epsilon
-	if p.Price.Rho != "" {
-		text = p.Price.Rho
+	x := priceOf(p.Price)
+	if x == nil {
+		return usage("", "the price %s is not a number", p.Price)
 	}
-	x, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return usage("", "the price %q is not a number", text)
-	}
-	if text = shared(x.Quo(x, big.NewRat(2, 1))); p.Price.Rho != "" {
+	if text := shared(x.Quo(x, big.NewRat(2, 1))); p.Price.Rho != "" {
 		e.price.Epsilon, e.price.Rho = "", text
 	} else {
 		e.price.Epsilon = text
 	}
 	return nil
+}
+
+// priceOf returns the ρ or the pure ε of a loss; nil if there is none.
+func priceOf(l curator.Loss) *big.Rat {
+	text := l.Rho
+	if text == "" {
+		text = l.Epsilon
+	}
+	x, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil
+	}
+	return x
 }
 
 // measured asks one question about the held-out rows, and returns the noisy cells of each candidate.

@@ -71,6 +71,10 @@ func (x Explained) MarshalJSON() ([]byte, error) {
 		Better    bool     `json:"measuring_is_better"`
 		Reason    string   `json:"reason,omitempty"`
 	}
+	var test *curator.Loss
+	if p.HoldoutPrice != (curator.Loss{}) {
+		test = &p.HoldoutPrice
+	}
 	var beside *direct
 	if d := x.Direct; d != nil {
 		beside = &direct{Answers: d.Answers, Synthetic: d.Synthetic, Better: d.Better(), Reason: d.Reason}
@@ -93,9 +97,11 @@ func (x Explained) MarshalJSON() ([]byte, error) {
 		Largest     *json.Number     `json:"largest_epsilon"`
 		Useful      int64            `json:"useful_from_rows"`
 		Workload    *direct          `json:"workload,omitempty"`
+		HeldOut     string           `json:"held_out,omitempty"`   // the column of the units that are left out
+		TestPrice   *curator.Loss    `json:"test_price,omitempty"` // of a test on them
 	}{
 		p.Table, p.Method, p.SQL, columnsJSON(p), omittedsJSON(p.Omitted), p.Candidates, p.LeftOut, constraintsJSON(p), p.Price, p.Remaining,
-		p.Affordable, largest, p.Useful, beside,
+		p.Affordable, largest, p.Useful, beside, p.HeldOut, test,
 	})
 }
 

@@ -93,6 +93,10 @@ type Plan struct {
 	Largest    string // the largest ε that one question can be asked at now
 	// Useful is the number of rows below which the first measurements are more noise than signal. 0: unknown
 	Useful int64
+	// HeldOut is the column of the units that are left out, or "". A test on them costs HoldoutPrice, unless the request names
+	// a lower price; it is zero if the policy names none
+	HeldOut      string
+	HoldoutPrice curator.Loss
 
 	request       Request
 	aheads        []ahead
@@ -170,6 +174,9 @@ func tableOf(c *curator.Session, name string) (*curator.Table, error) {
 // laidOut returns the columns and the constraints of a checked request for a view, and what its cells are.
 func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
 	p := &Plan{Table: r.Table, Method: r.Method, request: r, inner: of.inner, most: mostCandidates, expected: of.table.ExpectedRows}
+	if at := slices.IndexFunc(of.table.Columns, func(c curator.TableColumn) bool { return c.Holdout }); at >= 0 {
+		p.HeldOut, p.HoldoutPrice = of.table.Columns[at].Name, of.table.Columns[at].HoldoutPrice
+	}
 	rules, err := parsed(r.Constraints)
 	if err != nil {
 		return nil, err

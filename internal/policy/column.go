@@ -44,7 +44,7 @@ func (r *reader) columns(f, table field) []*Column {
 func (r *reader) column(f field) *Column {
 	c := &Column{Name: f.name(), Invalid: InvalidRefused}
 	keys, ok := f.keys("names", "type", "description", "bounds", "values", "values_from", "nullable", "invalid",
-		"trim", "case", "holdout")
+		"trim", "case", "holdout", "holdout_price")
 	if !ok {
 		return c
 	}

@@ -74,6 +74,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	p.Population = r.population(top["population"], f)
 	p.Budget = r.budget(top["budget"], f)
 	p.Price = r.price(top["price"], p.Budget)
+	r.allowed, r.most = p.Budget, p.Price.Maximum
 	p.Limits = r.limits(top["limits"])
 	p.Analysts = r.analysts(top["analysts"], p.Budget)
 	p.Tables = r.tables(top["tables"], f, dir, p.Population.Neighbours)

@@ -69,6 +69,7 @@ type (
 		Trim                     bool   `json:",omitempty"`
 		Case                     string `json:",omitempty"`
 		Holdout                  string `json:",omitempty"`
+		HoldoutPrice             string `json:",omitempty"`
 	}
 )
 
@@ -164,6 +165,9 @@ func canonicalColumnOf(col *Column) canonicalColumn {
 	}
 	if col.Holdout != nil {
 		c.Holdout = col.Holdout.RatString()
+	}
+	if !col.HoldoutPrice.IsZero() {
+		c.HoldoutPrice = col.HoldoutPrice.String()
 	}
 	if o := col.ValuesFrom; o != nil {
 		c.From = &Origin{Table: o.Table, Column: o.Column}

@@ -11,6 +11,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/nearest"
+	"dither/privacy"
 )
 
 // reader collects errors while it reads the YAML tree of a policy. It uses YAML for structure only. Each field
@@ -21,6 +22,8 @@ type reader struct {
 	tidied  map[*Column]field // column with trim or case → that field
 	pending []pending
 	spanned int // the number of names that patterns list
+	allowed Budget
+	most    privacy.Loss // the largest price of a question
 }
 
 // field is a value in the file with its key. If the file lacks the field, node is nil, and the methods that read it

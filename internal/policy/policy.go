@@ -146,11 +146,14 @@ type Column struct {
 	ValuesFrom *Origin       // set if a column of a public table provides the values
 	// Holdout, if not nil, is the share of units that a boolean column holds out. Sealing sets its values, which no
 	// source has
-	Holdout  *big.Rat
-	Nullable bool    // whether NULL may occur; NULL is then a group of its own
-	Invalid  Invalid // the treatment at sealing of a value that is not of the type
-	Trim     bool    // whether sealing removes blanks around a text file's fields
-	Case     string  // Lower or Upper if sealing changes the case of texts, else ""
+	Holdout *big.Rat
+	// HoldoutPrice is the price of a test of a synthetic table on the units held out, and the most that one may cost; zero if
+	// none is declared
+	HoldoutPrice privacy.Loss
+	Nullable     bool    // whether NULL may occur; NULL is then a group of its own
+	Invalid      Invalid // the treatment at sealing of a value that is not of the type
+	Trim         bool    // whether sealing removes blanks around a text file's fields
+	Case         string  // Lower or Upper if sealing changes the case of texts, else ""
 	// Zone is the zone of a timestamp column, in whose time moments with an offset from UTC are read; nil means UTC
 	Zone *time.Location
 }

@@ -18,11 +18,16 @@ type Backend interface {
 	// that returns io.EOF. It returns other errors of that function unchanged.
 	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
 	// Import writes such a file from the files of a typed source. It returns an error for values that contradict
-	// the declaration, and reports the values that could not be read and became NULL.
-	Import(ctx context.Context, file string, t *policy.Table, files []string) ([]csvtable.Invalid, error)
+	// the declaration, and reports the values that could not be read and became NULL. The function held sets the column
+	// that holds units out, which no source has; it is nil if t has none.
+	Import(ctx context.Context, file string, t *policy.Table, files []string, held Held) ([]csvtable.Invalid, error)
 	// Inspect counts the contents of a sealed file.
 	Inspect(ctx context.Context, file string, t *policy.Table) (Facts, error)
 }
+
+// Held reports whether a row's unit is held out. It gets the values of policy.Table.HoldoutColumns in a row, and depends on
+// nothing else. Several goroutines may call it.
+type Held func(deciding []value.Value) bool
 
 // Facts are exact counts of a sealed file, for its owner.
 type Facts struct {

@@ -46,7 +46,7 @@ func (f *fake) Write(_ context.Context, file string, t *policy.Table, next func(
 	}
 }
 
-func (f *fake) Import(_ context.Context, file string, t *policy.Table, _ []string) ([]csvtable.Invalid, error) {
+func (f *fake) Import(_ context.Context, file string, t *policy.Table, _ []string, _ Held) ([]csvtable.Invalid, error) {
 	f.imports++
 	content, err := os.ReadFile(t.Source.File)
 	if err != nil {

@@ -41,13 +41,14 @@ const holdoutKeyBytes = 32
 // Without the key, the values of units are computationally indistinguishable from independent draws, so nobody outside
 // can choose who is held out. Rows whose unit is NULL are not held out. No question reads them.
 type holdout struct {
-	at        int // the column
-	unit      int // the column of the unit; −1 if each row is a unit
+	at        int   // the column
+	of        []int // the source's columns that decide: that of the unit, or all if each row is a unit
 	key       []byte
 	threshold uint64
 	all       bool // the share is 100 %
-	source    []*policy.Column
-	buffer    []value.Value
+	rowIsUnit bool
+	buffer    []value.Value // a row of the source
+	deciding  []value.Value
 }
 
 // newHoldout returns the holdout of a table; nil if it has none.
@@ -60,9 +61,14 @@ func newHoldout(home string, t *policy.Table) (*holdout, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &holdout{at: at, key: key, source: sourceColumns(t)}
-	out.unit = slices.IndexFunc(out.source, func(c *policy.Column) bool { return c.Name == t.Unit.Column })
-	out.buffer = make([]value.Value, len(out.source))
+	out := &holdout{at: at, key: key, rowIsUnit: t.Unit.IsRow(), buffer: make([]value.Value, len(t.SourceColumns()))}
+	deciding := t.HoldoutColumns()
+	for i, c := range t.SourceColumns() {
+		if slices.Contains(deciding, c) {
+			out.of = append(out.of, i)
+		}
+	}
+	out.deciding = make([]value.Value, len(out.of))
 	limit := new(big.Int).Lsh(t.Columns[at].Holdout.Num(), 64)
 	if limit.Quo(limit, t.Columns[at].Holdout.Denom()); limit.IsUint64() {
 		out.threshold = limit.Uint64()
@@ -72,11 +78,6 @@ func newHoldout(home string, t *policy.Table) (*holdout, error) {
 	return out, nil
 }
 
-// sourceColumns returns the columns that a table's source has.
-func sourceColumns(t *policy.Table) []*policy.Column {
-	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *policy.Column) bool { return c.Holdout != nil })
-}
-
 // read reads a row of the source, and sets the whole row.
 func (h *holdout) read(in decoding, row []value.Value) error {
 	if err := in.Read(h.buffer); err != nil {
@@ -84,17 +85,18 @@ func (h *holdout) read(in decoding, row []value.Value) error {
 	}
 	copy(row[:h.at], h.buffer[:h.at])
 	copy(row[h.at+1:], h.buffer[h.at:])
-	row[h.at] = value.Value{Type: value.Boolean, Bool: h.held()}
+	for i, k := range h.of {
+		h.deciding[i] = h.buffer[k]
+	}
+	row[h.at] = value.Value{Type: value.Boolean, Bool: h.held(h.deciding)}
 	return nil
 }
 
-// held reports whether the unit of the row in the buffer is held out.
-func (h *holdout) held() bool {
-	unit := h.buffer
-	if h.unit >= 0 {
-		if unit = h.buffer[h.unit : h.unit+1]; unit[0].Null {
-			return false
-		}
+// held reports whether the unit of a row is held out, of which it gets the values of policy.Table.HoldoutColumns. Several
+// goroutines may call it.
+func (h *holdout) held(unit []value.Value) bool {
+	if !h.rowIsUnit && unit[0].Null {
+		return false
 	}
 	mac := hmac.New(sha256.New, h.key)
 	for i := range unit {
@@ -114,6 +116,9 @@ func encoded(v *value.Value) []byte {
 		x := v.Real
 		if x == 0 {
 			x = 0 // −0 is 0
+		}
+		if math.IsNaN(x) {
+			x = math.NaN() // one of the many
 		}
 		return binary.BigEndian.AppendUint64([]byte{2}, math.Float64bits(x))
 	case v.Type == value.Boolean && v.Bool:

@@ -181,6 +181,14 @@ type filling struct {
 	holdout *holdout // nil: none
 }
 
+// held returns the function that decides who is held out; nil if nobody is.
+func (f *filling) held() Held {
+	if f.holdout == nil {
+		return nil
+	}
+	return f.holdout.held
+}
+
 // fill writes the sealed file from the source, and returns the digests of the source's bytes: of all files
 // together, and of each.
 func fill(
@@ -196,7 +204,7 @@ func fill(
 	}
 	if t.Source.Format == policy.XLSX {
 		err = fillSheet(ctx, temp, src, t, b, opt, report)
-	} else if report.Invalids, err = b.Import(ctx, temp, t.Table, src.paths); err != nil {
+	} else if report.Invalids, err = b.Import(ctx, temp, t.Table, src.paths, t.held()); err != nil {
 		err = src.fault(err)
 	}
 	if err != nil {
@@ -277,7 +285,7 @@ func fillSheet(
 		return src.fault(errors.New("workbooks cannot be read here"))
 	}
 	sheet := *t.Table
-	sheet.Columns = sourceColumns(t.Table)
+	sheet.Columns = t.SourceColumns()
 	in, err := opt.Sheet(&meter{in: src.files[0], ctx: ctx}, &sheet)
 	if err != nil {
 		return src.fault(err)
@@ -308,9 +316,9 @@ type decoding interface {
 
 func decoder(text io.Reader, t *policy.Table) (decoding, error) {
 	if t.Source.Format == policy.JSONLines {
-		return jsonlines.New(text, sourceColumns(t))
+		return jsonlines.New(text, t.SourceColumns())
 	}
-	return csvtable.New(text, t.Source.Dialect, sourceColumns(t))
+	return csvtable.New(text, t.Source.Dialect, t.SourceColumns())
 }
 
 func tooManyRows() error {

@@ -351,6 +351,13 @@ func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 	for _, o := range p.Omitted {
 		s.Print("left out: %s: %s\n", render.Printable(o.Name), o.Reason)
 	}
+	if p.HeldOut != "" {
+		text := ""
+		if price := p.HoldoutPrice.String(); p.HoldoutPrice != (curator.Loss{}) {
+			text = ": `dither synth test` costs " + price
+		}
+		s.Print("held out for a test: %s%s\n", render.Printable(p.HeldOut), text)
+	}
 	if p.Ahead > 0 {
 		s.Print("first: %s, for %s of the price: quantiles of columns with private edges, and values of many persons\n",
 			render.Plural(p.Ahead, "private choice"), synth.AheadShare)

@@ -19,10 +19,12 @@ const mostExamBytes = 1 << 30
 func runExam(s *console.Console, args []string) error {
 	var r synth.ExamRequest
 	var target, bins string
+	var explain bool
 	s.FormatFlag("table", "json")
 	s.Flag(&r.Table, "table", "T", "the real table, of which the policy holds units out")
 	s.Flag(&target, "target", "C=VALUE", "the column and the value that a classifier predicts, such as smoker=true")
-	s.PriceFlags(&r.Epsilon, &r.Rho, "both questions together")
+	s.Flag(&explain, "explain", "", "show the price, free")
+	s.PriceFlags(&r.Epsilon, &r.Rho, "both questions together (default: the policy's holdout_price)")
 	s.Flag(&r.Delta, "delta", "D", "with --epsilon, if the budget is under zCDP: the price is the largest ρ that implies (E, D)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
 	s.AnalystFlag(&r.Analyst)
@@ -48,12 +50,32 @@ func runExam(s *console.Console, args []string) error {
 		return console.Usage("%s: %v", rest[0], err)
 	}
 	return s.Asking(func(c *curator.Session) error {
+		if explain {
+			e, err := synth.ExplainExam(s.Context(), c, r)
+			if err != nil {
+				return err
+			}
+			return showExamPlan(s, e)
+		}
 		e, err := synth.Take(s.Context(), c, r)
 		if err != nil {
 			return err
 		}
 		return showExam(s, e, target)
 	})
+}
+
+// showExamPlan prints what a test would cost.
+func showExamPlan(s *console.Console, e *synth.Exam) error {
+	if s.Format == "json" {
+		return s.JSON(struct {
+			Price     curator.Loss `json:"price"`
+			Remaining curator.Loss `json:"remaining"`
+		}{e.Price, e.Remaining})
+	}
+	s.Print("price of both questions: %s; %s remain\n", e.Price, e.Remaining)
+	s.Print("half of it measures a histogram of the scores of a classifier by class, and half pairs of columns\n")
+	return nil
 }
 
 func examRows(name string) (header []string, rows [][]string, err error) {

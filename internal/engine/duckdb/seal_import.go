@@ -29,7 +29,7 @@ type sealSource struct {
 // the second copies the rows. For an invalid value, the error is a *csvtable.Error with the row's number in the
 // order of the source.
 func (s *Sealer) Import(
-	ctx context.Context, file string, t *policy.Table, files []string,
+	ctx context.Context, file string, t *policy.Table, files []string, held seal.Held,
 ) (invalids []csvtable.Invalid, err error) {
 	if err := sealNames(t); err != nil {
 		return nil, err
@@ -50,7 +50,13 @@ func (s *Sealer) Import(
 		for i, c := range columns {
 			selected[i] = c.converted() + " AS " + identifier(c.Name)
 		}
-		return sealTable(ctx, conn, t, "SELECT "+strings.Join(selected, ", ")+" FROM "+source.from, file)
+		rows := "SELECT " + strings.Join(selected, ", ") + " FROM " + source.from
+		if held != nil {
+			if rows, err = withHoldout(conn, t, rows, held); err != nil {
+				return err
+			}
+		}
+		return sealTable(ctx, conn, t, rows, file)
 	})
 	return invalids, err
 }
@@ -228,10 +234,11 @@ func localMicros(x string, zone *time.Location) string {
 
 // columns finds the source's column for each declared column, by name.
 func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
-	out := make([]sealColumn, len(t.Columns))
-	names := make([]string, len(t.Columns))
+	declared := t.SourceColumns()
+	out := make([]sealColumn, len(declared))
+	names := make([]string, len(declared))
 	var faults csvtable.Faults
-	for i, c := range t.Columns {
+	for i, c := range declared {
 		names[i] = c.Name
 		kind, ok := s.types[c.Name]
 		switch {

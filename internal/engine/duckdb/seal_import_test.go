@@ -19,7 +19,7 @@ import (
 func sealTestImport(t testing.TB, table *policy.Table) ([][]string, []csvtable.Invalid, error) {
 	t.Helper()
 	file := sealTestFile(t, t.TempDir())
-	invalids, err := NewSealer(t.TempDir()).Import(t.Context(), file, table, []string{table.Source.File})
+	invalids, err := NewSealer(t.TempDir()).Import(t.Context(), file, table, []string{table.Source.File}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -317,7 +317,7 @@ func TestImportFiles(t *testing.T) {
 		Columns: []*policy.Column{{Name: "x", Type: value.Integer}, {Name: "y", Type: value.Text}},
 	}
 	into := sealTestFile(t, t.TempDir())
-	if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, b}); err != nil {
+	if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, b}, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]string{{"0", "a"}, {"1", "a"}, {"10", "b"}, {"11", "b"}}
@@ -330,7 +330,7 @@ func TestImportFiles(t *testing.T) {
 		"i::DOUBLE AS x, 'b' AS y": `column "x" is BIGINT in the first and DOUBLE in the second`,
 	} {
 		c := write("c.parquet", columns)
-		if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, c}); err == nil ||
+		if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, c}, nil); err == nil ||
 			!strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: %v", columns, err)
 		}
