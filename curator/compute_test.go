@@ -52,9 +52,9 @@ func TestRefusalsAroundAggregatesOfUnits(t *testing.T) {
 	session := sealedHome(t, "ferry")
 	units := func(x string) string { return "(SELECT passenger, " + x + " AS x FROM trips GROUP BY passenger) q" }
 	for sql, want := range map[string]string{
-		"SELECT AVG(x) FROM " + units("MEDIAN(fare)"):                                            "median is not supported over one unit's rows",
+		"SELECT AVG(x) FROM " + units("MODE(fare)"):                                              "mode is not supported over one unit's rows",
 		"SELECT x, COUNT(*) FROM " + units("NTILE(4) OVER (ORDER BY SUM(fare))") + " GROUP BY x": "window functions (OVER) are not supported",
-		"SELECT n FROM (SELECT COUNT(*) AS n FROM " + units("MEDIAN(fare)") + ") r":              "median is not supported over one unit's rows",
+		"SELECT n FROM (SELECT COUNT(*) AS n FROM " + units("MODE(fare)") + ") r":                "mode is not supported over one unit's rows",
 		"SELECT passenger, COUNT(*) FROM (SELECT * FROM trips) q GROUP BY passenger":             "each group would hold one unit only",
 		"SELECT * FROM " + units("COUNT(*)"):                                                     "each group would hold one unit only",
 	} {

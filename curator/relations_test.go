@@ -93,6 +93,8 @@ var relationsAsked = []struct {
 	{"SELECT SUM(n) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q", []int64{3}, 3},
 	{"SELECT COUNT(*) FROM (SELECT customer FROM orders GROUP BY customer HAVING SUM(total) > 30) q", []int64{2}, 1},
 	{"SELECT SUM(p) FROM (SELECT c.id, MAX(price) AS p FROM lines l JOIN orders o ON l.number = o.number JOIN customers c ON o.customer = c.id GROUP BY c.id) q", []int64{14}, 9},
+	{"SELECT SUM(p) FROM (SELECT c.id, PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY price) AS p FROM lines l JOIN orders o ON l.number = o.number JOIN customers c ON o.customer = c.id GROUP BY c.id) q", []int64{13}, 9},
+	{"SELECT COUNT(*) FROM customers c WHERE (SELECT MEDIAN(o.total) FROM orders o WHERE o.customer = c.id) > 15", []int64{2}, 1},
 	{"SELECT COUNT(DISTINCT u) FROM (SELECT id AS u FROM customers UNION ALL SELECT customer FROM orders) q", []int64{3}, 1},
 	{"SELECT COUNT(*) FROM customers c JOIN (SELECT customer FROM orders GROUP BY customer) o ON c.id = o.customer", []int64{2}, 1},
 	{"SELECT COUNT(*) FROM customers c LEFT JOIN (SELECT customer FROM orders GROUP BY customer) o ON c.id = o.customer WHERE o.customer IS NULL", []int64{1}, 1},
@@ -242,6 +244,57 @@ func TestSpreadInsideAUnit(t *testing.T) {
 			if n := r.Rows[0][0].Estimate.Value.Real; n != 1 {
 				t.Errorf("%s%s: %v persons", from, condition, n)
 			}
+		}
+		e, err := c.Explain(t.Context(), Question{SQL: "SELECT SUM(v)" + from, Epsilon: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := e.Columns[0].Sensitivity; s == nil || *s < want.sensitivity/1.001 || *s > want.sensitivity*1.001 {
+			t.Errorf("%s: one person changes the sum by at most %v, not %v", from, *s, want.sensitivity)
+		}
+	}
+}
+
+// Quantiles of one unit's values, and their bounds. Customer 1 has the totals 10 and 20.5 and the prices 3, 4 and 5. At
+// ε = 30, noise changes a count with a probability below 10⁻¹².
+func TestQuantilesInsideAUnit(t *testing.T) {
+	c := shopOf(t, "add-remove", false)
+	const totals = "(SELECT customer, %s AS v FROM orders GROUP BY customer) q"
+	const prices = "(SELECT o.customer, %s AS v FROM lines l JOIN orders o ON l.number = o.number GROUP BY o.customer) q"
+	within := func(f, by string) string { return f + " WITHIN GROUP (ORDER BY " + by + ")" }
+	for _, want := range []struct {
+		of, function string
+		condition    string // holds for customer 1 alone
+		sensitivity  float64
+	}{
+		{totals, "MEDIAN(total)", "v = 15.25", 50},
+		{totals, within("PERCENTILE_CONT(0.5)", "total"), "v = 15.25", 50},
+		{totals, within("PERCENTILE_CONT(0.2)", "total"), "v BETWEEN 12.09999 AND 12.10001", 50},
+		{totals, within("PERCENTILE_CONT(0.2)", "total DESC"), "v BETWEEN 18.39999 AND 18.40001", 50},
+		{totals, "QUANTILE_CONT(total, 1)", "v = 20.5", 50},
+		{totals, within("PERCENTILE_DISC(0.5)", "total"), "v = 10", 50},
+		{totals, within("PERCENTILE_DISC(0.5)", "total DESC"), "v = 20.5", 50},
+		{totals, within("PERCENTILE_DISC(0)", "total DESC"), "v = 20.5", 50},
+		{totals, within("PERCENTILE_DISC(1)", "total DESC"), "v = 10", 50},
+		{totals, "QUANTILE_DISC(total, 0.51)", "v = 20.5", 50},
+		{totals, "MEDIAN(total) FILTER (WHERE total < 15)", "v = 10", 15},
+		{totals, "MEDIAN(total) - PERCENTILE_DISC(total, 0)", "v = 5.25", 50},
+		{prices, "MEDIAN(price)", "v = 4", 9},
+		{prices, within("PERCENTILE_CONT(0.75)", "price"), "v = 4.5", 9},
+		{prices, within("PERCENTILE_DISC(0.34)", "price"), "v = 4", 9},
+		{prices, within("PERCENTILE_DISC(0.3333)", "price"), "v = 3", 9},
+		{prices, within("PERCENTILE_DISC(0.5)", "part"), "v = 'nut'", 0},
+	} {
+		from := " FROM " + fmt.Sprintf(want.of, want.function)
+		r, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*)" + from + " WHERE " + want.condition, Epsilon: "30"})
+		if err != nil {
+			t.Fatalf("%s: %v", want.function, err)
+		}
+		if n := r.Rows[0][0].Estimate.Value.Real; n != 1 {
+			t.Errorf("%s WHERE %s: %v persons", from, want.condition, n)
+		}
+		if want.sensitivity == 0 {
+			continue
 		}
 		e, err := c.Explain(t.Context(), Question{SQL: "SELECT SUM(v)" + from, Epsilon: "1"})
 		if err != nil {

@@ -240,8 +240,11 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	if distinct && len(x.Args) > 1 {
 		return no("count the rows of a subquery that selects them with DISTINCT", "COUNT(DISTINCT x) takes one value here")
 	}
-	if distinct && (x.Filter != nil || x.Name != "count") {
+	if distinct && (x.Filter != nil || x.Name != "count") && !OrderAggregates[x.Name] {
 		return no("COUNT(DISTINCT x) alone", "only COUNT without FILTER takes DISTINCT")
+	}
+	if x.Name == "median" || x.Name == "percentile_cont" || x.Name == "percentile_disc" {
+		return in.quantile(x)
 	}
 	x = Unfiltered(x)
 	if x.Name == "count" && x.Star {
@@ -250,7 +253,7 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	}
 	f, ok := innerFunctions[x.Name]
 	if !ok {
-		hint := "use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND"
+		hint := "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, BOOL_OR or BOOL_AND"
 		if len(x.Args) == 1 && x.Filter == nil && IsAggregate(x.Name) {
 			arg := query.Print(x.Args[0])
 			variance := fmt.Sprintf("ABS(AVG((%s) * (%s)) - AVG(%s) * AVG(%s))", arg, arg, arg, arg)

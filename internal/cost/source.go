@@ -311,7 +311,10 @@ func (m meter) perUnit(s *bounded.Source) metered {
 			if a.Func == bounded.InnerDistinct {
 				steps = sum(steps, sorted(in.rows, w))
 			}
-			if a.Func == bounded.InnerMin || a.Func == bounded.InnerMax {
+			if a.Ordered() { // numbered in order, and counted beside
+				steps = sum(steps, sorted(in.rows, w), in.handedOn(), in.handedOn())
+			}
+			if a.Func == bounded.InnerMin || a.Func == bounded.InnerMax || a.Func == bounded.InnerPlaced {
 				width = w
 				if a.X.Type == value.Text { // each text is compared with the least or greatest so far
 					steps = sum(steps, 2*opened(w))

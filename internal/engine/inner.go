@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"dither/internal/bounded"
@@ -22,19 +23,23 @@ type Inside struct {
 // unit in column u.
 func (d Inside) PerUnit(s *bounded.Source, input string) string {
 	row, group, out := []string{"u"}, []string{"u"}, []string{"u"}
+	ordered := placing{firsts: map[string]int{}}
 	for i, e := range s.Exprs {
 		c := fmt.Sprintf("c%d", i)
 		row, group, out = append(row, d.Expression(e)+" AS "+c), append(group, c), append(out, c)
 	}
 	for i, a := range s.Aggregates {
-		x := fmt.Sprintf("x%d", i)
-		if a.X != nil {
-			row = append(row, d.value(a)+" AS "+x)
+		x := strconv.Itoa(i)
+		if a.Ordered() {
+			x = ordered.name(a, i)
+		}
+		if a.X != nil && x == strconv.Itoa(i) {
+			row = append(row, d.value(a)+" AS x"+x)
 		}
 		out = append(out, fmt.Sprintf("%s AS c%d", d.aggregate(a, x), len(s.Exprs)+i))
 	}
-	return "SELECT " + strings.Join(out, ", ") + " FROM (SELECT " + strings.Join(row, ", ") + " FROM " + input +
-		" AS a" + d.Fence + ") AS g" + GroupBy(group)
+	rows := "SELECT " + strings.Join(row, ", ") + " FROM " + input + " AS a" + d.Fence
+	return "SELECT " + strings.Join(out, ", ") + " FROM (" + ordered.numbered(rows, group) + ") AS g" + GroupBy(group)
 }
 
 // value returns the SQL of the value that aggregate a reads in a row. If a is gridded, the value is an integer in
@@ -47,10 +52,11 @@ func (d Inside) value(a bounded.Inner) string {
 	return x
 }
 
-// aggregate returns the SQL of aggregate a over x. Sums are exact integers of any size. A clamped integer times its
+// aggregate returns the SQL of aggregate a over the column x followed by name. Sums are exact integers of any size. A clamped integer times its
 // power of two fits a double (plan.Inner). Since the powers are above 2^-1000, the product is 0 only if the integer
 // is 0. So the multiplication neither rounds nor raises an error.
-func (d Inside) aggregate(a bounded.Inner, x string) string {
+func (d Inside) aggregate(a bounded.Inner, name string) string {
+	x := "x" + name
 	clamped := func(n string) string { return d.Clamped(n, a.Lo, a.Hi) }
 	some := func(what string) string { return "CASE WHEN count(" + x + ") > 0 THEN " + what + " END" }
 	scaled := func(n string) string {
@@ -75,6 +81,10 @@ func (d Inside) aggregate(a bounded.Inner, x string) string {
 			return some(clamped("sum(" + x + ")"))
 		}
 		return some(scaled("sum(" + x + ")"))
+	case bounded.InnerPlaced:
+		return placed(a, a.Offset, name)
+	case bounded.InnerBetween:
+		return d.between(a, name)
 	case bounded.InnerAverage:
 		return some(scaled(d.Average(x, a.Lo)))
 	}

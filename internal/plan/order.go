@@ -9,7 +9,6 @@ import (
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
-	"dither/internal/exact"
 	"dither/internal/query"
 )
 
@@ -36,7 +35,7 @@ func (b *measuring) orderAggregate(x *query.Call) (*Post, error) {
 			"APPROX_QUANTILES returns several columns, so it can only be a whole item of the SELECT list",
 		)
 	}
-	of, rest, err := orderedBy(x, upper)
+	of, rest, err := bind.OrderedBy(x, upper)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +45,7 @@ func (b *measuring) orderAggregate(x *query.Call) (*Post, error) {
 	case x.Name == "median" && len(rest) == 0 && x.Within == nil:
 		return b.quantileAt(of, upper, big.NewRat(1, 2))
 	case x.Name != "mode" && x.Name != "median" && len(rest) == 1:
-		rank, err := rankOf(rest[0])
+		rank, err := bind.RankOf(rest[0])
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +54,7 @@ func (b *measuring) orderAggregate(x *query.Call) (*Post, error) {
 		}
 		return b.quantileAt(of, upper, rank)
 	}
-	return nil, bind.Refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
+	return nil, bind.Refuse(x.At, bind.OrderForms[x.Name], "wrong arguments for %s", upper)
 }
 
 // orderArguments returns the call without its named arguments. Bounds clamp the value that rows are ordered by.
@@ -85,50 +84,6 @@ func (b *measuring) orderArguments(x *query.Call) (*query.Call, error) {
 	return &out, nil
 }
 
-// orderForms maps the name of each quantile or mode function to a hint on how to write it.
-var orderForms = map[string]string{
-	"median": "write MEDIAN(x)", "mode": "write MODE() WITHIN GROUP (ORDER BY x)",
-	"percentile_cont":  "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)",
-	"percentile_disc":  "write PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x)",
-	"approx_quantiles": "write APPROX_QUANTILES(x, 4)",
-}
-
-// orderedBy returns the expression that a call orders rows by, and the call's other arguments. The expression is
-// NULL in rows where FILTER does not hold. It comes from WITHIN GROUP, or else is the first argument.
-func orderedBy(x *query.Call, upper string) (of query.Expr, rest []query.Expr, err error) {
-	rest = x.Args
-	switch {
-	case x.Within != nil:
-		of = x.Within.Expr
-	case len(rest) > 0:
-		of, rest = rest[0], rest[1:]
-	default:
-		return nil, nil, bind.Refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
-	}
-	if x.Filter != nil {
-		of = &query.Case{At: of.Pos(), Whens: []query.When{{Cond: x.Filter, Result: of}}}
-	}
-	return of, rest, nil
-}
-
-// rankOf reads the rank of a quantile: a number from 0 to 1, which is 1/2 for the median.
-func rankOf(x query.Expr) (*big.Rat, error) {
-	l, ok := x.(*query.Literal)
-	if ok && (l.Kind == query.DecimalLiteral || l.Kind == query.IntegerLiteral) {
-		r, err := exact.ParseDecimal(l.Text)
-		fine := new(big.Rat).SetInt64(10_000) // 10^maxRankDigits
-		if err == nil && r.Sign() >= 0 && r.Cmp(big.NewRat(1, 1)) <= 0 && fine.Mul(fine, r).IsInt() {
-			return r, nil
-		}
-	}
-	return nil, bind.Refuse(
-		x.Pos(),
-		"write a constant such as 0.5, which is the median",
-		"a quantile's rank is a decimal from 0 to 1, of at most %d places",
-		maxRankDigits,
-	)
-}
-
 // approxQuantiles plans the columns of APPROX_QUANTILES(x, n): x_0, the minimum, to x_n, the maximum. The boolean
 // reports whether the item is such a call.
 func (b *measuring) approxQuantiles(item query.Item) (bool, error) {
@@ -140,12 +95,12 @@ func (b *measuring) approxQuantiles(item query.Item) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	of, rest, err := orderedBy(x, "APPROX_QUANTILES")
+	of, rest, err := bind.OrderedBy(x, "APPROX_QUANTILES")
 	if err != nil {
 		return true, err
 	}
 	if x.Star || x.Distinct || x.Within != nil || len(rest) != 1 {
-		return true, bind.Refuse(x.At, orderForms[x.Name], "wrong arguments for APPROX_QUANTILES")
+		return true, bind.Refuse(x.At, bind.OrderForms[x.Name], "wrong arguments for APPROX_QUANTILES")
 	}
 	l, ok := rest[0].(*query.Literal)
 	n := new(big.Int)

@@ -54,9 +54,6 @@ const (
 	// grid units. Each bit costs accuracy, because the rank error of a draw grows with the logarithm of the number
 	// of candidates.
 	quantileBits = 30
-	// maxRankDigits is the largest number of decimal places of a rank, so that the ranks of one value have a small
-	// common denominator.
-	maxRankDigits = 4
 	// maxQuantiles is the largest number of quantiles of one value. Each has three draws, and quantile.Cells makes
 	// at most 765 draws in one pass.
 	maxQuantiles = 255

@@ -196,7 +196,7 @@ func (r *Request) rowsOption(o query.Option) error {
 
 // rowsQuantile reads max_rows_quantile, the rank of the quantile that is the bound.
 func (r *Request) rowsQuantile(o query.Option) error {
-	q, err := rankOf(o.Value)
+	q, err := bind.RankOf(o.Value)
 	if err == nil && q.Sign() == 0 {
 		err = bind.Refuse(
 			o.Value.Pos(),

@@ -720,3 +720,15 @@ SELECT COUNT(DISTINCT (passenger, route)), COUNT(*) FROM trips
 SELECT m.kind, COUNT(*) FROM trips t JOIN (VALUES ('desk', 'person'), ('phone', 'person'), ('web', 'machine')) AS m(channel, kind) ON m.channel = t.channel GROUP BY m.kind
 --= answered
 WITH m AS (SELECT 'desk' AS channel, 'person' AS kind UNION ALL SELECT 'web', 'machine') SELECT m.kind, AVG(fare) FROM trips t JOIN m ON m.channel = t.channel GROUP BY m.kind
+--= answered
+SELECT AVG(m) FROM (SELECT passenger, percentile_cont(0.5) WITHIN GROUP (ORDER BY fare) AS m FROM trips GROUP BY passenger) q
+--= answered
+SELECT AVG(typical), STDDEV(typical) FROM (SELECT passenger, median(fare) AS typical FROM trips WHERE NOT cancelled GROUP BY passenger HAVING COUNT(*) >= 3) q
+--= answered
+WITH d AS (SELECT passenger, percentile_disc(0.9) WITHIN GROUP (ORDER BY delay_minutes DESC) AS worst FROM trips GROUP BY passenger) SELECT COUNT(*) FROM d WHERE worst > 60
+--= answered
+SELECT COUNT(*) FROM trips t WHERE fare > (SELECT quantile_cont(u.fare, 0.75) FROM trips u WHERE u.passenger = t.passenger)
+--= answered
+SELECT route, COUNT(*) FROM (SELECT passenger, percentile_disc(0.5) WITHIN GROUP (ORDER BY route) AS route FROM trips GROUP BY passenger) q GROUP BY route
+--= answered
+SELECT AVG(fare - mid) FROM (SELECT fare, MEDIAN(fare) OVER (PARTITION BY passenger) AS mid FROM trips) q

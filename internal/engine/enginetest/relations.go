@@ -383,6 +383,14 @@ func (g generator) inner(depth int) columnsOf {
 		key,
 		cond,
 	)
+	out := columnsOf{
+		numbers: []string{"a.n", "a.sum", "a.avg", "a.lo", "a.hi", "a.d"}, keys: []string{"a.n", "a.o", "a.e", "a.d"},
+		person: "a.u",
+	}
+	if g.chance(2) {
+		list += g.quantiles(n, key, f)
+		out.numbers, out.keys = []string{"a.m", "a.c", "a.c - a.m", "a.n"}, []string{"a.q", "a.n"}
+	}
 	by, having := who, ""
 	if g.chance(3) {
 		by += ", " + key
@@ -390,9 +398,17 @@ func (g generator) inner(depth int) columnsOf {
 	if g.chance(3) {
 		having = " HAVING " + g.pick("COUNT(*) > 1", "SUM("+n+") > 2 OR BOOL_AND("+cond+")")
 	}
-	return columnsOf{
-		from:    "(SELECT " + who + " AS u, " + list + " FROM " + from + " GROUP BY " + by + having + ") a",
-		numbers: []string{"a.n", "a.sum", "a.avg", "a.lo", "a.hi", "a.d"}, keys: []string{"a.n", "a.o", "a.e", "a.d"},
-		person: "a.u",
-	}
+	out.from = "(SELECT " + who + " AS u, " + list + " FROM " + from + " GROUP BY " + by + having + ") a"
+	return out
+}
+
+// quantiles draws three further columns: quantiles of the values n and key of one person.
+func (g generator) quantiles(n, key, filter string) string {
+	rank := func() string { return g.pick("0", "0.1", "0.25", "0.5", "0.3333", "0.75", "0.9999", "1") }
+	desc := func() string { return g.pick("", "", " DESC") }
+	return fmt.Sprintf(
+		", MEDIAN(%[1]s)%[3]s AS m, PERCENTILE_CONT(%[4]s) WITHIN GROUP (ORDER BY %[1]s%[5]s)%[3]s AS c, "+
+			"PERCENTILE_DISC(%[6]s) WITHIN GROUP (ORDER BY %[2]s%[7]s) AS q",
+		n, key, filter, rank(), desc(), rank(), desc(),
+	)
 }

@@ -66,13 +66,13 @@ func (g generator) asks(p columnsOf) columnsOf {
 		"a.s "+g.pick("IN", "NOT IN")+" (SELECT rs FROM r WHERE rx > 1)",
 		"a.i "+g.pick("IN", "NOT IN")+" (SELECT ri FROM r"+g.pick("", " WHERE rk = 0")+")",
 		"(a.b OR EXISTS (SELECT 1 FROM r WHERE rk = a.k))",
-		"(SELECT "+g.pick("COUNT(*)", "MAX(x.j)", "COUNT(x.d)")+" FROM v x WHERE x.who = a.person"+own+") > 1",
+		"(SELECT "+g.pick("COUNT(*)", "MAX(x.j)", "COUNT(x.d)", "MEDIAN(x.y)")+" FROM v x WHERE x.who = a.person"+own+") > 1",
 		"a.s "+g.pick("IN", "NOT IN")+" (SELECT x.c FROM v x WHERE x.who = a.person"+own+")",
 		"a.person IN (SELECT who FROM v GROUP BY who HAVING COUNT(*) > 1)",
 		"(SELECT x.ri FROM r x WHERE x.rk = a.k) > 2",
 	)
 	if g.chance(3) {
-		number := "(SELECT " + g.pick("AVG(x.y)", "MAX(x.y)", "COUNT(*)") + " FROM v x WHERE x.who = a.person" + own + ")"
+		number := "(SELECT " + g.pick("AVG(x.y)", "MAX(x.y)", "COUNT(*)", "PERCENTILE_DISC(x.j, 0.25)", "MEDIAN(x.y)") + " FROM v x WHERE x.who = a.person" + own + ")"
 		out.numbers = []string{number, "a.i", "a.k"}
 	}
 	return out

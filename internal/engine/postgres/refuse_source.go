@@ -95,6 +95,7 @@ func bounds(s *bounded.Source) bool {
 var inners = []bounded.InnerFunc{
 	bounded.InnerRows, bounded.InnerCount, bounded.InnerDistinct, bounded.InnerSum, bounded.InnerAverage,
 	bounded.InnerMin, bounded.InnerMax, bounded.InnerAny, bounded.InnerAll,
+	bounded.InnerPlaced, bounded.InnerBetween,
 }
 
 var windows = []bounded.WindowFunc{
