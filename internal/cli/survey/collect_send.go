@@ -36,7 +36,7 @@ func collectSend(s *console.Console, o *collectOptions) error {
 	if o.reports == "" {
 		o.reports = o.in + ".reports"
 	}
-	reports, saved, err := o.reportsOf()
+	reports, saved, err := o.reportsOf(s)
 	if err != nil {
 		return err
 	}
@@ -61,39 +61,45 @@ func collectSend(s *console.Console, o *collectOptions) error {
 }
 
 // reportsOf returns the saved reports about the answers of --in. If there are none, it randomizes the answers, and saves
-// the reports.
-func (o *collectOptions) reportsOf() (reports []declared.Report, saved bool, err error) {
+// the reports. If several commands do so at once, one of them saves its reports, and the others send these.
+func (o *collectOptions) reportsOf(s *console.Console) (reports []declared.Report, saved bool, err error) {
 	answers, err := answersOf(o.in, o.survey)
 	if err != nil {
 		return nil, false, err
 	}
-	data, err := os.ReadFile(o.reports)
-	switch {
-	case err == nil:
-		reports, err = savedReports(o.survey, o.reports, data)
-		if err == nil && len(reports) != len(answers) {
-			err = console.Usage("%s has %s, but %s has %s: put the new answers in a file of their own", o.reports,
-				render.Plural(len(reports), "report"), o.in, render.Plural(len(answers), "answer"))
-		}
+	if data, err := os.ReadFile(o.reports); err == nil && len(data) > 0 { // it may be in a folder that is read-only
+		reports, err = o.matching(data, len(answers))
 		return reports, true, err
-	case !errors.Is(err, os.ErrNotExist):
-		return nil, false, console.Usage("--reports: %v", err)
 	}
-	for _, values := range answers {
-		r, err := o.survey.Randomize(values)
-		if err != nil {
-			return nil, false, err
+	var input error // of the file of reports, which its name does not explain
+	err = console.Exclusive(s.Context(), o.reports, func(data []byte) error {
+		if saved = len(data) > 0; saved {
+			reports, input = o.matching(data, len(answers))
+			return nil
 		}
-		reports = append(reports, r)
-	}
-	err = console.ReplaceFile(o.reports, func(w io.Writer) error {
-		_, err := w.Write(o.survey.Binary(reports))
-		if f, ok := w.(*os.File); ok && err == nil {
-			err = f.Sync()
+		for _, values := range answers {
+			r, err := o.survey.Randomize(values)
+			if err != nil {
+				return err
+			}
+			reports = append(reports, r)
 		}
-		return err
+		return console.ReplaceDurably(o.reports, o.survey.Binary(reports))
 	})
-	return reports, false, err
+	if err != nil && s.Context().Err() == nil {
+		err = console.Usage("--reports: %v", err)
+	}
+	return reports, saved, errors.Join(input, err)
+}
+
+// matching reads saved reports about n people's answers.
+func (o *collectOptions) matching(data []byte, n int) ([]declared.Report, error) {
+	reports, err := savedReports(o.survey, o.reports, data)
+	if err == nil && len(reports) != n {
+		err = console.Usage("%s has %s, but %s has %s: put the new answers in a file of their own", o.reports,
+			render.Plural(len(reports), "report"), o.in, render.Plural(n, "answer"))
+	}
+	return reports, err
 }
 
 // savedReports reads a file of reports in the binary form.

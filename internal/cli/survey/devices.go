@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,51 +15,50 @@ import (
 
 // repeated returns the reports of devices with a memory. The file of --devices has the memory of one device on each line,
 // and line i of the values is about device i. A missing file is made. It is stored before any report leaves: a device
-// that forgets a permanent response draws another one, which reveals more.
+// that forgets a permanent response draws another one, which reveals more. For the same reason, commands with the same file
+// run one after another.
 func (o *options) repeated(s *console.Console, oracle *local.Oracle, values []uint64) (reports [][]byte, err error) {
 	states, lifetime, err := oracle.States()
 	if err != nil {
 		return nil, console.Usage("--devices is for rappor, loloha and dbit: %s has no memory", oracle.Params().Mechanism)
 	}
-	devices, err := o.opened(oracle, len(values))
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range values {
-		r, err := devices[i].Report(v)
+	devices := 0
+	err = console.Exclusive(s.Context(), o.devices, func(content []byte) error {
+		all, err := o.opened(oracle, content, len(values))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		reports = append(reports, r)
-	}
-	err = console.ReplaceFile(o.devices, func(w io.Writer) error {
-		for _, d := range devices {
+		devices = len(all)
+		var memories bytes.Buffer
+		for i, d := range all {
+			r, err := d.Report(values[i])
+			if err != nil {
+				return err
+			}
+			reports = append(reports, r)
 			text, err := json.Marshal(d)
 			if err != nil {
 				return err
 			}
-			if _, err := w.Write(append(text, '\n')); err != nil {
-				return err
-			}
+			_, _ = memories.Write(append(text, '\n')) // a buffer never fails
 		}
-		if f, ok := w.(*os.File); ok {
-			return f.Sync()
-		}
-		return nil
+		return console.ReplaceDurably(o.devices, memories.Bytes())
 	})
+	if path := new(os.PathError); errors.As(err, &path) {
+		err = console.Usage("--devices: %v", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	s.Note("%s has the memories of %s, and is as secret as the values. All reports of a device have ε = %s for each\n"+
-		"state of its value: at most %s for %s.\n", o.devices, render.Plural(len(devices), "device"), oracle.Params().Epsilon,
+		"state of its value: at most %s for %s.\n", o.devices, render.Plural(devices, "device"), oracle.Params().Epsilon,
 		render.Given(lifetime.Rat()), render.Plural(int(states), "state"))
 	return reports, nil
 }
 
-// opened returns n devices: those of the file, or new ones if there is no file.
-func (o *options) opened(oracle *local.Oracle, n int) (devices []*local.Device, err error) {
-	file, err := os.Open(o.devices)
-	if errors.Is(err, os.ErrNotExist) {
+// opened returns n devices: those of a file's content, or new ones if it is empty.
+func (o *options) opened(oracle *local.Oracle, content []byte, n int) (devices []*local.Device, err error) {
+	if len(content) == 0 {
 		for range n {
 			d, err := oracle.NewDevice()
 			if err != nil {
@@ -68,11 +68,7 @@ func (o *options) opened(oracle *local.Oracle, n int) (devices []*local.Device, 
 		}
 		return devices, nil
 	}
-	if err != nil {
-		return nil, console.Usage("--devices: %v", err)
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	in := json.NewDecoder(file)
+	in := json.NewDecoder(bytes.NewReader(content))
 	for {
 		var text json.RawMessage
 		err := in.Decode(&text)
