@@ -35,6 +35,8 @@ type Grid struct {
 	Unit       *big.Rat // of the histogram's cells; 1 for counts
 	Limits     *Limits
 	Price      Loss
+	Totals     []KnownTotal // the sums of cells that the policy's totals determine
+	TotalsNote string       // as in Domain
 }
 
 // GridAnswer is one count or sum of the questions, for each combination of its groups.
@@ -205,6 +207,7 @@ func (g *gridding) grid() (*Grid, error) {
 		out.Answers = append(out.Answers, a)
 	}
 	out.Conditions = g.conditions()
+	g.totals(out, p)
 	return out, nil
 }
 

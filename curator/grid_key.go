@@ -14,6 +14,7 @@ type gridKey struct {
 	values int
 	usable bool
 	masks  map[string][]int // by condition: the values for which it is TRUE; nil if that is not known
+	column string           // the column that the key is; "" for other expressions
 	drops  bool             // the key drops the rows without a known value
 	shown  []any            // the known values, if usable
 	of     value.Type
@@ -64,8 +65,8 @@ func (g *gridding) key(x query.Expr) *gridKey {
 	if p, err := g.planned(nil, x); err == nil {
 		k.shown = domainValues(p)[0]
 		k.values, k.usable = len(k.shown), true
-		k.of = p.Base.Keys[0].Expr.Type
-		k.drops = !slices.Contains(k.shown, nil) && !g.certain(&p.Base, p.Base.Keys[0].Expr)
+		k.of, k.column = p.Base.Keys[0].Expr.Type, keyColumn(&p.Base, 0)
+		k.drops = !slices.Contains(k.shown, nil) && !g.c.certain(&p.Base, p.Base.Keys[0].Expr)
 	}
 	g.known[text] = k
 	return k

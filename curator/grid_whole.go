@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -18,28 +17,6 @@ func (k *gridKey) histogram() query.Expr {
 		return k.whole
 	}
 	return k.expr
-}
-
-// certain reports whether an expression has a value in every row of a sealed table: it reads columns that sealing refuses to
-// fill with NULL, and whose values are not listed, and no operation makes NULL of their values.
-func (g *gridding) certain(b *bounded.Statement, e *bounded.Expr) bool {
-	switch e.Op {
-	case bounded.OpIs, bounded.OpNil:
-		return true
-	case bounded.OpConst:
-		return !e.Const.Null
-	case bounded.OpColumn:
-		c, t := b.Columns[e.Column], g.c.policy.Table(b.Table)
-		return b.Source == nil && t != nil && !t.Source.Live() && !c.Nullable && c.Values == nil && c.ValuesFrom == nil && c.Type != value.Real
-	case bounded.OpDiv, bounded.OpQuo, bounded.OpMod:
-		by := e.Args[1]
-		if by.Op != bounded.OpConst || by.Const.Int == 0 && by.Const.Real == 0 {
-			return false
-		}
-	case bounded.OpSqrt, bounded.OpLn:
-		return false
-	}
-	return !slices.ContainsFunc(e.Args, func(a *bounded.Expr) bool { return !g.certain(b, a) })
 }
 
 // counted reports whether the answer has the rows for which the key has no known value.

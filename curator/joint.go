@@ -20,9 +20,10 @@ type Joint struct {
 	Keys   []int  // its keys, for StrategyPart.Keys
 	Counts []JointCount
 	// Cells has, for each cell of the histogram that can have rows, its index among all cells, in increasing order
-	Cells []int
-	All   int // the number of all cells
-	Price Loss
+	Cells  []int
+	All    int // the number of all cells
+	Price  Loss
+	Totals []JointTotal // the sums of cells that the policy's totals determine
 }
 
 // JointCount is one count of the questions.
@@ -35,7 +36,7 @@ type JointCount struct {
 // Joint reads questions that only count rows of one relation: SELECT COUNT(*) FROM t WHERE …, with FILTER or several
 // counts if need be, and without GROUP BY. It spends nothing, and reads no row of a table with units. The analyst of
 // the parameter `by` matters, and its price; its SQL is ignored.
-func (c *Session) Joint(_ context.Context, questions []string, by Request) (*Joint, error) {
+func (c *Session) Joint(ctx context.Context, questions []string, by Request) (*Joint, error) {
 	if err := c.asks(&by.Analyst); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,11 @@ func (c *Session) Joint(_ context.Context, questions []string, by Request) (*Joi
 			return nil, c.public(err)
 		}
 	}
-	return b.joint(p)
+	out, err := b.joint(p)
+	if err == nil {
+		out.Totals = b.totals(ctx, p, out, questions, by)
+	}
+	return out, err
 }
 
 // jointly gathers the counts of several questions.

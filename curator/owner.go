@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"dither/internal/exact"
 	"dither/internal/plan"
@@ -82,13 +81,6 @@ type Table struct {
 	Columns      []TableColumn
 }
 
-// DeclaredTotal is a number of rows that the policy declares, as a public constant.
-type DeclaredTotal struct {
-	Column string `json:"column,omitempty"` // "" for all rows
-	Value  string `json:"value,omitempty"`
-	Count  int64  `json:"count"`
-}
-
 // TableColumn describes a column as the policy declares it.
 type TableColumn struct {
 	Name, Description, Type string
@@ -102,51 +94,6 @@ type TableColumn struct {
 	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if none
 	// is declared
 	RowsPerValue int64
-}
-
-// DeclaredTotals returns the totals that the policy declares for a table; none if there is no such table.
-func (c *Session) DeclaredTotals(table string) []DeclaredTotal {
-	if t := c.policy.Table(table); t != nil {
-		return totalsOf(t)
-	}
-	return nil
-}
-
-// Declared returns those of some totals that are about values of the k-th key, by the index of the value.
-func (d *Domain) Declared(totals []DeclaredTotal, k int) map[int]int64 {
-	out := map[int]int64{}
-	for _, t := range totals {
-		at := slices.IndexFunc(d.Values[k], func(v any) bool { return v != nil && t.Value == fmt.Sprint(v) })
-		if t.Column != "" && SQLName(t.Column) == d.Keys[k] && at >= 0 {
-			out[at] = t.Count
-		}
-	}
-	return out
-}
-
-// TotalsOf returns the totals that the policy declares for the table of a question; none if the question does not count
-// all rows of one table.
-func (c *Session) TotalsOf(r Request) []DeclaredTotal {
-	tree, err := query.ParseIn(r.SQL, c.policy.Clock.Zone)
-	if err != nil || tree.From.Relation != nil || tree.From.Table == "" || tree.Where != nil || len(tree.Items) != 1 {
-		return nil
-	}
-	call, ok := tree.Items[0].Expr.(*query.Call)
-	if !ok || call.Name != "count" || !call.Star || call.Filter != nil {
-		return nil
-	}
-	return c.DeclaredTotals(tree.From.Table)
-}
-
-func totalsOf(t *policy.Table) (out []DeclaredTotal) {
-	for _, total := range t.Totals {
-		d := DeclaredTotal{Column: total.Column, Count: total.Count}
-		if d.Column != "" {
-			d.Value = total.Value.String()
-		}
-		out = append(out, d)
-	}
-	return out
 }
 
 // SQLName returns a table's or a column's name as a question writes it, in double quotes if needed.

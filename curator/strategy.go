@@ -50,6 +50,9 @@ type Domain struct {
 	Sensitivity *big.Int
 	NonNegative bool // no row lowers a cell, as for counts
 	Price       Loss // the price of the request
+	// the sums of cells that the policy's totals determine; none unless the question counts all rows of one table
+	Totals     []KnownTotal
+	TotalsNote string // why some totals are not used; "" if all are
 }
 
 // StrategyMeasurement is measured strategies, part by part.
@@ -175,7 +178,7 @@ func (c *Session) Domain(_ context.Context, r Request) (*Domain, error) {
 	}
 	m := p.Base.Measures[0]
 	most := big.NewInt(max(m.Hi, -m.Lo, 1))
-	return &Domain{
+	out := &Domain{
 		Keys:        c.groupTexts(r.SQL),
 		Values:      domainValues(p),
 		Unit:        m.Unit(),
@@ -183,7 +186,9 @@ func (c *Session) Domain(_ context.Context, r Request) (*Domain, error) {
 		Sensitivity: most.Mul(most, big.NewInt(p.Base.Caps.Rows)),
 		NonNegative: m.Lo >= 0,
 		Price:       c.loss(p.Price),
-	}, nil
+	}
+	out.totals(c, p)
+	return out, nil
 }
 
 // groupTexts returns the expressions of a question's GROUP BY.

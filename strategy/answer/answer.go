@@ -32,6 +32,7 @@ type Column struct {
 	nonNegative bool
 	declared    map[int]int64 // the policy's totals, by the place of the value
 	total       *int64        // that of all values; nil for none
+	note        string
 }
 
 // Open returns the column of a question SELECT COUNT(*) FROM t WHERE … GROUP BY key, or of one with SUM(x). It must
@@ -57,10 +58,12 @@ func Open(ctx context.Context, session *curator.Session, request curator.Request
 	if d.Price.Rho != "" {
 		c.Unit = strategy.Rho
 	}
-	totals := session.TotalsOf(request)
-	c.declared = d.Declared(totals, 0)
-	for _, t := range totals {
-		if t.Column == "" && c.null < 0 { // otherwise rows without a value count in the total
+	c.declared, c.note = map[int]int64{}, d.TotalsNote
+	for _, t := range d.Totals {
+		switch {
+		case t.Key == 0:
+			c.declared[t.Value] = t.Count
+		case c.null < 0: // otherwise rows without a value count in the total
 			c.total = &t.Count
 		}
 	}
@@ -208,6 +211,9 @@ func (c *Column) measure(ctx context.Context, s *strategy.Strategy, kept curator
 // Declared reports whether the policy declares totals that the answers have without error. Expected errors of strategies leave
 // them out.
 func (c *Column) Declared() bool { return c.total != nil || len(c.declared) > 0 }
+
+// TotalsNote says why some totals of the policy are not used; "" if all are.
+func (c *Column) TotalsNote() string { return c.note }
 
 // given returns the strategy with the policy's totals as constants, in units of the cells.
 func (c *Column) given(s *strategy.Strategy, unit float64) (*strategy.Strategy, error) {

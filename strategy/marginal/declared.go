@@ -1,18 +1,22 @@
 package marginal
 
-import (
-	"slices"
-
-	"dither/curator"
-)
+import "dither/curator"
 
 // declare sets the parts that totals of the policy determine: the number of all rows, and the numbers of rows by an
 // attribute if all its values have totals. They are public constants, so these parts have no noise. All other parts are
-// orthogonal to them, so their estimates stay as they are. Totals count if the question counts all rows of its table.
-func (e *Estimate) declare(totals []curator.DeclaredTotal, of *curator.Domain) {
+// orthogonal to them, so their estimates stay as they are.
+func (e *Estimate) declare(of *curator.Domain) {
 	all := -1.0
-	if i := slices.IndexFunc(totals, func(t curator.DeclaredTotal) bool { return t.Column == "" }); i >= 0 {
-		all = float64(totals[i].Count)
+	by := make([]map[int]int64, len(of.Values)) // the totals by attribute and value
+	for _, t := range of.Totals {
+		if t.Key < 0 {
+			all = float64(t.Count)
+			continue
+		}
+		if by[t.Key] == nil {
+			by[t.Key] = map[int]int64{}
+		}
+		by[t.Key][t.Value] = t.Count
 	}
 	for k, values := range of.Values {
 		p, measured := e.parts[subsetOf(e.plan, k)]
@@ -20,12 +24,11 @@ func (e *Estimate) declare(totals []curator.DeclaredTotal, of *curator.Domain) {
 			continue
 		}
 		counts, sum := make([]float64, len(values)), 0.0
-		declared := of.Declared(totals, k)
-		for i, n := range declared {
+		for i, n := range by[k] {
 			counts[i] = float64(n)
 			sum += counts[i]
 		}
-		if len(declared) < len(values) || all >= 0 && sum != all { // rows without a known value are missing in the sum
+		if len(by[k]) < len(values) || all >= 0 && sum != all {
 			continue
 		}
 		all = sum

@@ -50,6 +50,10 @@ TOTALS
 		}
 		region, both, margins := measure("    totals: {\"*\": 90, region: {east: 30, west: 60}}")
 		_, without, wide := measure("")
+		// without the totals of both regions, rows could be in neither
+		if _, _, of := measure("    totals: {\"*\": 90}"); of[0] != wide[0] {
+			t.Errorf("price %v: the margin is %v with the total of all rows, and %v without totals", unit, of[0], wide[0])
+		}
 		for i, want := range []float64{30, 60} {
 			sum := 0.0
 			for _, v := range both.Values[3*i : 3*i+3] {

@@ -228,13 +228,11 @@ func (p *Plan) Measure(ctx context.Context, s *curator.Session, r curator.Reques
 	if p.tables != nil {
 		e.settle()
 	}
-	if totals := s.TotalsOf(r); len(totals) > 0 {
-		of, err := p.Domain().described(ctx, s, r)
-		if err != nil {
-			return nil, err
-		}
-		e.declare(totals, of)
+	of, err := p.Domain().described(ctx, s, r)
+	if err != nil {
+		return nil, err
 	}
+	e.declare(of)
 	return e, nil
 }
 

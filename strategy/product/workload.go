@@ -232,6 +232,10 @@ func (w *Workload) check() error {
 	return nil
 }
 
+// Alike returns for each term of [NewWorkload] a number, which is the same for terms that were merged. [Plan.Estimate] takes
+// the same released numbers for these.
+func (w *Workload) Alike() []int { return slices.Clone(w.of) }
+
 // Queries returns the number of questions, as a float because it may be large.
 func (w *Workload) Queries() float64 { return w.queries }
 

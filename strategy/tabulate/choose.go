@@ -12,7 +12,7 @@ import (
 
 // choose decides what the group measures.
 func (g *group) choose(ctx context.Context, c *curator.Session, s *Spec) error {
-	if err := g.declared(c, s); err != nil {
+	if err := g.declared(s); err != nil {
 		return err
 	}
 	goals, err := g.goals(s)

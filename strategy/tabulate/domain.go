@@ -22,6 +22,8 @@ type group struct {
 	classes  []*class     // the classifications of all tables
 	of       []table.Keys // the classifications of each table
 	space    *table.Space
+	known    []curator.KnownTotal // of the policy
+	note     string               // why some of its totals are not used
 	fixed    map[[2]int]int64
 	request  curator.Request // with the group's share of the price
 	options  []table.Option
@@ -149,7 +151,7 @@ func (g *group) domain(ctx context.Context, c *curator.Session, s *Spec, request
 	for _, i := range g.tables {
 		g.of = append(g.of, g.keysOf(s, &s.Tables[i]))
 	}
-	g.unit = d.Unit
+	g.unit, g.known, g.note = d.Unit, d.Totals, d.TotalsNote
 	return d, nil
 }
 

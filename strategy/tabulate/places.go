@@ -222,10 +222,10 @@ func (g *group) levelsOf(s *Spec, table int) ([]int, error) {
 }
 
 // declared collects the declared totals of the policy and of the specification, and checks them against each other.
-func (g *group) declared(c *curator.Session, s *Spec) error {
+func (g *group) declared(s *Spec) error {
 	g.fixed = map[[2]int]int64{}
 	h := g.space.Hierarchy
-	g.ofPolicy(c)
+	g.ofPolicy(g.known)
 	for _, i := range g.tables {
 		for _, total := range s.Tables[i].Totals {
 			l := h.Level(total.Level)
@@ -246,22 +246,17 @@ func (g *group) declared(c *curator.Session, s *Spec) error {
 	return nil
 }
 
-// ofPolicy collects the totals that the policy declares for the group's table. They are about all of its rows, and
-// about the values of its columns, of which the key of the places is one.
-func (g *group) ofPolicy(c *curator.Session) {
-	if g.first.Where != "" || g.first.Sum != "" {
-		return
-	}
+// ofPolicy collects the totals of the policy that hold for the group's rows: of all rows, and of values of the key of the
+// places.
+func (g *group) ofPolicy(totals []curator.KnownTotal) {
 	h := g.space.Hierarchy
 	top := len(h.Levels) - 1
-	for _, total := range c.DeclaredTotals(g.first.From) {
+	for _, total := range totals {
 		switch {
-		case total.Column == "" && h.Nodes(top) == 1:
+		case total.Key < 0 && h.Nodes(top) == 1:
 			g.fixed[[2]int{top, 0}] = total.Count
-		case g.places != nil && total.Column == g.places.Key:
-			if node := slices.Index(h.Levels[0].Labels, total.Value); node >= 0 {
-				g.fixed[[2]int{0, node}] = total.Count
-			}
+		case total.Key == 0 && g.places != nil:
+			g.fixed[[2]int{0, total.Value}] = total.Count
 		}
 	}
 }

@@ -25,7 +25,7 @@ type Plan struct {
 	Affordable bool
 	Replayed   bool // everything was measured before, and would be replayed at no cost
 	Confidence string
-	Warnings   []string // tables that are mostly noise, if the policy declares the number of rows
+	Warnings   []string // tables that are mostly noise, if the policy declares the number of rows, and totals that are not used
 	Tables     []TablePlan
 	Groups     []GroupPlan
 	spec       *Spec // with the paths of all hierarchies
@@ -112,6 +112,9 @@ func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (
 		if err := g.choose(ctx, c, s); err != nil {
 			return nil, inTables(err, s, g)
 		}
+		if g.note != "" {
+			p.Warnings = append(p.Warnings, strings.Join(g.names(s), ", ")+": "+g.note)
+		}
 		p.Remaining = g.plan.Remaining
 		p.Replayed = p.Replayed && g.plan.Replayed
 		p.Groups = append(p.Groups, g.described(s))
@@ -133,10 +136,7 @@ func inTables(err error, s *Spec, g *group) error {
 	if !ok || len(s.Tables) == 1 {
 		return err
 	}
-	names := make([]string, len(g.tables))
-	for i, t := range g.tables {
-		names[i] = s.Tables[t].Name
-	}
+	names := g.names(s)
 	word := "table "
 	if len(names) > 1 {
 		word = "tables "
@@ -146,12 +146,18 @@ func inTables(err error, s *Spec, g *group) error {
 	return &told
 }
 
+// names returns the names of the group's tables.
+func (g *group) names(s *Spec) (out []string) {
+	for _, t := range g.tables {
+		out = append(out, s.Tables[t].Name)
+	}
+	return out
+}
+
 // described returns the public description of the group's measurement.
 func (g *group) described(s *Spec) GroupPlan {
 	out := GroupPlan{SQL: g.request.SQL, Price: g.plan.Price, Limits: g.plan.Limits, Declared: len(g.fixed) > 0}
-	for _, t := range g.tables {
-		out.Tables = append(out.Tables, s.Tables[t].Name)
-	}
+	out.Tables = g.names(s)
 	scale, _ := g.unit.Float64()
 	for _, split := range g.choice.Candidates {
 		out.Candidates = append(out.Candidates, Candidate{split.Name, split.Error * scale})

@@ -3,15 +3,12 @@ package together
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
 	"dither/curator"
 	"dither/mechanism/linear"
-	"dither/noise"
 	"dither/strategy"
 	"dither/strategy/product"
 )
@@ -234,46 +231,30 @@ func (g *gridded) explain(ctx context.Context, c *curator.Session) (*Answer, err
 
 // answer returns the answers from the measured parts, without values if the parts have none.
 func (g *gridded) answer(parts []curator.MeasuredPart) (*Answer, error) {
-	out := &Answer{SQL: g.grid.SQL, Confidence: g.confidence}
+	out := &Answer{SQL: g.grid.SQL, Confidence: g.confidence, TotalsNote: g.grid.TotalsNote}
 	unit, _ := g.grid.Unit.Float64()
-	released := make([][]float64, len(parts))
-	for i, p := range parts {
-		for _, y := range p.Values {
-			f, _ := new(big.Float).SetInt(y).Float64()
-			released[i] = append(released[i], f)
-		}
-	}
 	out.errors = joint{unit: unit, of: g.combined}
-	for _, p := range parts {
-		out.errors.noise = append(out.errors.noise, p.Noise)
+	var rows []int
+	for i, p := range parts {
+		out.errors.noise, rows = append(out.errors.noise, p.Noise), append(rows, g.strategy.Parts[i].Queries.Rows())
 	}
-	sum := 0.0
-	for _, a := range g.answers {
+	if len(g.grid.Totals) > 0 {
+		out.errors.known = newKnown(g.totals(), rows, out.errors.noise, len(g.answers))
+	}
+	out.Declared = out.errors.known != nil
+	values, sum := released(parts), 0.0
+	for i, a := range g.answers {
 		of := g.grid.Answers[a.of]
 		n := Count{Question: of.Question, Name: of.Name, Group: a.group}
-		shares, err := g.choice.Measurable.Estimate(a.term, a.query)
+		variance, err := out.errors.set(&n, i, g.alpha, values)
 		if err != nil {
 			return nil, err
 		}
-		var off noise.Combination
-		for _, s := range shares {
-			times := map[float64]float64{}
-			for j, w := range s.Weights {
-				times[math.Abs(w)*(1+1e-9)]++ // rounded up, beyond the rounding of the weights
-				if released[s.Part] != nil {
-					n.Value += w * released[s.Part][s.Rows[j]]
-				}
-			}
-			for _, w := range slices.Sorted(maps.Keys(times)) {
-				off.Add(w, parts[s.Part].Noise, times[w])
-			}
-		}
-		n.Value, n.StdDev, n.HalfWidth = n.Value*unit, off.StdDev()*unit, off.Quantile(g.alpha)*unit
 		n.Low, n.High = n.Value-n.HalfWidth, n.Value+n.HalfWidth
 		if strings.HasPrefix(g.grid.SQL, "SELECT count(*)") { // a count is not negative
 			n.Low, n.High = max(0, n.Low), max(0, n.High)
 		}
-		sum += n.StdDev * n.StdDev
+		sum += variance
 		out.Counts = append(out.Counts, n)
 	}
 	g.candidates(out, math.Sqrt(sum/float64(len(out.Counts))))
@@ -281,12 +262,16 @@ func (g *gridded) answer(parts []curator.MeasuredPart) (*Answer, error) {
 }
 
 // combined returns answer i as combinations of the numbers of parts.
-func (g *gridded) combined(i int) (out []combined, err error) {
+func (g *gridded) combined(i int) ([]combined, error) {
 	shares, err := g.choice.Measurable.Estimate(g.answers[i].term, g.answers[i].query)
+	return parted(shares), err
+}
+
+func parted(shares []product.Share) (out []combined) {
 	for _, s := range shares {
 		out = append(out, combined{part: s.Part, rows: s.Rows, weights: s.Weights})
 	}
-	return out, err
+	return out
 }
 
 // candidates states the expected errors, the measured plan's first. Those of the others are proportional to it.

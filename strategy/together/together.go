@@ -35,6 +35,10 @@ type Answer struct {
 	Counts     []Count
 	Candidates []Candidate // the strategies that were considered, the chosen one first
 	Bound      float64     // no strategy has a smaller root mean square of the standard deviations; 0 if no bound is known
+	// Declared reports that the policy declares totals of the table, so that they have no error in Counts, and other counts
+	// have less. Candidates and Bound leave them out
+	Declared   bool
+	TotalsNote string // why some totals of the policy are not used; "" if all are
 	Limits     *curator.Limits
 	Price      curator.Loss
 	Remaining  curator.Loss
@@ -82,16 +86,11 @@ func Ask(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := p.answer(m.Parts[0])
-	out.ID, out.Limits, out.Price, out.Remaining, out.Replayed = m.ID, m.Limits, m.Price, m.Remaining, m.Replayed
-	for i := range out.Counts {
-		n := &out.Counts[i]
-		for j, y := range m.Parts[0].Values {
-			f, _ := new(big.Float).SetInt(y).Float64()
-			n.Value += p.candidates[0].recovers.At(i, j) * f
-		}
-		n.Low, n.High = max(0, n.Value-n.HalfWidth), max(0, n.Value+n.HalfWidth) // a count is not negative
+	out, err := p.answer(m.Parts)
+	if err != nil {
+		return nil, err
 	}
+	out.ID, out.Limits, out.Price, out.Remaining, out.Replayed = m.ID, m.Limits, m.Price, m.Remaining, m.Replayed
 	return out, nil
 }
 
@@ -112,7 +111,10 @@ func Explain(ctx context.Context, c *curator.Session, b Batch) (*Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := p.answer(e.Parts[0])
+	out, err := p.answer(e.Parts)
+	if err != nil {
+		return nil, err
+	}
 	out.Limits, out.Price, out.Remaining = e.Limits, e.Price, e.Remaining
 	out.Replayed, out.Affordable = e.Replayed, e.Affordable
 	return out, nil
@@ -194,42 +196,36 @@ func misuse(hint, format string, args ...any) error {
 	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// answer returns the errors of the counts, from the noise of the measured part.
-func (p *prepared) answer(part curator.MeasuredPart) *Answer {
+// answer returns the counts from the measured part, without values if it has none.
+func (p *prepared) answer(parts []curator.MeasuredPart) (*Answer, error) {
 	out := &Answer{SQL: p.joint.SQL, Confidence: p.confidence}
-	recovers := p.candidates[0].recovers
-	for i, n := range p.joint.Counts {
-		var error noise.Combination
-		for j := range len(p.candidates[0].queries) {
-			error.Add(away(recovers.At(i, j)), part.Noise, 1)
-		}
-		out.Counts = append(out.Counts, Count{
-			Question: n.Question, Name: n.Name, StdDev: error.StdDev(), HalfWidth: error.Quantile(p.alpha),
-		})
-	}
-	out.errors = joint{noise: []noise.Distribution{part.Noise}, unit: 1, of: func(i int) ([]combined, error) {
-		c := combined{weights: recovers.RawRowView(i)}
+	best := p.candidates[0]
+	out.errors = joint{noise: []noise.Distribution{parts[0].Noise}, unit: 1, of: func(i int) ([]combined, error) {
+		c := combined{weights: best.recovers.RawRowView(i)}
 		for j := range c.weights {
 			c.rows = append(c.rows, j)
 		}
 		return []combined{c}, nil
 	}}
+	if totals := p.joint.Totals; len(totals) > 0 {
+		out.errors.known = newKnown(best.totals(totals), []int{len(best.queries)}, out.errors.noise, len(p.joint.Counts))
+	}
+	out.Declared = out.errors.known != nil
 	// expected errors are proportional to the roots of the candidates' totals
-	chosen, sum := p.candidates[0].total, 0.0
-	for _, n := range out.Counts {
-		sum += n.StdDev * n.StdDev
+	values, sum := released(parts), 0.0
+	for i, of := range p.joint.Counts {
+		n := Count{Question: of.Question, Name: of.Name}
+		variance, err := out.errors.set(&n, i, p.alpha, values)
+		if err != nil {
+			return nil, err
+		}
+		n.Low, n.High = max(0, n.Value-n.HalfWidth), max(0, n.Value+n.HalfWidth) // a count is not negative
+		sum += variance
+		out.Counts = append(out.Counts, n)
 	}
 	for _, c := range p.candidates {
-		rmse := math.Sqrt(sum / float64(len(out.Counts)) * c.total / chosen)
+		rmse := math.Sqrt(sum / float64(len(out.Counts)) * c.total / best.total)
 		out.Candidates = append(out.Candidates, Candidate{Name: c.name, StdDev: rmse})
 	}
-	return out
-}
-
-// away returns x rounded away from 0, beyond the rounding of the matrices' arithmetic.
-func away(x float64) float64 {
-	if math.Abs(x) < 1e-12 {
-		return 0
-	}
-	return x * (1 + 1e-9)
+	return out, nil
 }

@@ -61,9 +61,9 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 		return s.JSON(jointObject(a, b.Questions, explain))
 	case "csv":
 		rows := render.BoundedRecords(a.Limits, jointRows(a, explain))
-		if note := jointNote(a); note != "" {
+		if notes := jointNotes(a); len(notes) > 0 {
 			for i := range rows {
-				rows[i] = append(rows[i], note)
+				rows[i] = append(rows[i], strings.Join(notes, " "))
 			}
 			rows[0][len(rows[0])-1] = "note"
 		}
@@ -126,13 +126,20 @@ func jointRows(a *together.Answer, explain bool) [][]string {
 	return out
 }
 
-// jointNote states where a count may be lower than that of its question alone; "" if it cannot be.
-func jointNote(a *together.Answer) string {
-	if a.Limits == nil || a.Limits.Unit == "" || a.Limits.MaxRows == 0 || !strings.Contains(a.SQL, "GROUP BY") {
-		return ""
+// jointNotes states where a count may be lower than that of its question alone, and how totals of the policy are used.
+func jointNotes(a *together.Answer) []string {
+	out := []string{}
+	if a.Limits != nil && a.Limits.Unit != "" && a.Limits.MaxRows != 0 && strings.Contains(a.SQL, "GROUP BY") {
+		out = append(out, "The bound on rows holds before the conditions: all rows of the relation compete for it, so a count may be lower "+
+			"than that of the same question alone.")
 	}
-	return "The bound on rows holds before the conditions: all rows of the relation compete for it, so a count may be lower " +
-		"than that of the same question alone."
+	if a.Declared {
+		out = append(out, "The policy declares totals: these numbers have no error, and others have less. The strategies and the bound leave them out.")
+	}
+	if a.TotalsNote != "" {
+		out = append(out, a.TotalsNote)
+	}
+	return out
 }
 
 // jointFooter describes the strategy and the price.
@@ -145,7 +152,7 @@ func jointFooter(a *together.Answer, explain bool) string {
 		considered = append(considered, "lower bound "+render.Compact(a.Bound))
 	}
 	text := render.BoundsLine(a.Limits)
-	if note := jointNote(a); note != "" {
+	for _, note := range jointNotes(a) {
 		text += note + "\n"
 	}
 	text += fmt.Sprintf("%s confidence. Measured: %s. Expected standard deviations: %s.\nPrice: %s. Remaining: %s.",
@@ -198,10 +205,7 @@ type jointCandidate struct {
 func jointObject(a *together.Answer, questions []string, explain bool) jointCounts {
 	out := jointCounts{
 		Chosen: a.Candidates[0].Name, Confidence: json.Number(a.Confidence), Histogram: a.SQL, Bounds: a.Limits,
-		Notes: []string{}, Release: render.TextOrNull(a.ID), Price: a.Price, Bound: a.Bound, Remaining: a.Remaining, Replayed: a.Replayed,
-	}
-	if note := jointNote(a); note != "" {
-		out.Notes = append(out.Notes, note)
+		Notes: jointNotes(a), Release: render.TextOrNull(a.ID), Price: a.Price, Bound: a.Bound, Remaining: a.Remaining, Replayed: a.Replayed,
 	}
 	for _, n := range a.Counts {
 		one := jointCount{

@@ -59,7 +59,7 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 		}
 		choice := w.ChooseIn(c, p.unit)
 		if a.explain {
-			return explainMarginals(s, c, r, counts{choice, w, p})
+			return explainMarginals(s, c, r, of, counts{choice, w, p})
 		}
 		e, err := choice.Plan.Measure(s.Context(), c, r)
 		if err != nil {
@@ -77,7 +77,7 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 }
 
 // explainMarginals prints the expected errors and the price of a measurement, which it does not make.
-func explainMarginals(s *console.Console, c *curator.Session, r curator.Request, of counts) error {
+func explainMarginals(s *console.Console, c *curator.Session, r curator.Request, d *curator.Domain, of counts) error {
 	x, err := of.Plan.Explain(s.Context(), c, r)
 	if err != nil {
 		return err
@@ -89,9 +89,18 @@ func explainMarginals(s *console.Console, c *curator.Session, r curator.Request,
 	if x.Affordable {
 		state = "Remaining: " + x.Remaining.String() + "."
 	}
+	if len(d.Totals) > 0 {
+		s.Print("\n%s\n", totalsWords)
+	}
+	if d.TotalsNote != "" {
+		s.Print("\n%s\n", d.TotalsNote)
+	}
 	s.Print("\nA measurement of %s would cost %s. %s\n", of.Plan.Name, x.Price, state)
 	return nil
 }
+
+// totalsWords qualifies expected errors where the policy declares totals.
+const totalsWords = "The policy declares totals, which make the errors smaller. The table and the bound leave them out."
 
 // measuredMarginals are the cells of all marginals of a workload.
 type measuredMarginals struct {

@@ -203,7 +203,11 @@ func planText(p *tabulate.Plan) string {
 		}
 		line("  lower bound over all divisions of the price among these tables: %s", render.Number6(g.Bound))
 		if !math.IsNaN(g.SVDBound) {
-			line("  lower bound over all linear measurements: %s", render.Number6(g.SVDBound))
+			loose := ""
+			if g.Price.Rho == "" {
+				loose = " (that of Gaussian noise, which holds for a price in ε too, but no measurement may come near it)"
+			}
+			line("  lower bound over all linear measurements: %s%s", render.Number6(g.SVDBound), loose)
 		}
 		if g.Declared {
 			line("  %s", declaredWords)

@@ -149,7 +149,10 @@ func explain(s *console.Console, a asked, column *answer.Column, choice *strateg
 		state = "Remaining: " + e.Remaining.String() + "."
 	}
 	if column.Declared() {
-		s.Print("\nThe policy declares totals, which make the errors smaller. The table and the bound leave them out.\n")
+		s.Print("\n%s\n", totalsWords)
+	}
+	if note := column.TotalsNote(); note != "" {
+		s.Print("\n%s\n", note)
 	}
 	if e.Replayed && !a.measuring.fresh {
 		s.Print("\nIt was measured before, so the answers are free. %s\n", state)
