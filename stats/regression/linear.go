@@ -57,6 +57,10 @@ type Linear struct {
 	// contains some of the terms of the earlier formula, or is "" for all. Its response may be one of the earlier
 	// numeric predictors. Table and Where are those of the release. The price and FindBounds must be empty.
 	From string
+	// Cluster is the column whose values are clusters of dependent rows: the unit's column, or a column with declared
+	// values. A quarter of the price measures the scores of the clusters. Standard errors and intervals then allow for
+	// any dependence and any unequal variances within clusters. "" assumes independent rows with one residual variance.
+	Cluster string
 	// Only is a formula with some of the terms of Formula. The regression measures Formula and fits Only. If the
 	// sums of Formula were released before, the fit is free, as with From.
 	Only string
@@ -91,7 +95,12 @@ type LinearFit struct {
 	Ridge         float64          `json:"ridge"`            // ridge added to Σzzᵀ of the scaled predictors z
 	Bounds        []formula.Bounds `json:"bounds"`           // bounds that were found privately
 	Choice        *Choice          `json:"choice,omitempty"` // selection of terms; nil if no terms were selected
-	Warnings      []string         `json:"warnings"`
+	// Cluster is the column of the clusters; "" if rows are assumed independent. Clusters is their number, which is
+	// noisy if they are units, and ClustersError the standard deviation of its noise.
+	Cluster       string   `json:"cluster,omitempty"`
+	Clusters      *float64 `json:"clusters,omitempty"`
+	ClustersError *float64 `json:"clusters_stddev,omitempty"`
+	Warnings      []string `json:"warnings"`
 	// Measured are the released sums, in units of the scaled predictors and the scaled response.
 	Measured []LinearSum `json:"measured"`
 	// Line is the result of TheilSen beyond the coefficients. TheilSen has no standard errors and no Measured.
@@ -146,6 +155,10 @@ type linear struct {
 	found    []formula.Bounds
 	releases []string // releases that found bounds
 	replayed bool     // every release that found bounds is a replay
+
+	clustered *clustering                 // nil without clusters
+	whole     *curator.MomentsExplanation // with clusters, the fit at the whole price
+	scored    *curator.Moments            // the released scores of the clusters
 }
 
 // Weights of the sums by which AdaSSP divides its price. The weight of Σy² is small, because Σy² determines only
@@ -169,6 +182,9 @@ func FitLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearFit, e
 	l, err := decideLinear(ctx, c, q)
 	if err != nil {
 		return nil, err
+	}
+	if l.clustered != nil {
+		return l.fitClustered(ctx, c)
 	}
 	price := l.told.Price
 	if q.FindBounds != "" {
@@ -253,6 +269,9 @@ func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearEx
 					"scaled by them.",
 				l.told.Price))
 	}
+	if l.clustered != nil {
+		l.explainClusters(out)
+	}
 	if q.Choose != "" {
 		k, err := termsOf(l.design, q.Choose)
 		if err != nil {
@@ -303,7 +322,10 @@ func decideLinear(ctx context.Context, c *curator.Session, q Linear) (*linear, e
 	if err := l.narrowable(); err != nil {
 		return nil, err
 	}
-	return l, l.plan(ctx, c)
+	if err := l.plan(ctx, c); err != nil || q.Cluster == "" {
+		return l, err
+	}
+	return l, l.cluster(ctx, c)
 }
 
 // read finds the table and builds the design of the formula.

@@ -34,20 +34,22 @@ func lawOf(sums []curator.NoisySum) (n equationNoise) {
 
 // sum converts measured sum i to a [LinearSum].
 func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
+	return linearSum([]string{"Σ z zᵀ", "Σ z v", "Σ v²", "rows"}[i], i == 0, s)
+}
+
+// linearSum converts a measured sum. matrix reports whether it is a symmetric matrix.
+func linearSum(name string, matrix bool, s curator.NoisySum) LinearSum {
 	unit, _ := s.Unit.Float64()
-	out := LinearSum{
-		Name: []string{"Σ z zᵀ", "Σ z v", "Σ v²", "rows"}[i], StdDev: s.Noise.StdDev() * unit,
-		Price: s.Loss, Noise: "discrete Gaussian",
-	}
+	out := LinearSum{Name: name, StdDev: s.Noise.StdDev() * unit, Price: s.Loss, Noise: "discrete Gaussian"}
 	if _, laplace := s.Noise.(noise.DiscreteLaplace); laplace {
 		out.Noise = "discrete Laplace"
 	}
-	if s.OffDiagonal != nil && i == 0 {
+	if s.OffDiagonal != nil && matrix {
 		off := s.OffDiagonal.StdDev() * unit
 		out.OffDiagonal = &off
 	}
-	if len(s.Values) > 0 {
-		for _, v := range s.Values[0] {
+	for _, cell := range s.Values {
+		for _, v := range cell {
 			x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v), s.Unit).Float64()
 			out.Values = append(out.Values, x)
 		}
@@ -130,6 +132,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 		l.residual(out, q, s)
 	}
 	v, weak := newInverter(q, s, spread), 0
+	l.enterClusters(out, q, v)
 	for k, row := range l.design.Weights {
 		f := v.interval(row, l.alpha)
 		offset := 0.0
@@ -162,7 +165,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 					"has norm up to %.3g. A ridge penalty of %.3g therefore shrinks coefficients towards 0. "+
 					"Standard errors ignore this; intervals do not depend on it.", s.least, s.size, s.ridge))
 	}
-	if q.squares && request.ManyRows(l.told.Unit) {
+	if l.clustered == nil && q.squares && request.ManyRows(l.told.Unit) {
 		out.warn(
 			"A person may have several rows, but the sampling part of the errors assumes that rows are independent.")
 	}

@@ -123,7 +123,7 @@ func decideAgain(ctx context.Context, c *curator.Session, q Linear) (*linear, er
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
 		return nil, request.Misuse("omit the price", "a computation from a release is free")
-	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" ||
+	case q.FindBounds+q.Normalise+q.Cluster != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" ||
 		q.Rows != 0 || q.WithoutIntervals:
 		return nil, request.Misuse("leave them out", "the table, the condition, the bounds and the method are fixed "+
 			"by %s", q.From)

@@ -34,6 +34,10 @@ type inverter struct {
 	s      *solution
 	spread float64       // σ², or 0 for intervals about the coefficients of these rows
 	direct *mat.SymDense // Â⁻¹; nil if Â is singular
+	// meat replaces σ²·Σzzᵀ if rows depend on each other within clusters. unknown reports that clusters are requested
+	// but their scores are not known.
+	meat    *meat
+	unknown bool
 }
 
 // far is the distance at which the search for an end of an interval stops, in units of scaled coefficients. The
@@ -52,12 +56,22 @@ func (v *inverter) interval(w []float64, alpha float64) form {
 	for i, x := range direction {
 		for j, y := range direction {
 			out.privacy += x * y * noise.At(i, j)
-			out.sampling += x * y * v.s.sampling.At(i, j) * v.spread
+			if v.meat == nil {
+				out.sampling += x * y * v.s.sampling.At(i, j) * v.spread
+			} else {
+				out.sampling += x * y * v.meat.estimate.At(i, j)
+			}
 		}
 	}
 	wide := *v
 	varies := 0.0 // sampling's part of the variance in the test
-	if v.spread > 0 {
+	switch {
+	case v.unknown:
+		return form{estimate: out.estimate, low: math.Inf(-1), high: math.Inf(1), weak: true}
+	case v.meat != nil:
+		wide.meat = v.meat.wide(alpha)
+		varies = mat.Inner(mat.NewVecDense(len(w), direction), wide.meat.upper, mat.NewVecDense(len(w), direction))
+	case v.spread > 0:
 		wide.spread = v.s.widened(v.spread, alpha)
 		varies = out.sampling / v.spread * wide.spread
 	}
@@ -242,6 +256,10 @@ func (p *profile) closer(gamma []float64, weighted *mat.VecDense, factor *mat.Ch
 // covariance returns V(γ), the covariance of the residuals of the equations at coefficients γ (see [inverter]).
 func (v *inverter) covariance(gamma []float64) *mat.SymDense {
 	out := v.q.noise.covariance(gamma)
+	if v.meat != nil {
+		out.AddSym(out, v.meat.upper)
+		return out
+	}
 	if v.spread > 0 {
 		for i := range gamma {
 			for j := range i + 1 {

@@ -67,7 +67,7 @@ func decideLine(c *curator.Session, q Linear) (*lineFit, error) {
 				"depend on the confidence", TheilSen)
 	}
 	switch {
-	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.From != "" || q.Only != "":
+	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.Cluster != "" || q.From != "" || q.Only != "":
 		return nil, request.Misuse("leave it out",
 			"only %s and %s support finding bounds, choosing terms and computing from a release", AdaSSP, Lecture)
 	case q.Rows < 0:

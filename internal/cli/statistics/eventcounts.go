@@ -1,6 +1,7 @@
 package statistics
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,10 +19,14 @@ type eventCounts struct {
 	table, column, event, by, where string
 	parts                           int // equal parts of the column's bounds; 0 is the default
 
-	key orderedKey // of the column
+	lives  bool       // the events end lives, so the rows of a person are one life
+	key    orderedKey // of the column
+	person string     // the column that identifies persons with several rows; "" if each row is counted
 }
 
-// question returns the question for the counts.
+// question returns the question for the counts. If a person may have several rows, and the rows are of lives, each person
+// counts once: at the time of the first event, or without an event at the last time; and in the least of the person's
+// groups.
 func (l *eventCounts) question(s *console.Console) (string, error) {
 	var err error
 	if l.key, err = orderedKeyOf(s, l.table, l.column, l.parts); err != nil {
@@ -30,6 +35,12 @@ func (l *eventCounts) question(s *console.Console) (string, error) {
 	event, err := l.happened(s)
 	if err != nil {
 		return "", err
+	}
+	if err := l.findPerson(s); err != nil {
+		return "", err
+	}
+	if l.person != "" {
+		return l.ofPersons(s, event)
 	}
 	keys := []string{l.key.sql, "CASE WHEN " + event + " THEN 1 ELSE 0 END"}
 	if l.by != "" {
@@ -40,6 +51,68 @@ func (l *eventCounts) question(s *console.Console) (string, error) {
 		where = "(" + l.where + "\n) AND " + where
 	}
 	return groupedSQL(l.table, "COUNT(*)", where, keys...), nil
+}
+
+// findPerson sets the column that identifies persons, if the rows are of lives and a person may have several.
+func (l *eventCounts) findPerson(s *console.Console) error {
+	if !l.lives {
+		return nil
+	}
+	return s.Asking(func(c *curator.Session) error {
+		tables, err := c.Tables()
+		for _, t := range tables {
+			switch {
+			case t.Name != l.table || !t.ManyRows:
+			case t.Unit == "":
+				return console.Usage("a person may have several rows in %s, and survival needs one time for each person: "+
+					"each row is a unit, so the rows of a person cannot be put together", l.table)
+			default:
+				l.person = cmp.Or(t.Through, t.Unit)
+			}
+		}
+		return err
+	})
+}
+
+// ofPersons returns the question for the counts of persons.
+func (l *eventCounts) ofPersons(s *console.Console, event string) (string, error) {
+	column := curator.SQLName(l.column)
+	items := []string{
+		curator.SQLName(l.person), "MIN(CASE WHEN " + event + " THEN " + column + " END) AS first_event",
+		"MAX(" + column + ") AS last_time",
+	}
+	keys := []string{l.key.of("COALESCE(first_event, last_time)"), "CASE WHEN first_event IS NULL THEN 0 ELSE 1 END"}
+	if l.by != "" {
+		by, err := columnOf(s, l.table, l.by)
+		if err != nil {
+			return "", err
+		}
+		least := "MIN"
+		if by.Type == "boolean" {
+			least = "BOOL_AND"
+		}
+		items, keys = append(items, least+"("+curator.SQLName(l.by)+") AS person_group"), slices.Insert(keys, 0, "person_group")
+	}
+	where := event + " IS NOT NULL"
+	if l.where != "" {
+		where = "(" + l.where + "\n) AND " + where
+	}
+	lives := "(SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(l.table) + " WHERE (" + where + "\n) GROUP BY " +
+		curator.SQLName(l.person) + ") AS lives"
+	group := strings.Join(keys, ", ")
+	return "SELECT " + group + ", COUNT(*) FROM " + lives + " GROUP BY " + group, nil
+}
+
+// perPerson returns a note on how the rows of a person were put together, if they were.
+func (l *eventCounts) perPerson() []string {
+	if l.person == "" {
+		return nil
+	}
+	note := "Each " + l.person + " counts once, at the time of its first event, or without an event at its last time."
+	if l.by != "" {
+		note += " If it has several values of " + l.by + ", the least one counts."
+	}
+	return []string{note}
 }
 
 // happened returns the SQL condition that the event happened. The event is a boolean column, a numeric column that is

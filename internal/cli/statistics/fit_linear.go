@@ -26,6 +26,9 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	s.Flag(&o.from, "from", "ID",
 		"linear: compute from the release of an earlier regression, such as r5, free; --formula may select some of "+
 			"its terms")
+	s.Flag(&q.Cluster, "cluster", "COL",
+		"linear: allow for dependent rows within each value of this column, which is the unit's, or has declared values; "+
+			"a quarter of the price measures their scores")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
@@ -124,6 +127,7 @@ func linearWords(f *regression.LinearFit) string {
 			render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError))
 	}
 	b.WriteString(foundWords(f.Bounds))
+	b.WriteString(clusterWords(f))
 	if f.About == regression.AboutPopulation {
 		b.WriteString(
 			"intervals are for the population that the rows are sampled from: they cover sampling and noise\n")
@@ -132,6 +136,18 @@ func linearWords(f *regression.LinearFit) string {
 	}
 	closing(&b, f.Warnings, f.Paid, f.Releases...)
 	return b.String()
+}
+
+// clusterWords states the clusters whose rows may depend on each other.
+func clusterWords(f *regression.LinearFit) string {
+	switch {
+	case f.Clusters == nil:
+		return ""
+	case f.ClustersError == nil:
+		return fmt.Sprintf("errors are robust to dependence within %s clusters of %s\n", render.Compact(*f.Clusters), f.Cluster)
+	}
+	return fmt.Sprintf("errors are robust to dependence within clusters of %s: %s clusters, by a count with noise of "+
+		"standard deviation %s\n", f.Cluster, render.Compact(math.Round(*f.Clusters)+0), render.Compact(*f.ClustersError))
 }
 
 // foundWords states the bounds within which numbers were clamped and scaled.
@@ -223,6 +239,9 @@ func linearChart(f *regression.LinearFit) plot.Chart {
 	if f.About != regression.AboutPopulation {
 		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
 			" intervals cover noise, not sampling"
+	}
+	if f.Clusters != nil {
+		caption += ", for rows in clusters of " + f.Cluster
 	}
 	if f.Line != nil {
 		return theilSenChart(f)

@@ -1,6 +1,8 @@
 package statistics
 
 import (
+	"strings"
+
 	"dither/hypothesis"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
@@ -26,6 +28,7 @@ func runLogRank(s *console.Console, o *testOptions) error {
 	}
 	l := &eventCounts{
 		table: o.get("table"), column: o.get("time"), event: o.get("event"), by: o.get("by"), where: o.get("where"),
+		lives: true,
 	}
 	if l.parts, err = partsOf("periods", o.get("periods")); err != nil {
 		return err
@@ -35,6 +38,7 @@ func runLogRank(s *console.Console, o *testOptions) error {
 		return err
 	}
 	return measure(s, o, sql, l.try, func(r *released) error {
+		r.many = r.many && l.person == ""
 		found, err := l.read(r)
 		if err != nil {
 			return err
@@ -46,7 +50,8 @@ func runLogRank(s *console.Console, o *testOptions) error {
 		o.seeded(t)
 		out := tested{
 			Test: t, release: r,
-			about: "Does the event happen at the same rate in all groups? Noisy counts, with noise " + noiseText(found.noise) + ".",
+			about: strings.Join(append([]string{"Does the event happen at the same rate in all groups? Noisy counts, with noise " +
+				noiseText(found.noise) + "."}, l.perPerson()...), " "),
 		}
 		out.header = []string{l.by, "people", "events"}
 		for g, name := range found.groups {

@@ -11,9 +11,10 @@ import (
 
 // orderedKey is a key of a question whose groups are in order: the values of a column, or equal parts of its bounds.
 type orderedKey struct {
-	sql       string
-	low, step *big.Rat // of the parts; nil if each value is a group
-	groups    int      // their number without the one of NULL, or 0 if the policy does not tell
+	sql string
+	// of the parts: the bounds, and the width of a part; nil if each value is a group
+	low, high, step *big.Rat
+	groups          int // their number without the one of NULL, or 0 if the policy does not tell
 }
 
 // Limits of equal parts.
@@ -53,9 +54,18 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 	}
 	k.low, k.groups, k.step = low, parts, width.Quo(width, big.NewRat(int64(parts), 1))
 	// the highest value belongs to the last part
-	k.sql = "LEAST(WIDTH_BUCKET(" + k.sql + ", " + exact10(low) + ", " + exact10(high) + ", " + strconv.Itoa(parts) + "), " +
-		strconv.Itoa(parts) + ")"
+	k.high = high
+	k.sql = k.of(k.sql)
 	return k, nil
+}
+
+// of returns the SQL expression of the key for a value with the column's bounds.
+func (k orderedKey) of(value string) string {
+	if k.step == nil {
+		return value
+	}
+	parts := strconv.Itoa(k.groups)
+	return "LEAST(WIDTH_BUCKET(" + value + ", " + exact10(k.low) + ", " + exact10(k.high) + ", " + parts + "), " + parts + ")"
 }
 
 // ends returns the ends of the part with a number, counted from 1.

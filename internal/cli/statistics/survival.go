@@ -33,6 +33,7 @@ type survived struct {
 	periods    []string
 	ends       []float64 // the time at which each period ends
 	noise      string
+	persons    []string // how the rows of a person were put together; nil if each row is a person
 	release    *released
 }
 
@@ -48,7 +49,7 @@ func estimateSurvival(s *console.Console, o *estimateFlags) error {
 	if o.rate != (rateFlags{}) {
 		return console.Usage("--standardise, --weights, --rates and --bins are only for estimate rate")
 	}
-	l := &eventCounts{table: o.Table, column: o.survival.time, event: o.survival.event, by: o.by, where: o.Where}
+	l := &eventCounts{table: o.Table, column: o.survival.time, event: o.survival.event, by: o.by, where: o.Where, lives: true}
 	if l.parts, err = partsOf("periods", o.survival.periods); err != nil {
 		return err
 	}
@@ -59,6 +60,7 @@ func estimateSurvival(s *console.Console, o *estimateFlags) error {
 	q := curator.Question{SQL: sql, Epsilon: o.Epsilon, Rho: o.Rho, Analyst: o.Analyst, Fresh: o.Fresh}
 	return s.Asking(func(c *curator.Session) error {
 		return measured(s, c, o.Table, q, o.explain, l.try, func(r *released) error {
+			r.many = r.many && l.person == ""
 			found, err := l.read(r)
 			if err != nil {
 				return err
@@ -79,7 +81,7 @@ func estimateSurvival(s *console.Console, o *estimateFlags) error {
 func (l *eventCounts) survived(found counted, confidence float64, r *released) (*survived, error) {
 	out := &survived{
 		by: l.by, table: l.table, confidence: confidence, release: r, names: found.groups, periods: found.parts,
-		noise: noiseText(found.noise),
+		noise: noiseText(found.noise), persons: l.perPerson(),
 	}
 	lives := hypothesis.Lifetimes{Events: found.with, Censored: found.without, Noise: found.noise}
 	for j, p := range found.parts {
@@ -182,7 +184,7 @@ func (v *survived) words() []string {
 				": after it, too few people are at risk for this noise.")
 		}
 	}
-	lines = append(lines, v.release.warnings()...)
+	lines = append(append(lines, v.persons...), v.release.warnings()...)
 	return append(lines, v.release.footer()...)
 }
 
@@ -219,7 +221,7 @@ func (v *survived) json() survivalJSON {
 	out := survivalJSON{
 		Kind: "survival", Confidence: v.confidence, Limits: r.Limits, Truncation: r.Truncation,
 		Release: releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed},
-		Notes:   append([]string{}, r.warnings()...), Curves: []curveJSON{},
+		Notes:   append(append([]string{}, v.persons...), r.warnings()...), Curves: []curveJSON{},
 	}
 	if v.by != "" {
 		out.By = &v.by
