@@ -51,7 +51,11 @@ func (s Step) pairs() pairs {
 		}
 		return pairOf(pld.Subsample(*p, s.sampling))
 	}
-	return pairs{sampled(whole.upper), sampled(whole.lower)}
+	upper := sampled(whole.upper)
+	if whole.lower == whole.upper {
+		return pairs{upper, upper} // one pointer, so that the job is composed once
+	}
+	return pairs{upper, sampled(whole.lower)}
 }
 
 // wholePairs returns the pairs of one run of a step on all of the data.

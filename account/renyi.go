@@ -96,15 +96,16 @@ func (r Renyi) Group(k int64) Renyi {
 // renyiUpper returns the upper end of the interval that evaluate returns, at a precision in bits at which the
 // interval is narrow.
 func renyiUpper(evaluate func(bits uint) exact.Interval) float64 {
-	return renyiUpperTo(1<<12, evaluate)
+	return renyiUpperTo(128, 1<<12, 0x1p-45, evaluate)
 }
 
-// renyiUpperTo is renyiUpper with a largest precision. At any precision, the result is an upper bound.
-func renyiUpperTo(last uint, evaluate func(bits uint) exact.Interval) float64 {
-	for bits := uint(128); ; bits *= 2 {
+// renyiUpperTo is renyiUpper with a first and a largest precision, and a width, as a share of the result, at which the
+// interval is narrow. At any precision, the result is an upper bound.
+func renyiUpperTo(first, last uint, narrow float64, evaluate func(bits uint) exact.Interval) float64 {
+	for bits := first; ; bits *= 2 {
 		x := evaluate(bits)
 		lower, upper := x.Floats()
-		if bits >= last || upper <= math.SmallestNonzeroFloat64 || upper-lower <= upper*0x1p-45 {
+		if bits >= last || upper <= math.SmallestNonzeroFloat64 || upper-lower <= upper*narrow {
 			return max(upper, 0)
 		}
 	}

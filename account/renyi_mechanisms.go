@@ -68,7 +68,7 @@ func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
 			return bound
 		}
 		slope := new(big.Rat).Quo(new(big.Rat).Mul(mu2, new(big.Rat).SetFloat64(order)), big.NewRat(2, 1))
-		return min(bound, renyiUpperTo(1<<10, func(bits uint) exact.Interval {
+		return min(bound, renyiUpperTo(128, 1<<10, 0x1p-45, func(bits uint) exact.Interval {
 			_, less := orderOf(order, bits)
 			first := halfLattice(new(big.Rat), sigma2, bits)
 			level := first.Add(first).Sub(whole(1, bits))

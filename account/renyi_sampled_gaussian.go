@@ -114,7 +114,7 @@ func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	if order == math.Trunc(order) || order > maxFractional || (order+512)*math.Abs(c) > reach {
 		return 0, false
 	}
-	return renyiUpperTo(256, func(bits uint) exact.Interval {
+	return renyiUpperTo(64, 256, 0x1p-36, func(bits uint) exact.Interval {
 		p := sampledPoint{bits: bits, c: exact.IntervalOf(odds, bits).Log(), mu2: exact.IntervalOf(s.mu2, bits)}
 		p.mu = p.mu2.Sqrt()
 		p.z = p.c.Quo(p.mu).Add(p.mu.Mul(exact.IntervalOf(big.NewRat(1, 2), bits)))

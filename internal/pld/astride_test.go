@@ -66,7 +66,7 @@ func TestAstride(t *testing.T) {
 							}
 						}
 					}
-					w := chain.compose(chain.at(epsilon))
+					w := chain.compose(chain.at(epsilon, fine))
 					lower, upper := w.lower(epsilon), w.upper(epsilon)
 					if big.NewFloat(lower).Cmp(truth) > 0 || big.NewFloat(upper).Cmp(truth) < 0 {
 						t.Errorf("%s at %s, direction %d: δ(%g) is [%g, %g], not %.9g",

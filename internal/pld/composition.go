@@ -150,21 +150,21 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	if math.IsNaN(epsilon) || epsilon < 0 {
 		return 0, 1
 	}
-	for _, chain := range c.chains {
-		if top := chain.top(); epsilon >= top && !math.IsInf(top, 1) {
-			continue
-		}
-		if math.IsInf(epsilon, 1) { // only the mass at +∞ remains, because δ(ε) is decreasing
-			w := chain.compose(chain.at(math.MaxFloat64))
-			lower, upper = max(lower, w.infinite.lo), max(upper, w.upper(math.MaxFloat64))
-			continue
-		}
-		w := chain.compose(chain.at(epsilon))
-		lower, upper = max(lower, w.lower(epsilon)), max(upper, w.upper(epsilon))
-	}
+	finite := min(epsilon, math.MaxFloat64)
+	lower, upper = c.greatest(
+		func(chain chain) float64 { return chain.at(finite, coarse).guess },
+		func(chain chain, wish float64) (lower, upper float64) {
+			if top := chain.top(); epsilon >= top && !math.IsInf(top, 1) {
+				return 0, 0
+			}
+			w := chain.compose(chain.at(finite, wish))
+			if math.IsInf(epsilon, 1) { // only the mass at +∞ remains, because δ(ε) is decreasing
+				return w.infinite.lo, w.upper(finite)
+			}
+			return w.lower(epsilon), w.upper(epsilon)
+		})
 	if c.rough != nil {
-		epsilon = min(epsilon, math.MaxFloat64)
-		upper = min(upper, c.rough.compose(c.rough.at(epsilon)).upper(epsilon))
+		upper = min(upper, c.rough.compose(c.rough.at(finite, fine)).upper(finite))
 	}
 	if c.once != nil {
 		low, high := c.once.delta(epsilon)
@@ -188,12 +188,14 @@ func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64)
 	case least >= 1 || len(c.chains) == 0:
 		return 0, 0
 	}
-	for _, chain := range c.chains {
-		low, high := chain.epsilon(least, most)
-		lower, upper = max(lower, low), max(upper, min(high, chain.top()))
-	}
+	lower, upper = c.greatest(
+		func(chain chain) float64 { return chain.below(max(least, smallest), coarse).centre },
+		func(chain chain, wish float64) (lower, upper float64) {
+			lower, upper = chain.epsilon(least, most, wish)
+			return lower, min(upper, chain.top())
+		})
 	if c.rough != nil {
-		_, high := c.rough.epsilon(least, most)
+		_, high := c.rough.epsilon(least, most, fine)
 		upper = min(upper, high)
 	}
 	if c.once != nil {
@@ -203,11 +205,33 @@ func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64)
 	return min(lower, upper), upper
 }
 
+// greatest returns bounds on the maximum of a quantity over the chains. bounds returns bounds on a chain's quantity, and
+// guess an estimate, which affects only the running time. The chain with the greatest guess is evaluated finely. Another
+// chain needs that only if its coarse upper bound exceeds the lower bound so far.
+func (c *Composition) greatest(
+	guess func(chain) float64, bounds func(c chain, wish float64) (lower, upper float64),
+) (lower, upper float64) {
+	chains := c.chains
+	if len(chains) == 2 && guess(chains[1]) > guess(chains[0]) {
+		chains = []chain{chains[1], chains[0]}
+	}
+	for i, chain := range chains {
+		if i > 0 {
+			if _, high := bounds(chain, coarse); high <= lower {
+				continue
+			}
+		}
+		low, high := bounds(chain, fine)
+		lower, upper = max(lower, low), max(upper, high)
+	}
+	return lower, upper
+}
+
 // epsilon returns two values of ε. At the first, the upper bound on δ(ε) falls to the number least. At the second,
 // the lower bound falls to the number most. A sketch of the composition predicts where the crossing is, and the
 // window is placed there. If the crossing proves to be elsewhere, the window is placed again.
-func (c chain) epsilon(least, most float64) (lower, upper float64) {
-	p := c.below(max(least, 1e-280))
+func (c chain) epsilon(least, most, wish float64) (lower, upper float64) {
+	p := c.below(max(least, smallest), wish)
 	upper = math.Inf(1)
 	for range 4 {
 		w := c.compose(p)
@@ -231,10 +255,13 @@ func (c chain) epsilon(least, most float64) (lower, upper float64) {
 			(p.lambda == 0 && found < p.centre) {
 			return lower, upper
 		}
-		p = c.at(found)
+		p = c.at(found, wish)
 	}
 	return lower, upper
 }
+
+// smallest is the least δ for which a window is placed.
+const smallest = 1e-280
 
 // crossing searches [low, high] for the point at which a decreasing function falls to a value. If outward is true,
 // it returns an ε at which the function is at most the value, or +Inf. If outward is false, it returns an ε at
@@ -259,7 +286,7 @@ func crossing(f func(epsilon float64) float64, value, low, high float64, outward
 	ya, yb := log(fa), log(fb)
 	side := 0
 	for i := range 80 {
-		if b-a <= 1e-12*(high-low) || b-a <= 1e-10*b {
+		if b-a <= 1e-12*(high-low) || b-a <= 1e-9*b {
 			break
 		}
 		m := (a*yb - b*ya) / (yb - ya)

@@ -52,7 +52,10 @@ const (
 	minSize  = 1 << 12
 	maxSize  = 1 << 19
 	maxCells = 1 << 20 // cells of one lattice
-	wish     = 1e-4    // intended difference of the bounds, as a share of ε, if the limits allow it
+
+	// The intended difference of the bounds, as a share of ε, if the limits allow it.
+	fine   = 1e-4
+	coarse = 4e-3 // enough to tell, mostly, that one direction of the neighbouring relation loses less than the other
 )
 
 // maxTilt returns the largest tilt whose exponents are within the range of floats.
@@ -92,17 +95,17 @@ func tiltFor(most float64, falling func(lambda float64) float64) float64 {
 	return math.Sqrt(low * high)
 }
 
-// at returns the plan for evaluating δ(ε) at an ε.
-func (c chain) at(epsilon float64) plan {
-	return c.plan(tiltFor(c.maxTilt(), func(lambda float64) float64 {
+// at returns the plan for evaluating δ(ε) at an ε, so finely that the bounds differ by about the share wish of ε.
+func (c chain) at(epsilon, wish float64) plan {
+	return c.plan(wish, tiltFor(c.maxTilt(), func(lambda float64) float64 {
 		_, mean, _ := c.moments(lambda)
 		return epsilon - mean
 	}))
 }
 
-// below returns the plan for finding the ε at which δ(ε) is delta.
-func (c chain) below(delta float64) plan {
-	return c.plan(tiltFor(c.maxTilt(), func(lambda float64) float64 {
+// below returns the plan for finding the ε at which δ(ε) is delta, as finely as at does.
+func (c chain) below(delta, wish float64) plan {
+	return c.plan(wish, tiltFor(c.maxTilt(), func(lambda float64) float64 {
 		return c.logDelta(lambda) - math.Log(delta)
 	}))
 }
@@ -114,7 +117,7 @@ func (c chain) logDelta(lambda float64) float64 {
 	return k - lambda*mean - math.Log1p(lambda*math.Sqrt(2*math.Pi*variance)) - math.Log1p(lambda)
 }
 
-func (c chain) plan(lambda float64) plan {
+func (c chain) plan(wish, lambda float64) plan {
 	k, mean, variance := c.moments(lambda)
 	p := plan{lambda: lambda, centre: mean, deviation: math.Sqrt(variance), guess: c.logDelta(lambda)}
 	natural := math.Sqrt(2*depth) / max(p.deviation, 1e-200)
@@ -137,13 +140,13 @@ func (c chain) plan(lambda float64) plan {
 	floor := 1e-12 * (math.Abs(mean) + 1e-50)
 	farRight, farLeft = max(farRight*1.05, floor), max(farLeft*1.05, floor)
 	p.low = mean - farLeft
-	c.grid(&p, farRight+farLeft)
+	c.grid(&p, wish, farRight+farLeft)
 	return p
 }
 
 // grid chooses h and the size of a window of the given width. If n composed losses are spread over cells of width
 // h, the bounds differ in δ by about 0.8·n·h² times the density at ε. In ε they differ by about 0.8·n·h²·(1 + λ).
-func (c chain) grid(p *plan, width float64) {
+func (c chain) grid(p *plan, wish, width float64) {
 	spread := 0.0
 	for _, q := range c {
 		if _, _, on := q.spacing(); !on {

@@ -57,13 +57,14 @@ func (s *spectrum) multiply(q sequence, scratch []complex128) {
 	root := math.Sqrt(float64(s.size))
 	own := (s.relativeError()*root*math.Sqrt(square) + (4+folds)*unit*total) * inflate
 	errAbove, errBelow := own+root*q.errAbove, own+root*q.errBelow
+	to := powerOf(q.count)
 	s.pairs(func(i, p, partner int) {
 		z, w := scratch[p], cmplx.Conj(scratch[partner])
 		sum, difference := z+w, z-w
 		a := complex(real(sum)/2, imag(sum)/2)
 		b := complex(imag(difference)/2, -real(difference)/2)
-		s.above[i], s.errAbove[i] = timesPower(s.above[i], s.errAbove[i], a, errAbove, q.count)
-		s.below[i], s.errBelow[i] = timesPower(s.below[i], s.errBelow[i], b, errBelow, q.count)
+		s.above[i], s.errAbove[i] = to.times(s.above[i], s.errAbove[i], a, errAbove)
+		s.below[i], s.errBelow[i] = to.times(s.below[i], s.errBelow[i], b, errBelow)
 	})
 }
 
@@ -71,22 +72,39 @@ func magnitude(z complex128) float64 {
 	return math.Sqrt(real(z)*real(z)+imag(z)*imag(z)) * (1 + 4*unit)
 }
 
-// timesPower returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. Let z̃ be the computed
+// power is an exponent n, with the constants of the error of an n-th power.
+type power struct {
+	n          int64
+	own, grown float64 // a power's relative error is at most own; the error of its argument grows by n·grown at most
+	vanishing  float64 // the n-th power of a number of at most this absolute value is below 10⁻³⁰⁰
+}
+
+func powerOf(n int64) power {
+	times := float64(n)
+	return power{n, math.Expm1(3*unit*times) * 1.01, math.Exp(4 * unit * times), math.Exp(-691 / times)}
+}
+
+// times returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. Let z̃ be the computed
 // value of z. If |z − z̃| ≤ e, |zⁿ − z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of
 // at most √5·u, where u is the unit roundoff [Brent, Percival & Zimmermann 2007]. So a power by squaring has one of
-// at most (1 + √5·u)ⁿ − 1. The term 10⁻³⁰⁰ covers underflow.
-func timesPower(c complex128, errC float64, z complex128, errZ float64, n int64) (power complex128, bound float64) {
+// at most (1 + √5·u)ⁿ − 1. The term 10⁻³⁰⁰ covers underflow. If |z̃| + e is so small that |zⁿ| < 10⁻³⁰⁰, 0 takes the
+// place of the power. After many uses, this holds for nearly all frequencies.
+func (p power) times(c complex128, errC float64, z complex128, errZ float64) (product complex128, bound float64) {
 	size := magnitude(z)
-	if n > 1 {
-		times := float64(n)
-		errZ *= times * math.Pow(size+errZ, times-1) * math.Exp(4*unit*times)
-		z = raise(z, n)
-		size = magnitude(z)
-		errZ += size*math.Expm1(3*unit*times)*1.01 + 1e-300
+	if p.n > 1 {
+		switch {
+		case size+errZ < p.vanishing:
+			z, size, errZ = 0, 0, 1e-300
+		default:
+			times := float64(p.n)
+			errZ *= times * math.Pow(size+errZ, times-1) * p.grown
+			z = raise(z, p.n)
+			size = magnitude(z)
+			errZ += size*p.own + 1e-300
+		}
 	}
 	sizeC := magnitude(c)
-	product := c * z
-	return product, errC*(size+errZ) + sizeC*errZ + 3*unit*sizeC*size + 1e-300
+	return c * z, errC*(size+errZ) + sizeC*errZ + 3*unit*sizeC*size + 1e-300
 }
 
 func raise(z complex128, n int64) complex128 {
