@@ -76,12 +76,18 @@ type Server struct {
 	tokens   float64
 	refilled time.Time
 
-	results  sync.Mutex // held while results are computed
-	last     []byte
-	lastOf   string
-	lastN    int64
-	computed time.Time
-	streams  int
+	results sync.Mutex // held while results are computed
+	usual   computed   // with the default parameters
+	unusual computed   // with others
+	streams int
+}
+
+// computed are results that serve all readers for a while.
+type computed struct {
+	text  []byte
+	of    string // the parameters
+	n     int64  // of reports
+	until time.Time
 }
 
 // NewServer returns a server of a store.
@@ -347,13 +353,26 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 	}
 	text, status, err := s.resultsOf(r)
 	if err != nil {
-		fail(w, status, "results", "%v", err)
+		failResults(w, status, err)
 		return
 	}
 	answer(w, http.StatusOK, json.RawMessage(text))
 }
 
-// resultsOf returns results as JSON. They are computed at most once a tick for the same parameters.
+func failResults(w http.ResponseWriter, status int, err error) {
+	code := "results"
+	if status == http.StatusTooManyRequests {
+		code = "too_many"
+	}
+	fail(w, status, code, "%v", err)
+}
+
+// errOften refuses results with unusual parameters.
+var errOften = errors.New("results with other parameters were computed moments ago; try again")
+
+// resultsOf returns results as JSON. Those with the default parameters are computed at most once a tick, and so are those
+// with any others. The time between two computations is at least that of the first one, so that readers who vary the
+// parameters cannot occupy the machine.
 func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error) {
 	confidence, malicious := .95, int64(-1)
 	if v := r.URL.Query().Get("confidence"); v != "" {
@@ -366,15 +385,22 @@ func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error)
 			return nil, http.StatusBadRequest, errors.New("malicious is a number of reports")
 		}
 	}
-	of := fmt.Sprint(confidence, " ", malicious)
 	s.results.Lock()
 	defer s.results.Unlock()
-	if s.lastOf == of && time.Since(s.computed) < s.options.Tick {
-		return s.last, http.StatusOK, nil
+	of, last := fmt.Sprint(confidence, " ", malicious), &s.unusual
+	if confidence == .95 && malicious < 0 {
+		last = &s.usual
+	}
+	begun := time.Now()
+	if begun.Before(last.until) {
+		if last.of != of {
+			return nil, http.StatusTooManyRequests, errOften
+		}
+		return last.text, http.StatusOK, nil
 	}
 	n, err := s.store.Reports()
-	if err == nil && s.lastOf == of && s.lastN == n {
-		return s.last, http.StatusOK, nil
+	if err == nil && last.of == of && last.n == n {
+		return last.text, http.StatusOK, nil
 	}
 	if err != nil {
 		return nil, http.StatusInternalServerError, err
@@ -386,7 +412,8 @@ func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error)
 	if err != nil {
 		return nil, http.StatusInternalServerError, err
 	}
-	s.last, s.lastOf, s.lastN, s.computed = text, of, results.Reports, time.Now()
+	ended := time.Now()
+	*last = computed{text, of, results.Reports, ended.Add(max(s.options.Tick, ended.Sub(begun)))}
 	return text, http.StatusOK, nil
 }
 
@@ -415,9 +442,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	sent, quiet := "", 0
 	for {
 		text, status, err := s.resultsOf(r)
+		if errors.Is(err, errOften) && sent != "" {
+			text, err = []byte(sent), nil // a later tick has newer ones
+		}
 		if err != nil {
 			if sent == "" {
-				fail(w, status, "results", "%v", err)
+				failResults(w, status, err)
 			}
 			return
 		}

@@ -120,6 +120,29 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// Readers who vary the parameters of results get one computation a tick, and do not keep the usual results from others.
+func TestUnusualResults(t *testing.T) {
+	st, s := open(t, declaration)
+	must(st.Add(t.Context(), reports(s, 5)))
+	h := collector.NewServer(st, collector.Options{Tick: time.Hour}).Handler()
+	for i, of := range []struct {
+		query, code string
+		status      int
+	}{
+		{"?confidence=0.9", "", 200},
+		{"", "", 200},
+		{"?confidence=0.9", "", 200},
+		{"?confidence=0.8", "too_many", 429},
+		{"?malicious=3", "too_many", 429},
+		{"?confidence=0.95", "", 200},
+		{"?confidence=NaN", "results", 400},
+	} {
+		if status, code := ask(t, h, "GET", "/v1/results"+of.query, "", "", nil); status != of.status || code != of.code {
+			t.Errorf("request %d, %s: %d %q", i, of.query, status, code)
+		}
+	}
+}
+
 // A stream sends results now and after a change. Connections beyond the limit are closed, and slow ones end.
 func TestStreamsAndSlowConnections(t *testing.T) {
 	st, s := open(t, declaration)
