@@ -159,7 +159,7 @@ func (t *signs) support(values []uint64) []int64 {
 	for f := range functions {
 		transform(all[f*buckets : (f+1)*buckets])
 	}
-	out := table(t.seed, buckets, values, func(f int, cell uint64) int64 { return all[uint64(f)*buckets+cell] })
+	out := table(t.seed, buckets, values, all)
 	for i := range out {
 		out[i] = (t.n + out[i]) / 2
 	}

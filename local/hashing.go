@@ -21,11 +21,19 @@ const prime = 1<<61 - 1
 // values share a cell with a probability within g/P < 10⁻¹³ of 1/g, which the estimators take for 1/g.
 type hash struct{ c2, c1, c0 uint64 }
 
-func (h hash) cell(v, g uint64) uint64 {
+func (h hash) cell(v, g uint64) uint64 { return cellOf(h.residue(v), g) }
+
+// residue returns the polynomial at v.
+func (h hash) residue(v uint64) uint64 {
 	x := add61(mul61(h.c1, v), h.c0)
 	if h.c2 != 0 {
 		x = add61(x, mul61(h.c2, mul61(v, v)))
 	}
+	return x
+}
+
+// cellOf scales a residue down.
+func cellOf(x, g uint64) uint64 {
 	high, low := bits.Mul64(x, g)
 	return high<<3 | low>>61
 }

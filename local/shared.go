@@ -21,8 +21,8 @@ const (
 // sharedVariance returns 1/(functions·(g − 1)), the factor of [Oracle.Variance] for g cells.
 func sharedVariance(g uint64) float64 { return 1 / (functions * float64(g-1)) }
 
-// table sums up, for each value v, the number at(f, cell) over all functions f, where cell is that of v.
-func table(seed, g uint64, values []uint64, at func(f int, cell uint64) int64) []int64 {
+// table sums up, for each value v, the numbers by[f·g + cell] over all functions f, where cell is that of v.
+func table(seed, g uint64, values []uint64, by []int64) []int64 {
 	hashes := make([]hash, functions)
 	for i := range hashes {
 		hashes[i] = publicHash(seed, uint64(i))
@@ -31,13 +31,40 @@ func table(seed, g uint64, values []uint64, at func(f int, cell uint64) int64) [
 	const block = 4096
 	parallel.Each((len(values)+block-1)/block, func(b int) {
 		part, into := values[b*block:min((b+1)*block, len(values))], out[b*block:]
+		row := consecutive(part)
 		for f, h := range hashes {
+			own := by[uint64(f)*g : uint64(f+1)*g]
+			if row {
+				h.addRow(into[:len(part)], part[0], own)
+				continue
+			}
 			for i, v := range part {
-				into[i] += at(f, h.cell(v, g))
+				into[i] += own[h.cell(v, g)]
 			}
 		}
 	})
 	return out
+}
+
+// consecutive reports whether each value is the one before it plus 1.
+func consecutive(values []uint64) bool {
+	for i, v := range values {
+		if v != values[0]+uint64(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// addRow adds own[cell] of the values from first on to the elements of into. The residues of consecutive values have
+// differences that increase by 2·c2, so two additions replace the products.
+func (h hash) addRow(into []int64, first uint64, own []int64) {
+	x, g := h.residue(first), uint64(len(own))
+	step, more := add61(h.c1, mul61(h.c2, 2*first+1)), add61(h.c2, h.c2)
+	for i := range into {
+		into[i] += own[cellOf(x, g)]
+		x, step = add61(x, step), add61(step, more)
+	}
 }
 
 // flh is olh with shared hash functions [Cormode, Maddock & Maple 2021].
@@ -77,7 +104,7 @@ func (t *cellCounts) add(report []byte) {
 }
 
 func (t *cellCounts) support(values []uint64) []int64 {
-	return table(t.seed, t.g, values, func(f int, cell uint64) int64 { return t.by[uint64(f)*t.g+cell] })
+	return table(t.seed, t.g, values, t.by)
 }
 func (t *cellCounts) merge(other tally) { sum(t.by, other.(*cellCounts).by) }
 
@@ -144,6 +171,6 @@ func (t *sketch) add(report []byte) {
 }
 
 func (t *sketch) support(values []uint64) []int64 {
-	return table(t.seed, buckets, values, func(f int, cell uint64) int64 { return t.by[uint64(f)*buckets+cell] })
+	return table(t.seed, buckets, values, t.by)
 }
 func (t *sketch) merge(other tally) { sum(t.by, other.(*sketch).by) }
