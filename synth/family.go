@@ -30,9 +30,11 @@ type FamilyPlan struct {
 	Remaining         curator.Loss
 	Affordable        bool
 
-	request       FamilyRequest
-	rounds        curator.RoundsRequest // of both: the question is that of the rows
-	parent, child *curator.Table
+	request             FamilyRequest
+	rounds              curator.RoundsRequest // of both: the question is that of the rows
+	parent, child       *curator.Table
+	ofParents, ofRows   []Wanted          // the questions of the workload
+	parentSQL, childSQL map[string]string // of the columns of each table
 }
 
 const (
@@ -71,15 +73,8 @@ func ExplainFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*F
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	p := &FamilyPlan{request: r, Order: r.Order}
-	var err error
-	if p.parent, err = tableOf(c, r.Table); err != nil {
-		return nil, err
-	}
-	if p.child, err = tableOf(c, r.Children); err != nil {
-		return nil, err
-	}
-	if err := p.checked(); err != nil {
+	p, err := newFamily(c, r)
+	if err != nil {
 		return nil, err
 	}
 	whole := &Plan{request: p.request.Request} // its price, and whether the owner allows it
@@ -97,6 +92,9 @@ func ExplainFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*F
 		return nil, err
 	}
 	p.Price = e.Price
+	if err := p.divideWorkload(ctx, c); err != nil {
+		return nil, err
+	}
 	parents, err := p.parentsView()
 	if err != nil {
 		return nil, err
@@ -116,6 +114,42 @@ func ExplainFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*F
 	return p, nil
 }
 
+// newFamily returns the plan of a checked request without its models.
+func newFamily(c *curator.Session, r FamilyRequest) (p *FamilyPlan, err error) {
+	p = &FamilyPlan{request: r, Order: r.Order}
+	if p.parent, err = tableOf(c, r.Table); err != nil {
+		return nil, err
+	}
+	if p.child, err = tableOf(c, r.Children); err != nil {
+		return nil, err
+	}
+	if err := p.checked(); err != nil {
+		return nil, err
+	}
+	if p.parent, p.parentSQL, err = valued(p.parent, r.Values); err != nil {
+		return nil, err
+	}
+	p.child, p.childSQL, err = valued(p.child, r.Values)
+	return p, err
+}
+
+// valued returns one of the tables, in which some text columns have known values, and the SQL of its columns.
+func valued(t *curator.Table, values map[string][]string) (*curator.Table, map[string]string, error) {
+	own, prefix := map[string][]string{}, curator.SQLName(t.Name)+"."
+	for name, known := range values {
+		if has(t, name) {
+			own[name] = known
+		}
+	}
+	out, sql, err := withValues(t, own, prefix)
+	for _, c := range t.Columns {
+		if _, special := sql[c.Name]; !special && err == nil {
+			sql[c.Name] = prefix + curator.SQLName(c.Name)
+		}
+	}
+	return &out, sql, err
+}
+
 // checked refuses tables that do not fit together, and sets the defaults.
 func (p *FamilyPlan) checked() error {
 	r := &p.request
@@ -132,12 +166,9 @@ func (p *FamilyPlan) checked() error {
 		return usage("declare the holdout in "+r.Table+" too", "only %s holds persons out", r.Children)
 	case r.Method == MWEM || r.Method == Fixed:
 		return usage("use aim, mst or independent", "%s does not support a table of children", r.Method)
-	case len(r.Workload) > 0:
-		return usage("leave --workload out", "a workload is not supported with a table of children")
 	case len(r.PrivateEdges)+len(r.PrivateValues) > 0:
-		return usage("give --edges", "private edges and values are not supported with a table of children")
-	case len(r.From) > 0:
-		return usage("leave --from out", "earlier releases make one table, not a table of children too")
+		return usage("synthesize one table with --private-edges and --private-values first: its output has --edges and --values for both",
+			"the two models have columns in common, whose cells must be known before the price of both is divided")
 	}
 	if p.Most = p.child.Limits.MaxRows; p.Most < 1 || p.Most > MostChildren {
 		return usage("lower rows_per_unit in the policy", "a person has 1 to %d rows in %s that count, not %d", MostChildren, r.Children, p.Most)
@@ -151,7 +182,7 @@ func (p *FamilyPlan) checked() error {
 	} else if r.Order != "" {
 		return usage("name a date or timestamp with bounds", "column %q of %s cannot order rows", r.Order, r.Children)
 	}
-	for _, name := range append(slices.Clone(r.Columns), keysOfMap(r.Edges)...) {
+	for _, name := range slices.Concat(r.Columns, keysOfMap(r.Edges), keysOfMap(r.Values)) {
 		has := func(c curator.TableColumn) bool { return c.Name == name }
 		if !slices.ContainsFunc(p.parent.Columns, has) && !slices.ContainsFunc(p.child.Columns, has) {
 			return usage("", "there is no column %q in %s or %s", name, r.Table, r.Children)
@@ -194,7 +225,7 @@ func (p *FamilyPlan) parentsView() (*view, error) {
 	out.table.Columns = slices.Clone(p.parent.Columns)
 	sql := map[string]string{}
 	for _, c := range p.parent.Columns {
-		sql[c.Name] = curator.SQLName(p.parent.Name) + "." + curator.SQLName(c.Name)
+		sql[c.Name] = p.parentSQL[c.Name]
 	}
 	added := []curator.TableColumn{p.numbers(0)}
 	sql[p.number()] = "COALESCE(dither_rows.dither_number, 0)"
@@ -234,7 +265,7 @@ func (p *FamilyPlan) childrenView() *view {
 	out.table.Columns = nil
 	sql := map[string]string{}
 	for _, c := range p.child.Columns {
-		sql[c.Name] = curator.SQLName(p.child.Name) + "." + curator.SQLName(c.Name)
+		sql[c.Name] = p.childSQL[c.Name]
 		out.table.Columns = append(out.table.Columns, c)
 	}
 	for _, c := range p.parent.Columns {
@@ -243,7 +274,7 @@ func (p *FamilyPlan) childrenView() *view {
 		}
 		of := c
 		of.Name = p.ofParent(c.Name)
-		sql[of.Name] = curator.SQLName(p.parent.Name) + "." + curator.SQLName(c.Name)
+		sql[of.Name] = p.parentSQL[c.Name]
 		out.table.Columns = append(out.table.Columns, of)
 	}
 	sql[p.number()] = "dither_rows.dither_number"
@@ -266,8 +297,10 @@ func (p *FamilyPlan) ofParent(name string) string { return p.parent.Name + "." +
 
 // part plans one of the two questions at a share of the price.
 func (p *FamilyPlan) part(ctx context.Context, c *curator.Session, of *view, share int64) (*Plan, error) {
-	r := p.request.Request
-	r.Delta = ""
+	r, err := p.requestOf(of)
+	if err != nil {
+		return nil, err
+	}
 	price := p.Price.Epsilon
 	if p.Price.Rho != "" {
 		price = p.Price.Rho
@@ -280,8 +313,25 @@ func (p *FamilyPlan) part(ctx context.Context, c *curator.Session, of *view, sha
 	if r.Epsilon, r.Rho = text, ""; p.Price.Rho != "" {
 		r.Epsilon, r.Rho = "", text
 	}
+	out, err := explain(ctx, c, r, of)
+	var refused *curator.Error
+	if errors.As(err, &refused) && refused.Code == curator.CodePolicy {
+		told := *refused
+		told.Message, told.Hint = of.table.Name+": "+told.Message, "name fewer --columns, or give fewer --bins or --edges"
+		return nil, &told
+	}
+	return out, err
+}
+
+// requestOf returns the request for one of the models, without its price, and completes the view.
+func (p *FamilyPlan) requestOf(of *view) (r Request, err error) {
+	r = p.request.Request
+	r.Epsilon, r.Delta, r.Rho, r.Values = "", "", "", nil
 	r.Table = of.table.Name
 	parents := of.table.Name == p.parent.Name
+	if r.Workload = p.ofRows; parents {
+		r.Workload = p.ofParents
+	}
 	r.Columns, r.Edges = nil, map[string][]string{}
 	for _, column := range of.table.Columns {
 		plain := strings.TrimPrefix(column.Name, p.parent.Name+".")
@@ -298,26 +348,18 @@ func (p *FamilyPlan) part(ctx context.Context, c *curator.Session, of *view, sha
 	if held := heldOut(p.parent); held != "" {
 		of.where = fmt.Sprintf("NOT %s.%s", curator.SQLName(p.parent.Name), curator.SQLName(held))
 	}
-	var err error
 	if r.Constraints, err = p.constraintsOf(parents); err != nil {
-		return nil, err
+		return r, err
 	}
 	if !parents {
 		of.inner = slices.IndexFunc(r.Columns, func(name string) bool {
 			return !slices.ContainsFunc(p.child.Columns, func(c curator.TableColumn) bool { return c.Name == name })
 		})
 		if of.inner == 0 {
-			return nil, usage("declare values or bounds of columns in the policy", "no column of %s can be synthesized", p.child.Name)
+			return r, usage("declare values or bounds of columns in the policy", "no column of %s can be synthesized", p.child.Name)
 		}
 	}
-	out, err := explain(ctx, c, r, of)
-	var refused *curator.Error
-	if errors.As(err, &refused) && refused.Code == curator.CodePolicy {
-		told := *refused
-		told.Message, told.Hint = of.table.Name+": "+told.Message, "name fewer --columns, or give fewer --bins or --edges"
-		return nil, &told
-	}
-	return out, err
+	return r, nil
 }
 
 // constraintsOf returns the constraints of one of the models. Those of columns of persons alone are the persons', and the
@@ -372,6 +414,9 @@ type FamilyResult struct {
 
 // SynthesizeFamily measures two tables and fits their models. The price of both is reserved before the first measurement.
 func SynthesizeFamily(ctx context.Context, c *curator.Session, r FamilyRequest) (*FamilyResult, error) {
+	if len(r.From) > 0 {
+		return familyFrom(ctx, c, r)
+	}
 	start := time.Now()
 	p, err := ExplainFamily(ctx, c, r)
 	if err != nil {

@@ -34,6 +34,11 @@ func fromReleases(ctx context.Context, c *curator.Session, r Request) (*Result, 
 	if err != nil {
 		return nil, err
 	}
+	return fitted(ctx, c, r, of, start)
+}
+
+// fitted fits a model to recorded marginals of a checked request for a view.
+func fitted(ctx context.Context, c *curator.Session, r Request, of *view, start time.Time) (*Result, error) {
 	p, err := laidOut(ctx, c, r, of)
 	if err != nil {
 		return nil, err
@@ -107,6 +112,9 @@ func (s *synthesis) recorded(ctx context.Context, c *curator.Session) error {
 			}
 			some = some || of
 		}
+		if err := s.recordedApart(ctx, c, name); err != nil {
+			return err
+		}
 		if !some {
 			return usage("give the flags of then and --resume, which measures the rest of what was paid", "%s has no measured marginal yet", name)
 		}
@@ -116,6 +124,25 @@ func (s *synthesis) recorded(ctx context.Context, c *curator.Session) error {
 	for i, column := range s.Columns {
 		if !slices.ContainsFunc(s.sets, func(set []int) bool { return slices.Contains(set, i) }) {
 			s.result.Unmeasured = append(s.result.Unmeasured, column.Name)
+		}
+	}
+	return nil
+}
+
+// recordedApart reads the shapes that a release has measured by a question for each.
+func (s *synthesis) recordedApart(ctx context.Context, c *curator.Session, name string) error {
+	if !s.apart {
+		return nil
+	}
+	for _, f := range s.shapes() {
+		q := s.Plan.rounds.Request
+		q.SQL = question(s.shapesFrom, s.shapesWhere, []string{f.sql})
+		of, err := c.RecordedRounds(ctx, q, name)
+		if err != nil {
+			continue // it has no such shape: numbers are even within bins
+		}
+		for _, m := range of.Marginals {
+			s.outline(f, m.Values, math.Sqrt(m.Noise.Variance()), s.Price)
 		}
 	}
 	return nil

@@ -100,7 +100,8 @@ type Plan struct {
 
 	request       Request
 	aheads        []ahead
-	expected      int64 // the number of rows that the policy declares, or 0
+	expected      int64    // the number of rows that the policy declares, or 0
+	unnamed       []string // columns of the real table that the request does not name
 	constraints   []*rule
 	rounds        curator.RoundsRequest
 	domain        *model.Domain
@@ -183,6 +184,11 @@ func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	}
 	if p.Columns, p.Omitted, err = columnsOf(&of.table, r.Columns, r.Bins, r.Edges, rules, of.sql); err != nil {
 		return nil, err
+	}
+	for _, column := range of.table.Columns {
+		if p.named(column.Name) == nil && !slices.ContainsFunc(p.Omitted, func(o Omitted) bool { return o.Name == column.Name }) {
+			p.unnamed = append(p.unnamed, column.Name)
+		}
 	}
 	if p.Keys, err = keysOfTable(&of.table, r.Keys); err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 type Wanted struct {
 	SQL    string
 	Weight int64 // its importance, from 1 to MaxWeight; 0 is 1
+	number int   // in messages; 0: its place in the workload
 }
 
 // The limits of a workload.
@@ -42,6 +43,7 @@ func (p *Plan) wantedAnswers(ctx context.Context, c *curator.Session) (out []wan
 		return nil, usage("", "a workload has at most %d questions, not %d", MaxWanted, len(p.request.Workload))
 	}
 	for i, w := range p.request.Workload {
+		i = w.place(i)
 		if w.Weight < 0 || w.Weight > MaxWeight {
 			return nil, usage("", "question %d of the workload: a weight is between 1 and %d, not %d", i+1, MaxWeight, w.Weight)
 		}
@@ -49,7 +51,7 @@ func (p *Plan) wantedAnswers(ctx context.Context, c *curator.Session) (out []wan
 		if err != nil {
 			return nil, ofQuestion(i, err)
 		}
-		measure, where, ok := p.about(g.SQL)
+		measure, where, ok := about(g.SQL, p.Table)
 		if !ok {
 			return nil, usage("ask about "+p.Table, "question %d of the workload is about another table: %s", i+1, g.SQL)
 		}
@@ -95,6 +97,14 @@ func (p *Plan) wantedAnswers(ctx context.Context, c *curator.Session) (out []wan
 	return out, nil
 }
 
+// place returns the place of a question in its workload, which is at least i.
+func (w *Wanted) place(i int) int {
+	if w.number > 0 {
+		return w.number - 1
+	}
+	return i
+}
+
 // ofQuestion adds the number of a question to an error.
 func ofQuestion(i int, err error) error {
 	var e *curator.Error
@@ -106,9 +116,9 @@ func ofQuestion(i int, err error) error {
 	return &told
 }
 
-// about returns what a question measures, and the condition of its rows, if it is about the plan's table alone.
-func (p *Plan) about(sql string) (measure, where string, ok bool) {
-	measure, rest, ok := strings.Cut(sql, " FROM "+curator.SQLName(p.Table))
+// about returns what a question measures, and the condition of its rows, if it is about one table alone.
+func about(sql, table string) (measure, where string, ok bool) {
+	measure, rest, ok := strings.Cut(sql, " FROM "+curator.SQLName(table))
 	if at := strings.LastIndex(rest, " GROUP BY "); at >= 0 {
 		rest = rest[:at]
 	}
@@ -128,6 +138,8 @@ func (p *Plan) columnsIn(sql string) (out []int, err error) {
 		case at < 0 && missing >= 0:
 			return nil, usage("leave the question out", "it is about %s, which the synthetic table lacks: %s",
 				p.Omitted[missing].Name, p.Omitted[missing].Reason)
+		case at < 0 && slices.ContainsFunc(p.unnamed, word.is):
+			return nil, usage("leave the question out, or name the column", "it is about %s, which --columns leaves out", word.text)
 		}
 	}
 	return out, nil
@@ -135,12 +147,12 @@ func (p *Plan) columnsIn(sql string) (out []int, err error) {
 
 // word is a name or a keyword of a text in SQL.
 type word struct {
-	text   string
-	quoted bool
+	text         string
+	quoted, call bool // call: it is the name of a function
 }
 
 func (w word) is(name string) bool {
-	return w.text == name || !w.quoted && strings.EqualFold(w.text, name)
+	return !w.call && (w.text == name || !w.quoted && strings.EqualFold(w.text, name))
 }
 
 // words returns the names and keywords of a text in SQL, without its literals.
@@ -162,14 +174,14 @@ func words(sql string) (out []word) {
 				text.WriteByte(sql[i])
 			}
 			if i++; c == '"' {
-				out = append(out, word{text.String(), true})
+				out = append(out, word{text.String(), true, false})
 			}
 		case letter(c):
 			from := i
 			for i < len(sql) && letter(sql[i]) {
 				i++
 			}
-			out = append(out, word{sql[from:i], false})
+			out = append(out, word{sql[from:i], false, i < len(sql) && sql[i] == '('})
 		default:
 			i++
 		}

@@ -54,7 +54,8 @@ type RecordedRounds struct {
 // reads no row. A step is in the ledger only after its release time, so a step in progress is not among them.
 //
 // The error is the same for any other reservation, whatever it is, and for one that does not exist. Rounds of the same
-// question that have no marginal yet are returned without an error.
+// question that have no marginal yet are returned without an error. Rounds may have measured several questions: the marginals
+// are those of p's.
 func (k *Kernel) RecordedRounds(p *plan.Linear, id uint64) (*RecordedRounds, error) {
 	other := &EndedError{
 		How:     Misused,
@@ -68,6 +69,7 @@ func (k *Kernel) RecordedRounds(p *plan.Linear, id uint64) (*RecordedRounds, err
 	if out == nil {
 		return nil, other
 	}
+	strange := false // some step measured another statement
 	err = k.ledger.EntriesHaving(id+1, fmt.Sprintf(`"reservation":%d`, id), func(e ledger.Entry) error {
 		switch s := e.Body.(type) {
 		case ledger.Release:
@@ -77,9 +79,7 @@ func (k *Kernel) RecordedRounds(p *plan.Linear, id uint64) (*RecordedRounds, err
 				return nil
 			}
 			marginals, fits, err := marginalsOf(p, s.Values)
-			if err == nil && !fits {
-				err = other
-			}
+			strange = strange || !fits
 			out.Marginals = append(out.Marginals, marginals...)
 			return err
 		}
@@ -87,6 +87,9 @@ func (k *Kernel) RecordedRounds(p *plan.Linear, id uint64) (*RecordedRounds, err
 	})
 	if err != nil {
 		return nil, err
+	}
+	if strange && len(out.Marginals) == 0 {
+		return nil, other
 	}
 	return out, nil
 }

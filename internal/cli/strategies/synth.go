@@ -158,9 +158,6 @@ func runSynth(s *console.Console, args []string) error {
 	if r.Values, err = listsOf("--values", values); err != nil {
 		return err
 	}
-	if len(r.Values) > 0 && of.children != "" {
-		return console.Usage("--values cannot be combined with --children")
-	}
 	r.PrivateEdges, r.PrivateValues = listed(privateEdges), listed(privateValues)
 	if r.Edges, err = listsOf("--edges", edges); err != nil {
 		return err

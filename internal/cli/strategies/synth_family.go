@@ -34,7 +34,7 @@ func runFamily(s *console.Console, r synth.Request, f *family, people string, ex
 			if err != nil {
 				return err
 			}
-			return showFamilyPlan(s, p)
+			return showFamilyPlan(s, c, p)
 		}
 		result, err := synthesizedFamily(s, c, q, f.progress)
 		if err != nil {
@@ -65,21 +65,29 @@ func synthesizedFamily(s *console.Console, c *curator.Session, q synth.FamilyReq
 }
 
 // showFamilyPlan prints the plans of both tables.
-func showFamilyPlan(s *console.Console, p *synth.FamilyPlan) error {
-	if s.Format == "json" {
-		return s.JSON(struct {
-			Parents    *synth.Plan  `json:"parents"`
-			Children   *synth.Plan  `json:"children"`
-			Most       int64        `json:"rows_per_unit"`
-			Order      string       `json:"order"`
-			Price      curator.Loss `json:"price"`
-			Affordable bool         `json:"affordable"`
-		}{p.Parents, p.Children, p.Most, p.Order, p.Price, p.Affordable})
-	}
-	if err := showSynthPlan(s, p.Parents, nil); err != nil {
+func showFamilyPlan(s *console.Console, c *curator.Session, p *synth.FamilyPlan) error {
+	persons, err := p.Parents.Compare(s.Context(), c)
+	if err != nil {
 		return err
 	}
-	if err := showSynthPlan(s, p.Children, nil); err != nil {
+	rows, err := p.Children.Compare(s.Context(), c)
+	if err != nil {
+		return err
+	}
+	if s.Format == "json" {
+		return s.JSON(struct {
+			Parents    synth.Explained `json:"parents"`
+			Children   synth.Explained `json:"children"`
+			Most       int64           `json:"rows_per_unit"`
+			Order      string          `json:"order"`
+			Price      curator.Loss    `json:"price"`
+			Affordable bool            `json:"affordable"`
+		}{synth.Explained{Plan: p.Parents, Direct: persons}, synth.Explained{Plan: p.Children, Direct: rows}, p.Most, p.Order, p.Price, p.Affordable})
+	}
+	if err := showSynthPlan(s, p.Parents, persons); err != nil {
+		return err
+	}
+	if err := showSynthPlan(s, p.Children, rows); err != nil {
 		return err
 	}
 	price := p.Price.String()
