@@ -16,6 +16,7 @@ type Accuracy struct {
 	space *Space
 	noisy []Noisy
 	parts map[Keys]*part
+	zero  map[[2]int]int64 // 0 for each declared total
 }
 
 // part holds the covariances of one component of the tables.
@@ -38,7 +39,10 @@ type part struct {
 // numbers n of values in the cell's blocks. [Scheffé 1959, §4 has the analysis of variance of complete tables.] The time is
 // proportional to the number of nodes with different variances times the sum of d³ over the components, for d coordinates.
 func NewAccuracy(space *Space, noisy []Noisy, fixed map[[2]int]int64) (*Accuracy, error) {
-	a := &Accuracy{space: space, noisy: noisy, parts: map[Keys]*part{}}
+	a := &Accuracy{space: space, noisy: noisy, parts: map[Keys]*part{}, zero: map[[2]int]int64{}}
+	for at := range fixed {
+		a.zero[at] = 0
+	}
 	for _, n := range noisy {
 		if err := space.check(n.Margin); err != nil {
 			return nil, err
@@ -114,4 +118,38 @@ func (a *Accuracy) Variances(m Margin) []float64 {
 		}
 	}
 	return out
+}
+
+// Covariances returns the covariances of the estimate of one cell of a margin with those of all cells of another one. The
+// measurements must determine both margins. It returns an error if they do not, or if there is no such cell.
+//
+// Let x be the coordinates of all nodes, and P the covariance of their estimates. The fit multiplies P by the information
+// that the measurements have ([NewFit]). With e of a cell in place of that information, it gives P·Mᵀe for the matrix M of
+// the cell's margin, and the other margin's cells of that are their covariances with the cell. Declared totals are constants,
+// so they count as 0.
+func (a *Accuracy) Covariances(of Margin, cell int, with Margin) ([]float64, error) {
+	for _, m := range []Margin{of, with} {
+		if err := a.space.check(m); err != nil {
+			return nil, err
+		}
+		if !a.Determines(m) {
+			return nil, fmt.Errorf("the measurements do not determine the table")
+		}
+	}
+	if n := a.space.Cells(of); cell < 0 || cell >= n {
+		return nil, fmt.Errorf("there are cells 0 to %d, not %d", n-1, cell)
+	}
+	wide, width := a.space.width(of.Keys), a.space.width(with.Keys)
+	unit, out := make([]float64, wide), make([]float64, a.space.Cells(with))
+	unit[cell%wide] = 1
+	for _, t := range a.space.contrasts(of.Keys & with.Keys).subsets() {
+		p := a.parts[t]
+		own := make([][][]float64, len(p.info))
+		own[of.Level] = make([][]float64, a.space.Hierarchy.Nodes(of.Level))
+		own[of.Level][cell/wide] = p.information(unit, of.Keys)
+		for i, block := range a.smoothValues(p, own, a.zero)[with.Level] {
+			plus(out[i*width:(i+1)*width], 1, p.cells(block, with.Keys))
+		}
+	}
+	return out, nil
 }

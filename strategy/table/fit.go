@@ -88,8 +88,8 @@ func (c *component) applied(out, matrix, block []float64) {
 // smoothValues computes the estimates whose covariances [smooth] computes, from the measurements of one component.
 // Coordinates that neither a level nor a finer one determines are equal parts of their parents' numbers, which no variance
 // describes.
-func (f *Fit) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int64) [][][]float64 {
-	h, d := f.space.Hierarchy, p.component.dim
+func (a *Accuracy) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int64) [][][]float64 {
+	h, d := a.space.Hierarchy, p.component.dim
 	all := len(p.at) * len(p.within)
 	out, sums := make([][][]float64, len(own)), make([][][]float64, len(own))
 	for l := range out {
@@ -111,8 +111,8 @@ func (f *Fit) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int64) [
 				if declared {
 					value = float64(constant)
 				}
-				for a, to := range p.at {
-					info[to] -= p.first[at*d+a] * value
+				for k, to := range p.at {
+					info[to] -= p.first[at*d+k] * value
 				}
 				x[0] = value
 			}
@@ -132,10 +132,10 @@ func (f *Fit) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int64) [
 			}
 			multiply(gain, of(p.up, p.tree.of[l][i], d), of(p.back, p.tree.of[l+1][up], d), d)
 			p.applied(x, gain, excess)
-			for a, known := range p.known[l] {
+			for k, known := range p.known[l] {
 				for _, w := range p.within {
 					if !known {
-						x[p.at[a]+w] = above[p.at[a]+w] / float64(len(children[up]))
+						x[p.at[k]+w] = above[p.at[k]+w] / float64(len(children[up]))
 					}
 				}
 			}

@@ -303,6 +303,69 @@ func TestDeclaredTotals(t *testing.T) {
 	}
 }
 
+// TestCovariances compares covariances with dense algebra, between all tables, with levels in the columns and with declared
+// totals.
+func TestCovariances(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, classes := range [][]*table.Hierarchy{table.Flat(2, 3), {ages(t, []int{1, 3}, []int{2})}} {
+		for _, fixed := range []map[[2]int]int64{nil, {{1, 1}: 50, {0, 0}: 7}, {{2, 0}: 90}} {
+			s := &table.Space{Hierarchy: places(t, 2, 3), Classes: classes}
+			var measured []table.Measured
+			for _, m := range []table.Margin{{Keys: whole(s)}, {Level: 1, Keys: s.Key(0, len(classes[0].Levels)-1)}, {Level: 2}} {
+				measured = append(measured, noise(r, s, m))
+			}
+			f, err := table.NewFit(s, measured, fixed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, covariance := dense(t, s, measured)
+			for at := range fixed {
+				a := matrix(s, table.Margin{Level: at[0]}).RowView(at[1])
+				var gain mat.VecDense
+				gain.MulVec(covariance, a)
+				var outer mat.Dense
+				outer.Outer(-1/mat.Dot(a, &gain), &gain, &gain)
+				covariance.Add(covariance, &outer)
+			}
+			var margins []table.Margin
+			for l := range 3 {
+				for _, keys := range everything(s) {
+					margins = append(margins, table.Margin{Level: l, Keys: keys})
+				}
+			}
+			for _, of := range margins {
+				for _, with := range margins {
+					var half, want mat.Dense
+					half.Mul(matrix(s, of), covariance)
+					want.Mul(&half, matrix(s, with).T())
+					for cell := range s.Cells(of) {
+						got, err := f.Covariances(of, cell, with)
+						if err != nil {
+							t.Fatal(err)
+						}
+						for i, v := range got {
+							if math.Abs(v-want.At(cell, i)) > 1e-9 {
+								t.Fatalf("%v, %v: cell %d of %v and cell %d of %v have the covariance %g, not %g", fixed, classes, cell, of, i, with, v, want.At(cell, i))
+							}
+						}
+					}
+				}
+			}
+			if _, err := f.Covariances(margins[0], s.Cells(margins[0]), margins[0]); err == nil {
+				t.Error("a cell after the last one has covariances")
+			}
+		}
+	}
+	s := &table.Space{Hierarchy: places(t, 2, 3), Classes: table.Flat(2)}
+	f, err := table.NewFit(s, []table.Measured{noise(r, s, table.Margin{Level: 1})}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Covariances(table.Margin{Level: 1}, 0, table.Margin{Level: 0}); err == nil {
+		t.Error("cells that are not determined have covariances")
+	}
+}
+
 // TestWholeAddsUp rounds fits of small noisy counts, and checks signs, sums over every level of places and classifications,
 // declared totals, and the distance from the fit.
 func TestWholeAddsUp(t *testing.T) {

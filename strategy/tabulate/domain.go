@@ -67,10 +67,44 @@ func (s *Spec) groups() (out []*group) {
 	return out
 }
 
-// twice reports whether a hierarchy would be both in the rows and in the columns of a group with a further table.
+// twice reports whether a group with a further table would have a hierarchy both in the rows and in the columns, or two
+// classifications by one column, such as hierarchies of one key that need not nest.
 func (s *Spec) twice(g *group, places *Hierarchy, t *Table) bool {
+	of := slices.Concat(s.keyed(g.places, nil), s.keyed(places, t.Columns))
+	for _, c := range g.classes {
+		of = append(of, keyed{c.levels, c.text})
+	}
+	for i, a := range of {
+		for _, b := range of[:i] {
+			if a.key == b.key && a.levels != b.levels {
+				return true
+			}
+		}
+	}
 	return slices.ContainsFunc(g.classes, func(c *class) bool { return c.levels != nil && c.levels == places }) ||
 		slices.ContainsFunc(t.Columns, func(c string) bool { h := s.hierarchyOf(c); return h != nil && h == g.places })
+}
+
+// keyed is a hierarchy, or nil for a classification without levels, with its key.
+type keyed struct {
+	levels *Hierarchy
+	key    string
+}
+
+// keyed returns the hierarchies and the other classifications of a table.
+func (s *Spec) keyed(places *Hierarchy, columns []string) (out []keyed) {
+	if places != nil {
+		out = append(out, keyed{places, places.Key})
+	}
+	for _, c := range columns {
+		switch h := s.hierarchyOf(c); {
+		case h == nil:
+			out = append(out, keyed{nil, c})
+		case h.Total != c:
+			out = append(out, keyed{h, h.Key})
+		}
+	}
+	return out
 }
 
 // sql returns the question whose histograms are measured.

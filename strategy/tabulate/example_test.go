@@ -54,6 +54,14 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
+	north := tabulate.CellName{Table: "residents", Level: "state", Place: "north", Values: []string{"f"}}
+	country := tabulate.CellName{Table: "residents", Level: "country", Place: "country", Values: []string{"f"}}
+	covariance, err := plan.Covariance(north, country)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("covariance of women in the north and in the country: %.2f\n", covariance)
 	sums := map[string]*big.Rat{"county": {}, "state": {}, "country": {}}
 	for _, cell := range result.Tables[0].Cells {
 		sums[cell.Level].Add(sums[cell.Level], cell.Value)
@@ -63,6 +71,7 @@ func Example() {
 	// county   6 cells, each ± 1.6
 	// state    4 cells, each ± 1.6
 	// country  2 cells, each ± 1.9
+	// covariance of women in the north and in the country: 0.54
 	// all totals agree: true
 }
 

@@ -211,6 +211,7 @@ func (s *Spec) table(f policy.Field) {
 			keys["columns"].Fail("write one table for each", "%q is a second level of the hierarchy %s in the columns", c, h.Name)
 		}
 	}
+	s.apart(&t, keys["columns"])
 	t.measure(keys["measure"])
 	if text := number(keys["weight"]); text != "" {
 		w, err := exact.ParseDecimal(text)
@@ -237,6 +238,25 @@ func (s *Spec) table(f policy.Field) {
 		keys["totals"].Fail("", "only totals of counts can be declared")
 	}
 	s.Tables = append(s.Tables, t)
+}
+
+// apart refuses two classifications of one table by the same column: their levels need not nest, and most combinations of
+// their values would have no rows.
+func (s *Spec) apart(t *Table, f policy.Field) {
+	var places *Hierarchy
+	if len(t.Rows) > 0 {
+		places = s.hierarchyOf(t.Rows[0])
+	}
+	all := s.keyed(places, t.Columns)
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.key == b.key && a.levels != b.levels {
+				f.Fail("write one table for each, which then has noise of its own; or replace them by expressions, such as FLOOR(age / 10)",
+					"table %s is classified by %s in two ways that need not nest", t.Name, a.key)
+				return
+			}
+		}
+	}
 }
 
 // measure reads count, or {sum: expression}.
