@@ -1,6 +1,7 @@
 package tabulate
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 
@@ -97,7 +98,16 @@ func (p *Plan) json() jsonPlan {
 }
 
 // MarshalJSON writes the plan, as docs/reference/json.md describes it.
-func (p *Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.json()) }
+func (p *Plan) MarshalJSON() ([]byte, error) { return unescaped(p.json()) }
+
+// unescaped writes <, > and & as they are, as in other answers.
+func unescaped(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
 
 type jsonCell struct {
 	Level    string      `json:"level,omitempty"`
@@ -147,5 +157,5 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		}
 		out.Tables = append(out.Tables, of)
 	}
-	return json.Marshal(out)
+	return unescaped(out)
 }
