@@ -34,8 +34,7 @@ type Name struct {
 	most   int64
 	Group  bool  // whether the name is the public column that lists the groups
 	copies int64 // the largest number of one unit's rows that stem from one row of the column's table
-	// whether the column has whole numbers that are no integers in PostgreSQL (see KeepsFraction)
-	fraction bool
+	whole  Whole // the type of the column's whole numbers in PostgreSQL
 }
 
 // origin identifies a column of a table of the policy.
@@ -422,7 +421,7 @@ func (r *Relation) item(item query.Item) (Name, error) {
 	if IsUntypedNull(e) {
 		return Name{}, Refuse(item.Expr.Pos(), "write CAST(NULL AS integer)", "NULL alone has no type")
 	}
-	out := Name{name: item.Alias, e: e, fraction: r.KeepsFraction(item.Expr)}
+	out := Name{name: item.Alias, e: e, whole: r.Whole(item.Expr)}
 	if c, ok := item.Expr.(*query.Column); ok {
 		n, err := r.Find(c)
 		if err != nil {

@@ -116,7 +116,7 @@ func (r *Relation) innerList(s *query.Select) error {
 		if IsUntypedNull(e) {
 			return Refuse(item.Expr.Pos(), "", "NULL alone has no type")
 		}
-		n := Name{name: item.Alias, e: e, fraction: r.KeepsFraction(item.Expr)}
+		n := Name{name: item.Alias, e: e, whole: r.Whole(item.Expr)}
 		if e.Op == bounded.OpColumn && e.Column < len(r.inside.keys) {
 			key := r.inside.keys[e.Column]
 			n.unit, n.of, n.copies = key.unit, key.of, key.copies

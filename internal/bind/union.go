@@ -51,7 +51,7 @@ func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 		a.Names[i].e, b.Names[i].e = both[0], both[1]
 		n := Name{
 			name: a.Names[i].name, unit: a.Names[i].unit && b.Names[i].unit,
-			fraction: a.Names[i].fraction || b.Names[i].fraction,
+			whole: max(a.Names[i].whole, b.Names[i].whole),
 		}
 		out.Names = append(out.Names, n)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dither/internal/plan"
+	"dither/internal/policy"
 )
 
 // A quotient of two integers drops the fraction, and a note says so unless the question writes FLOOR. FLOOR of a
@@ -33,6 +34,28 @@ func TestQuotientsOfIntegers(t *testing.T) {
 		noted := slices.ContainsFunc(q.Notes, func(n string) bool { return strings.Contains(n, "drops the fraction") })
 		if noted != want.note {
 			t.Errorf("%s: notes %q", x, q.Notes)
+		}
+	}
+}
+
+// A sum of integers is a bigint, and a sum of bigints is numeric, whose quotients keep the fraction.
+func TestQuotientsOfSums(t *testing.T) {
+	p, err := policy.Decode([]byte(relationsPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const inner = "(SELECT who, doctor, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY who, doctor) q"
+	for x, drops := range map[string]bool{
+		"SUM(n) / 2": false, "SUM(s) / 2": false, "(SUM(n) - SUM(s)) / 2": false, "SUM(n + 1) / COUNT(*)": false, "SUM(MOD(n, 3)) / 2": false,
+		"MAX(n) / 2": true, "COUNT(n) / 2": true, "SUM(doctor % 5) / 2": true, "SUM(LENGTH('ab')) / 2": true,
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT SUM(h) FROM (SELECT who, " + x + " AS h FROM " + inner + " GROUP BY who) r"})
+		if err != nil {
+			t.Fatalf("%s: %v", x, err)
+		}
+		noted := slices.ContainsFunc(q.Notes, func(n string) bool { return strings.Contains(n, "drops the fraction") })
+		if noted != drops {
+			t.Errorf("%s: notes %q in %s", x, q.Notes, q.Source)
 		}
 	}
 }

@@ -13,6 +13,7 @@
 package post
 
 import (
+	"dither/internal/bind"
 	"dither/internal/query"
 	"dither/internal/value"
 	"dither/noise"
@@ -27,8 +28,8 @@ type Column struct {
 	From  int    // 1 + the index of the measured question's column that this column shows unchanged; 0 for none
 	Width int    // a bound on the bytes of the column's texts; 0 if it is not known
 
-	untyped  bool // every value is NULL, and no type was said
-	fraction bool // `/` of whole numbers of the column keeps the fraction (see bind.KeepsFraction)
+	untyped bool       // every value is NULL, and no type was said
+	whole   bind.Whole // the type of the column's whole numbers in PostgreSQL
 }
 
 // Table is the answer of the question that is measured.

@@ -33,7 +33,7 @@ func (w writer) number(depth int) string {
 			return w.part()
 		}
 		return w.pick("n", "r", "n", "r", "2", "0.5", "-3", "extract(month from d)::integer", "length(k)", "NULL::integer",
-			"n / 2", "(n + 1) / nullif(length(k) - 2, 0)", "-7 / 2", "extract(year from d) / 10", "floor(r) / 2", "7 / 2.0", "abs(n) / -3")
+			"n / 2", "n / 3", "(n + 1) / nullif(length(k) - 2, 0)", "-7 / 2", "extract(year from d) / 10", "floor(r) / 2", "7 / 2.0", "abs(n) / -3")
 	}
 	a, b := func() string { return w.number(depth - 1) }, func() string { return w.number(depth - 1) }
 	switch w.pick("+", "-", "*", "/", "abs", "coalesce", "nullif", "greatest", "case", "cast", "round", "floor", "neg", "mod", "sqrt") {

@@ -23,7 +23,7 @@ type Bound struct {
 // *bind.Error, and depends on the question and the policy alone.
 func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
 	columns = p.quotients(columns)
-	b := &binder{}
+	b := &binder{wholes: map[*query.Nested]bind.Whole{}}
 	b.nested = func(_ *scope, x *query.Nested) (*node, error) { return b.sameAnswer(p, x, columns, chosen) }
 	of, in, err := b.chain(answered(0), p.over, frame{columns: positions(columns, 0), chosen: chosen})
 	if err != nil {
@@ -33,14 +33,14 @@ func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
 	return &Bound{program: p, given: columns, picked: chosen, of: of, frame: in, inners: b.inners}, nil
 }
 
-// quotients marks the columns whose whole numbers are no integers in PostgreSQL.
+// quotients sets the types of the columns' whole numbers in PostgreSQL.
 func (p *Program) quotients(columns []Column) []Column {
 	if len(columns) != len(p.Measured.Items) {
 		return columns
 	}
 	columns = slices.Clone(columns)
 	for i, item := range p.Measured.Items {
-		columns[i].fraction = keepsFraction(p.Measured, item.Expr)
+		columns[i].whole = wholeBelow(p.Measured, item.Expr)
 	}
 	return columns
 }
@@ -94,6 +94,7 @@ func (b *binder) sameAnswer(p *Program, x *query.Nested, columns []Column, chose
 	if len(in.columns) != 1 || !of.(selected).by.whole {
 		return nil, severalValues(x)
 	}
+	b.wholes[x] = in.columns[0].whole
 	return b.subquery(of).value(in), nil
 }
 

@@ -102,7 +102,8 @@ func (f *frame) text(x query.Expr) string {
 // binder holds what the SELECTs of one question share.
 type binder struct {
 	nested func(*scope, *query.Nested) (*node, error)
-	inners []*inner // the subqueries in expressions
+	inners []*inner                     // the subqueries in expressions
+	wholes map[*query.Nested]bind.Whole // the types of their whole numbers in PostgreSQL
 }
 
 // subquery returns the rows of a subquery in an expression.
@@ -279,7 +280,7 @@ func (s *scope) binary(x *query.Binary) (*node, error) {
 	case query.Concat:
 		return joined(a, b, x.At)
 	case query.Div:
-		if common(a, b) == value.Integer && !a.noisy && !b.noisy && !s.fraction(x.L) && !s.fraction(x.R) {
+		if common(a, b) == value.Integer && !a.noisy && !b.noisy && s.whole(x.L) < bind.WholeNumeric && s.whole(x.R) < bind.WholeNumeric {
 			return divide2(both, x.At)
 		}
 		return arithmetic(x.Op, a, b, x.At)
@@ -290,21 +291,37 @@ func (s *scope) binary(x *query.Binary) (*node, error) {
 	}
 }
 
-// fraction reports whether `/` keeps the fraction of an expression of type integer.
-func (s *scope) fraction(x query.Expr) bool {
-	return bind.KeepsFraction(x, func(c *query.Column) bool {
-		return slices.ContainsFunc(s.columns, func(o Column) bool { return o.Name == c.Name && o.fraction })
+// whole returns the type that PostgreSQL gives an expression of type integer.
+func (s *scope) whole(x query.Expr) bind.Whole {
+	return bind.WholeOf(x, func(x query.Expr) bind.Whole {
+		switch x := x.(type) {
+		case *query.Nested:
+			return s.wholes[x]
+		case *query.Column:
+			for i, c := range s.columns {
+				if s.means(i, x) {
+					return c.whole
+				}
+			}
+		}
+		return bind.WholeInt
 	})
 }
 
-// keepsFraction reports the same of an expression over the rows that a measured SELECT reads.
-func keepsFraction(s *query.Select, x query.Expr) bool {
-	return bind.KeepsFraction(x, func(c *query.Column) bool {
+// wholeBelow returns the same of an expression over the rows that a measured SELECT reads.
+func wholeBelow(s *query.Select, x query.Expr) bind.Whole {
+	return bind.WholeOf(x, func(x query.Expr) (out bind.Whole) {
+		c, ok := x.(*query.Column)
 		of := below(s)
-		if of == nil {
-			return false
+		if !ok || of == nil {
+			return bind.WholeInt
 		}
-		return slices.ContainsFunc(of.Items, func(i query.Item) bool { return nameOf(i) == c.Name && keepsFraction(of, i.Expr) })
+		for _, item := range of.Items {
+			if nameOf(item) == c.Name {
+				out = max(out, wholeBelow(of, item.Expr))
+			}
+		}
+		return out
 	})
 }
 

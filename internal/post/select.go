@@ -181,7 +181,7 @@ func (s *scope) list(q *query.Select, out *stage) error {
 		if err != nil {
 			return err
 		}
-		c := Column{Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from, Width: max(n.width, 1), fraction: s.fraction(item.Expr)}
+		c := Column{Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from, Width: max(n.width, 1), whole: s.whole(item.Expr)}
 		if c.Type == 0 {
 			c.Type, c.untyped = value.Text, true
 		}

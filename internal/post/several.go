@@ -41,7 +41,7 @@ type Parts struct {
 // refusal of the first part that is neither measured nor computed from answers.
 func Several(tree *query.Select, parts Parts) (*Bound, error) {
 	for _, apart := range []bool{true, false} {
-		s := &several{binder: &binder{}, tree: tree, Parts: parts, apart: apart}
+		s := &several{binder: &binder{wholes: map[*query.Nested]bind.Whole{}}, tree: tree, Parts: parts, apart: apart}
 		s.nested = s.inner
 		t, err := s.selects(tree)
 		if err != nil {
@@ -272,6 +272,7 @@ func unite(all []*table, r *query.Subquery) (*table, error) {
 		both.wide(ns...)
 		columns[c] = Column{Width: max(both.width, 1), Name: all[0].columns[c].Name, Type: typ, Noisy: both.noisy, Why: both.why}
 		for i, n := range ns {
+			columns[c].whole = max(columns[c].whole, all[i].columns[c].whole)
 			items[i] = append(items[i], as(n, both))
 		}
 	}
@@ -337,6 +338,7 @@ func (s *several) inner(of *scope, x *query.Nested) (*node, error) {
 	case t.most > 1:
 		return nil, severalValues(x)
 	}
+	s.wholes[x] = t.columns[0].whole
 	return n.value(t.frame), nil
 }
 

@@ -42,7 +42,7 @@ func (w writer) several() string {
 		x, y := w.answer("x"), w.answer("y")
 		return "SELECT " + w.pick("*", "x.*, y.n", "y.*", "k", "k, x.k, y.k") + " FROM " + x + " " + w.kind() + " " + y + " USING (" + w.pick("k", "k, d") + ")"
 	case "values":
-		return "SELECT k, n + " + w.value() + " AS a, n > " + w.value() + " AS b FROM " + w.combined("q", 1)
+		return "SELECT k, n + " + w.value() + " AS a, (n - " + w.value() + ")" + w.pick("", " / 2", " / 3") + " AS h, n > " + w.value() + " AS b FROM " + w.combined("q", 1)
 	case "limited":
 		return w.limited()
 	case "totals":
@@ -57,7 +57,7 @@ func (w writer) overMany(rows string) string {
 	switch w.pick("plain", "groups", "distinct", "whole") {
 	case "groups":
 		return "SELECT " + w.pick("k", "length(k)", "d", "n > 1") + " AS g, count(*) AS c, sum(n) AS s, max(" + w.number(1) +
-			") AS x, count(DISTINCT n) AS u FROM " + rows + " GROUP BY 1" + w.pick("", " HAVING count(*) > 1", " HAVING sum(n) > "+w.value())
+			") AS x, count(DISTINCT n) AS u, sum(n) / 2 AS h, count(*) / 2 AS j, sum(count(*)) OVER () / 2 AS o FROM " + rows + " GROUP BY 1" + w.pick("", " HAVING count(*) > 1", " HAVING sum(n) > "+w.value())
 	case "distinct":
 		return "SELECT DISTINCT " + w.text(1) + " AS a, n FROM " + rows
 	case "whole":
