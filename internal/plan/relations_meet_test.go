@@ -125,7 +125,7 @@ func TestRelationsTogether(t *testing.T) {
 		{"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=1) COUNT(*) FROM t a JOIN r b ON a.s = b.rs GROUP BY b.rk", "a question cannot bound their number"},
 		{"SELECT AVG(n) FROM (SELECT person, SUM(i, weight => 2) AS n FROM p GROUP BY person) q", "own rows is exact"},
 		{"SELECT AVG(n) FROM (SELECT person, SUM(i, bounds => auto) AS n FROM p GROUP BY person) q", "own rows is exact"},
-		{"SELECT AVG(n) FROM (SELECT person, MEDIAN(i) AS n FROM p GROUP BY person) q", "not supported over one unit's rows"},
+		{"SELECT AVG(n) FROM (SELECT person, MODE(i) AS n FROM p GROUP BY person) q", "not supported over one unit's rows"},
 		{"SELECT AVG(n) FROM (SELECT person, k, COUNT(*) AS n FROM p GROUP BY ROLLUP (person, k)) q", "not supported here"},
 		{"SELECT COUNT(*) FROM p a JOIN v b ON a.person = b.who WHERE a.s = 'a'", `column "s" takes its values from r.rs`},
 		{"SELECT COUNT(*) FROM (SELECT * FROM p UNION ALL SELECT * FROM p) q", `column "s" takes its values from r.rs`},
