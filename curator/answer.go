@@ -159,8 +159,8 @@ func (c *Session) askUnder(
 	}
 	p, err := plan.Build(filled, request)
 	if err != nil {
-		again, found := c.withPublicValues(q, err)
-		if !found {
+		again, err := c.withPublicValues(q, err)
+		if err != nil {
 			return nil, err
 		}
 		q = again

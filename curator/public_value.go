@@ -8,42 +8,47 @@ import (
 	"dither/internal/plan"
 	"dither/internal/post"
 	"dither/internal/query"
+	"dither/internal/seal"
 	"dither/internal/value"
 )
 
 // withPublicValues returns a refused question in which each subquery that aggregates rows of public tables alone, as in
 // WHERE cost > (SELECT AVG(price) FROM products), is a constant: its exact value in the newest sealed versions. Public rows
 // are not secret, so the constant costs nothing. The plan, the replay key and the ledger have the constant, as they have the
-// current time. The boolean is false if no subquery was replaced.
-func (c *Session) withPublicValues(q Question, refused error) (Question, bool) {
+// current time. If no subquery was replaced, it returns the refusal, or that a public table is not sealed yet.
+func (c *Session) withPublicValues(q Question, refused error) (Question, error) {
 	refusal := (*plan.Error)(nil)
 	if !errors.As(refused, &refusal) || !refusal.OfPublicValue() {
-		return q, false
+		return q, refused
 	}
 	tree := q.measured
 	if tree == nil {
 		var err error
 		if tree, err = query.ParseIn(q.SQL, c.policy.Clock.Zone); err != nil {
-			return q, false
+			return q, refused
 		}
 	}
 	r := publicValues{c: c, q: q}
 	out := r.in(tree)
-	if !r.found {
-		return q, false
+	switch {
+	case r.unsealed != nil:
+		return q, r.unsealed
+	case !r.found:
+		return q, refused
 	}
 	q.SQL = out.String()
 	if q.measured != nil {
 		q.measured = out
 	}
-	return q, true
+	return q, nil
 }
 
 // publicValues replaces subqueries by constants.
 type publicValues struct {
-	c     *Session
-	q     Question
-	found bool
+	c        *Session
+	q        Question
+	found    bool
+	unsealed error // that a public table is not sealed yet
 }
 
 func (r *publicValues) in(s *query.Select) *query.Select {
@@ -96,6 +101,9 @@ func (r *publicValues) value(n *query.Nested) query.Expr {
 	}
 	s, err := r.c.combination(q, refused)
 	if err != nil {
+		if errors.Is(err, seal.ErrNotSealed) {
+			r.unsealed = err
+		}
 		return nil
 	}
 	var rows [][][]post.Cell

@@ -337,7 +337,7 @@ func (f from) subquery(q *query.Subquery) (*Relation, error) {
 // selected binds one SELECT in FROM.
 func (f from) selected(s *query.Select) (*Relation, error) {
 	if err := unordered(s); err != nil {
-		return nil, err
+		return nil, f.ofPublicRows(s, err)
 	}
 	r, where, err := f.selects(s)
 	if err != nil {

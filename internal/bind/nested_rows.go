@@ -52,7 +52,7 @@ func (n *nesting) bind(x *query.Nested) (*inner, error) {
 		}
 	}
 	if err := unordered(&s); err != nil {
-		return nil, err
+		return nil, n.ofPublicRows(&s, err)
 	}
 	r, where, err := n.selects(&s)
 	if err != nil {

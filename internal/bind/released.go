@@ -54,6 +54,18 @@ func unordered(s *query.Select) error {
 	return nil
 }
 
+// ofPublicRows returns the refusal of LIMIT in a subquery. If its rows are public, they are not those of other persons.
+func (f from) ofPublicRows(s *query.Select, refusal error) error {
+	if r, _, err := f.selects(s); err != nil || !r.public {
+		return refusal
+	}
+	return Refuse(
+		s.At,
+		"write MIN or MAX in its place, as in (SELECT MAX(x) FROM t); or a condition, such as WHERE x >= 10",
+		"LIMIT inside a subquery of public rows is not supported: among rows that are equal in ORDER BY, engines choose differently",
+	)
+}
+
 // Starred returns the refusal of * in the SELECT list of a question.
 func Starred(x *query.Star) error {
 	return RefuseHere(

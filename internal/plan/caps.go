@@ -90,10 +90,16 @@ func (b *bounding) cellCaps(byGroups bounded.Caps, averages, distinct bool) erro
 	case b.maxRows > 0 && slices.ContainsFunc(b.measures, func(m *unpricedMeasure) bool {
 		return !m.OfUnits() && (m.Cells == nil || !b.countsRowsOnce(m))
 	}):
+		if onlyUnlimited(b.tree.Options) { // as many rows as the policy lets a unit have are in at most as many groups
+			byGroups.Groups = b.rowCap()
+			if !b.open() {
+				byGroups.Groups = min(byGroups.Groups, int64(b.cells().Cells()))
+			}
+			break
+		}
 		return bind.Refuse(
 			at,
-			"leave one out (max_groups_contributed=NULL bounds rows too); or write contribution_bounds_per_row => (low, high), "+
-				"which max_rows_contributed allows",
+			"leave one out; or write contribution_bounds_per_row => (low, high), which max_rows_contributed allows",
 			"max_rows_contributed and bounds per group exclude each other, except for COUNT(*) without groups: "+
 				"a unit is bounded by its rows or by its groups, not by both",
 		)

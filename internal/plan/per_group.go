@@ -273,3 +273,10 @@ func unlimitedGroups(o *query.Options) bool {
 		return (o.Name == "max_groups_contributed" || o.Name == "kappa") && isNull(o.Value)
 	})
 }
+
+// onlyUnlimited reports whether the clause has max_groups_contributed = NULL, and no bound on rows beside it.
+func onlyUnlimited(o *query.Options) bool {
+	return unlimitedGroups(o) && !slices.ContainsFunc(o.List, func(o query.Option) bool {
+		return o.Name == "max_rows_contributed" || o.Name == "max_rows_quantile"
+	})
+}

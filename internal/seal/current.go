@@ -57,7 +57,7 @@ func current(home string, t *policy.Table) (Version, error) {
 		return Version{}, fmt.Errorf("table %q: %w", t.Name, err)
 	}
 	if len(published) == 0 {
-		return Version{}, ErrNotSealed
+		return Version{}, fmt.Errorf("%w: %s", ErrNotSealed, t.Name)
 	}
 	return published[len(published)-1], nil
 }
