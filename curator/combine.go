@@ -21,14 +21,15 @@ import (
 
 // combination is a question that computes with the answers of measured questions.
 type combination struct {
-	c     *Session
-	q     Question
-	tree  *query.Select
-	apart bool          // there are several measured questions
-	share *privacy.Loss // the price of each; nil for that of the question
-	parts []*combined
-	width int // the number of columns of all parts
-	bound *post.Bound
+	c        *Session
+	q        Question
+	tree     *query.Select
+	apart    bool          // there are several measured questions
+	unsealed error         // that a public table is not sealed yet
+	share    *privacy.Loss // the price of each; nil for that of the question
+	parts    []*combined
+	width    int // the number of columns of all parts
+	bound    *post.Bound
 }
 
 // combined is one of the measured questions, or a public table.

@@ -5,6 +5,7 @@ import (
 
 	"dither/internal/post"
 	"dither/internal/release"
+	"dither/internal/seal"
 )
 
 // public returns the rows of a public table, as a part without a price, or the reason why they are not read. Its rows are
@@ -23,6 +24,9 @@ func (s *combination) public(name string) (a post.Answer, trouble string, public
 	found, err := s.c.kernel.PublicRows(name)
 	switch {
 	case errors.Is(err, release.ErrManyRows), errors.Is(err, release.ErrInPlace), errors.Is(err, release.ErrUnread):
+		return a, err.Error(), true
+	case errors.Is(err, seal.ErrNotSealed):
+		s.unsealed = err
 		return a, err.Error(), true
 	case err != nil:
 		return a, s.c.public(err).Message, true

@@ -8,7 +8,6 @@ import (
 	"dither/internal/plan"
 	"dither/internal/post"
 	"dither/internal/query"
-	"dither/internal/seal"
 	"dither/internal/value"
 )
 
@@ -101,9 +100,7 @@ func (r *publicValues) value(n *query.Nested) query.Expr {
 	}
 	s, err := r.c.combination(q, refused)
 	if err != nil {
-		if errors.Is(err, seal.ErrNotSealed) {
-			r.unsealed = err
-		}
+		r.unsealed = errors.Join(r.unsealed, r.c.unsealed(q))
 		return nil
 	}
 	var rows [][][]post.Cell
@@ -118,6 +115,17 @@ func (r *publicValues) value(n *query.Nested) query.Expr {
 		return nil
 	}
 	return literalOf(found.Rows[0][0].Value, n.At)
+}
+
+// unsealed returns that a public table of a question over public tables is not sealed yet, or nil.
+func (c *Session) unsealed(q Question) error {
+	tree, err := query.ParseIn(q.SQL, c.policy.Clock.Zone)
+	if err != nil {
+		return nil //nolint:nilerr // the question is refused for another reason
+	}
+	s := &combination{c: c, q: q, tree: tree}
+	_ = s.bind() // only which tables it needs matters
+	return s.unsealed
 }
 
 // literalOf returns a value as a constant of SQL, or nil if it has none.

@@ -1,6 +1,10 @@
 package curator
 
-import "testing"
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // An aggregate of public rows in a subquery is a constant: the question has the release of the same question with the
 // value written out.
@@ -50,6 +54,33 @@ func TestAggregatesOfPublicRowsAreConstants(t *testing.T) {
 	} {
 		if _, err := c.Explain(t.Context(), Question{SQL: sql}); err == nil {
 			t.Errorf("%s is answered", sql)
+		}
+	}
+}
+
+// A subquery over a public table that is not sealed yet is refused for that reason, which names the table. LIMIT over
+// public rows is refused for a reason that is true of them.
+func TestReasonsOverPublicTables(t *testing.T) {
+	homes := map[bool]*Session{}
+	for all, tables := range map[bool][]string{true: questionTables["ferry"], false: {"trips"}} {
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
+		homes[all] = sealedTables(t, "ferry", filepath.Join(t.TempDir(), "ferry"), tables)
+	}
+	for _, c := range []struct {
+		sealed bool
+		sql    string
+		reason string
+	}{
+		{false, "SELECT COUNT(*) FROM trips WHERE fare > (SELECT AVG(km) FROM routes)", "not sealed yet: routes"},
+		{false, "SELECT COUNT(*) FROM trips WHERE fare > (SELECT MAX(km) FROM routes WHERE km < 50)", "not sealed yet: routes"},
+		{false, "SELECT COUNT(*) FROM trips WHERE route IN (SELECT route FROM routes WHERE km < 50)", "not sealed yet: routes"},
+		{true, "SELECT COUNT(*) FROM trips WHERE fare > (SELECT km FROM routes ORDER BY km LIMIT 1)", "of public rows is not supported"},
+		{true, "SELECT COUNT(*) FROM trips WHERE route IN (SELECT route FROM routes ORDER BY km LIMIT 2)", "of public rows is not supported"},
+		{true, "SELECT COUNT(*) FROM trips t JOIN (SELECT route FROM routes LIMIT 2) r ON r.route = t.route", "of public rows is not supported"},
+		{true, "SELECT COUNT(*) FROM trips WHERE route IN (SELECT route FROM trips ORDER BY fare LIMIT 2)", "other persons' rows"},
+	} {
+		if _, err := homes[c.sealed].Explain(t.Context(), Question{SQL: c.sql}); err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: %v", c.sql, err)
 		}
 	}
 }

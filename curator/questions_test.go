@@ -234,6 +234,12 @@ func sealedHome(t *testing.T, policy string) *Session {
 
 func sealedHomeAt(t *testing.T, policy, home string) *Session {
 	t.Helper()
+	return sealedTables(t, policy, home, questionTables[policy])
+}
+
+// sealedTables is sealedHomeAt with only some of the tables sealed.
+func sealedTables(t *testing.T, policy, home string, sealed []string) *Session {
+	t.Helper()
 	if err := Init(home); err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +261,7 @@ func sealedHomeAt(t *testing.T, policy, home string) *Session {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = owner.Close() })
-	for _, table := range questionTables[policy] {
+	for _, table := range sealed {
 		if _, err := owner.Seal(t.Context(), table, SealOptions{}); err != nil {
 			t.Fatal(table, err)
 		}

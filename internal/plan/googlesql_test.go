@@ -190,3 +190,27 @@ func TestClampedCountsOfFirstRows(t *testing.T) {
 		}
 	}
 }
+
+// With bounds per group and max_groups_contributed=NULL, a unit counts in as many groups as the policy lets it have rows, or
+// in all groups if these are fewer. Its bounds per group then bound all that it adds.
+func TestUnlimitedGroupsWithBoundsPerGroup(t *testing.T) {
+	for rest, l1 := range map[string]string{
+		"department, SUM(cost, contribution_bounds_per_group => (0, 50)) FROM visits GROUP BY department":          "250",
+		"department, COUNT(*, contribution_bounds_per_group => (0, 2)) FROM visits GROUP BY department":            "10",
+		"department, days, COUNT(cost, contribution_bounds_per_group => (0, 2)) FROM visits GROUP BY 1, 2":         "24",
+		"SUM(days, contribution_bounds_per_group => (0, 3)) FROM visits":                                           "3",
+		"department, SUM(days, contribution_bounds_per_group => (-1, 3)), COUNT(*) FROM visits GROUP BY ROLLUP(1)": "",
+	} {
+		q, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: clause + "(max_groups_contributed=NULL) " + rest})
+		if err != nil {
+			t.Errorf("%s: %v", rest, err)
+			continue
+		}
+		if cells := int64(q.Cells()); q.Caps.Rows != 0 || q.Caps.Groups != min(12, cells) {
+			t.Errorf("%s: %v of %d cells", rest, q.Caps, cells)
+		}
+		if m := q.Measures[0]; l1 != "" && m.Units(m.L1).RatString() != l1 {
+			t.Errorf("%s: a unit moves it by %s, not %s", rest, m.Units(m.L1).RatString(), l1)
+		}
+	}
+}
