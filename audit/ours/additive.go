@@ -39,7 +39,7 @@ func rate(e privacy.Epsilon, sensitivity int64) *big.Rat {
 
 func additive() []Subject {
 	return []Subject{
-		laplace(), staircase("staircase", false), tulap("tulap", privacy.Delta{}), countingTree(),
+		laplace(), cube(), staircase("staircase", false), tulap("tulap", privacy.Delta{}), countingTree(),
 		quantileTree(), automaticBounds(), smooth(),
 	}
 }

@@ -104,7 +104,7 @@ func variants() []Subject {
 // is worst in the tails, which the domain's ends cut off; and thresholds are whole numbers.
 func TestDeclaredLosses(t *testing.T) {
 	attained := []string{
-		"laplace", "staircase", "tulap", "counting-tree", "quantile-tree", "automatic-bounds", "randomized-response",
+		"laplace", "cube", "staircase", "tulap", "counting-tree", "quantile-tree", "automatic-bounds", "randomized-response",
 		"category-response",
 		"permute-and-flip", "noisy-max", "partition-selection",
 		"staircase, squared", "tulap, δ", "tulap, large δ", "permute-and-flip, monotonic", "noisy-max, sensitivity 2",

@@ -20,6 +20,8 @@ var clusterShare = big.NewRat(1, 4)
 const (
 	// The bound on a score in multiples of its guessed spread lies between these. A longer score is shortened.
 	fewScoreSpreads, manyScoreSpreads = 3, 10
+	// Of one score, between so many squares of the bound count as cut.
+	leastLost, mostLost = 3, 24
 	// withinUnit is the correlation within a unit that the guess of the spread assumes.
 	withinUnit = 0.5
 	// farCoefficient is the largest scaled coefficient with which residuals are computed. Larger ones are clamped,
@@ -43,7 +45,8 @@ type clustering struct {
 	price  curator.Request
 	told   *curator.MomentsExplanation
 	// noise is the standard deviation of the noise at a bound of 1: on Σ s sᵀ, or on the sum of a value's scores.
-	noise float64
+	// lostNoise is that on what the bound cuts, if 1 is the most that is counted of one score.
+	noise, lostNoise float64
 }
 
 // cluster divides the price, and plans the fit and the scores, before anything is paid.
@@ -82,7 +85,7 @@ func (l *linear) cluster(ctx context.Context, c *curator.Session) error {
 	l.clustered, l.whole = k, whole
 	far := slices.Repeat([]float64{-farCoefficient}, len(l.design.Columns))
 	bound := l.scoreBound(fewScoreSpreads, 1, l.mostNorm())
-	if k.told, err = c.ExplainMoments(ctx, l.scores(far, bound)); err != nil {
+	if k.told, err = c.ExplainMoments(ctx, l.scores(far, bound, leastLost)); err != nil {
 		return request.Partly(err)
 	}
 	unit, _ := k.told.Sums[0].Unit.Float64()
@@ -90,6 +93,8 @@ func (l *linear) cluster(ctx context.Context, c *curator.Session) error {
 	k.noise = k.told.Sums[0].Noise.StdDev() * unit / size
 	if k.units {
 		k.noise /= size
+		unit, _ = k.told.Sums[1].Unit.Float64()
+		k.lostNoise = k.told.Sums[1].Noise.StdDev() * unit / (leastLost * size * size)
 	}
 	if !k.units && len(k.told.Cells) < 2 {
 		return request.Misuse("", "%s has fewer than two values, and errors need at least two clusters", k.column)
@@ -156,6 +161,12 @@ func spreadsFor(noise float64) float64 {
 	return math.Sqrt(math.Max(fewScoreSpreads*fewScoreSpreads, math.Min(manyScoreSpreads*manyScoreSpreads, 0.003/noise)))
 }
 
+// lostFor returns how many squares of the bound count as cut of one score, for noise of the given size on what is cut,
+// relative to Σ‖s‖², if one square counts. It leaves the noise at six hundredths.
+func lostFor(noise float64) float64 {
+	return math.Floor(math.Max(leastLost, math.Min(mostLost, 0.06/noise)))
+}
+
 // scoresAfter returns the question about the scores after the release m of the fit. ok is false if m determines no
 // coefficients.
 func (l *linear) scoresAfter(m *curator.Moments) (of curator.Vectors, ok bool) {
@@ -166,7 +177,7 @@ func (l *linear) scoresAfter(m *curator.Moments) (of curator.Vectors, ok bool) {
 		return of, false
 	}
 	most := l.mostNorm()
-	norm, spreads := most, float64(fewScoreSpreads)
+	norm, spreads, lost := most, float64(fewScoreSpreads), float64(leastLost)
 	if q.rows > 3*math.Sqrt(q.noise.rows) {
 		total := 0.0
 		for i := range q.b {
@@ -174,18 +185,20 @@ func (l *linear) scoresAfter(m *curator.Moments) (of curator.Vectors, ok bool) {
 		}
 		norm = math.Max(0.05*most, math.Min(most, math.Sqrt(total/q.rows)))
 		if k := l.clustered; k.units {
-			spreads = spreadsFor(k.noise * guessedSize(float64(l.told.Unit.MaxRows)) / q.rows)
+			each := guessedSize(float64(l.told.Unit.MaxRows)) / q.rows
+			spreads = spreadsFor(k.noise * each)
+			lost = lostFor(k.lostNoise * each * spreads * spreads)
 		} else {
 			spreads = spreadsFor(k.noise * k.noise * float64(len(k.told.Cells)) / q.rows)
 		}
 	}
-	return l.scores(s.gamma, l.scoreBound(spreads, math.Sqrt(math.Max(1e-6, s.spread())), norm)), true
+	return l.scores(s.gamma, l.scoreBound(spreads, math.Sqrt(math.Max(1e-6, s.spread())), norm), lost), true
 }
 
 // scores returns the question about the scores at the coefficients gamma: for units Σ s sᵀ, the number of units, and
 // the sum of what longer scores lose by the bound; for values of a column the sum of scores and the number of rows of
-// each value.
-func (l *linear) scores(gamma []float64, bound string) curator.Vectors {
+// each value. Of one score, at most lost times the square of the bound counts as cut.
+func (l *linear) scores(gamma []float64, bound string, lost float64) curator.Vectors {
 	var names, rows, scores, squares, residual []string
 	for i, column := range l.design.Columns {
 		z := fmt.Sprintf("z%d", i+1)
@@ -217,10 +230,10 @@ func (l *linear) scores(gamma []float64, bound string) curator.Vectors {
 	}
 	c := boundOf(bound)
 	square := new(big.Rat).Mul(c, c)
-	lost := fmt.Sprintf("LEAST(GREATEST(%s - %s, 0), %s)", strings.Join(squares, " + "), exact.FormatRat(square),
-		exact.FormatRat(new(big.Rat).Mul(square, big.NewRat(3, 1))))
+	cut := fmt.Sprintf("LEAST(GREATEST(%s - %s, 0), %s)", strings.Join(squares, " + "), exact.FormatRat(square),
+		exact.FormatRat(new(big.Rat).Mul(square, big.NewRat(int64(math.Round(lost)), 1))))
 	out.SQL = fmt.Sprintf("SELECT %s, %s FROM (SELECT u, %s FROM %s GROUP BY u) AS s",
-		strings.Join(units, ", "), lost, strings.Join(sums, ", "), from)
+		strings.Join(units, ", "), cut, strings.Join(sums, ", "), from)
 	out.Blocks = []curator.Block{block, {Size: 1, Norm: curator.L2}}
 	out.Sums = []curator.Sum{curator.Product(0, 0).Weighing("16"), curator.First(1).Weighing("3"), curator.Count()}
 	return out

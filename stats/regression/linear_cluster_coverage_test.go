@@ -107,8 +107,13 @@ func (w personWorld) draw(words *splitmix.Stream, size float64) (q *normalEquati
 		norm = math.Max(0.05*norm, math.Min(norm, math.Sqrt(mat.Trace(q.a)/q.rows)))
 		spreads = spreadsFor(errors(1).sd * guessedSize(float64(w.most)) / q.rows)
 	}
+	most := float64(leastLost)
+	if q.rows > 3*math.Sqrt(law.rows) {
+		most = lostFor(errors(1).lostError / leastLost * guessedSize(float64(w.most)) / q.rows * spreads * spreads)
+	}
 	c := spreads * math.Sqrt(guessedSize(float64(w.most))*math.Max(1e-6, s.spread())) * norm
 	scores = errors(c)
+	scores.lostError *= most / leastLost
 	m := mat.NewSymDense(w.p, nil)
 	for _, rows := range people {
 		sum := mat.NewVecDense(w.p, nil)
@@ -120,7 +125,7 @@ func (w personWorld) draw(words *splitmix.Stream, size float64) (q *normalEquati
 			sum.AddScaledVec(sum, e, mat.NewVecDense(w.p, r.z))
 		}
 		n := mat.Norm(sum, 2)
-		scores.lost += math.Min(3*c*c, math.Max(0, n*n-c*c))
+		scores.lost += math.Min(most*c*c, math.Max(0, n*n-c*c))
 		if n > c {
 			sum.ScaleVec(c/n, sum)
 		}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times dither's mechanisms and accountants beside other libraries', in turns, in one run, and prints ratios.
 
-    python3 -m venv venv && venv/bin/pip install opendp==0.16.0 diffprivlib==0.6.6 'scikit-learn==1.3.2' 'numpy<2' dp-accounting==0.6.0
+    python3 -m venv venv && venv/bin/pip install opendp==0.16.0 diffprivlib==0.6.6 'scikit-learn<1.8' 'numpy>=2' dp-accounting==0.6.0
     venv/bin/python tools/peers/peers.py
 
 The libraries are called from Python, as their users call them. Nothing here is needed to build, test or run dither.
