@@ -116,7 +116,7 @@ func census(t *testing.T, names []string, size map[string]int, text string) *cur
 	policy := `
 version: 1
 population: {name: census, neighbours: add-remove}
-budget: {rho: 10, delta: 1e-9}
+budget: {rho: 20, delta: 1e-9}
 price: {default: 1, maximum: 4, minimum: 0.01}
 tables:
   census:

@@ -17,6 +17,9 @@ const (
 	mwemRounds = 10
 	mwemCells  = 1 << 20 // the largest number of combinations of values
 	mwemTotal  = 20      // the number of rows takes one part of this number of the price
+	// If there is one marginal and the noisy number of rows is below mwemFaint times Plan.Useful, the number is measured again
+	// with one part in mwemAgain of the rest
+	mwemFaint, mwemAgain = 1.5, 4
 	// the number of passes over all measurements, in each round: as many as mwemWork multiplications allow, within
 	// bounds
 	mwemPasses = 20
@@ -32,6 +35,9 @@ const (
 // marginal, it takes one measurement, and no price selects it: ten measurements at a tenth of ε each have ten times the
 // variance together.
 //
+// The number of rows decides the error of one faint marginal, whose cells have fewer rows than noise: then a fourth of the rest
+// measures the number again. Whether it does follows from the first measurement, and so is public.
+//
 // Source: Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS
 // 2012.
 func (s *synthesis) mwem(ctx context.Context) error {
@@ -39,30 +45,41 @@ func (s *synthesis) mwem(ctx context.Context) error {
 	if err := s.measure(ctx, [][]int{{}}, number); err != nil {
 		return err
 	}
-	n := max(s.measured[0].Values[0], 1)
+	rest := new(big.Rat).Sub(s.total, number)
+	sets, rounds := s.candidates[1:s.shaped], mwemRounds
+	if len(sets) == 1 && s.measured[0].Values[0] < mwemFaint*float64(s.Useful) {
+		again := new(big.Rat).Quo(rest, big.NewRat(mwemAgain, 1))
+		if err := s.measure(ctx, [][]int{{}}, again); err != nil {
+			return err
+		}
+		rest.Sub(rest, again)
+	}
 	sizes := s.domain.Sizes()
-	t := newHistogram(sizes, n)
-	t.forbid(s.forbidden(), n)
-	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses))
-	sets := s.candidates[1:s.shaped]
-	rounds, rest := mwemRounds, new(big.Rat).Sub(s.total, number)
 	if len(sets) == 1 { // there is nothing to select
-		passes, rounds = passes*rounds, 1
+		rounds = 1
 	} else {
 		rest.Quo(rest, big.NewRat(2, 1))
 	}
 	each := rest.Quo(rest, big.NewRat(int64(rounds), 1))
+	if rounds == 1 { // its sum is the number of rows too
+		if err := s.measure(ctx, sets, each); err != nil {
+			return err
+		}
+	}
+	n := numberOf(s.measured)
+	t := newHistogram(sizes, n)
+	t.forbid(s.forbidden(), n)
+	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses)) * mwemRounds / rounds
 	var all []model.Measurement // by marginal
 	for range rounds {
-		at := 0
-		if len(sets) > 1 {
-			var err error
-			if at, err = s.furthest(ctx, t, sets, each); err != nil {
+		if rounds > 1 {
+			at, err := s.furthest(ctx, t, sets, each)
+			if err != nil {
 				return err
 			}
-		}
-		if err := s.measure(ctx, [][]int{sets[at]}, each); err != nil {
-			return err
+			if err := s.measure(ctx, [][]int{sets[at]}, each); err != nil {
+				return err
+			}
 		}
 		all = merged(all, s.measured[len(s.measured)-1])
 		for range passes {
@@ -78,6 +95,20 @@ func (s *synthesis) mwem(ctx context.Context) error {
 	}
 	s.table = &histogram{sizes: sizes, weights: t.weights, total: n}
 	return nil
+}
+
+// numberOf returns the number of rows from measurements of all rows, by their inverse variances. It is at least 1.
+func numberOf(all []model.Measurement) float64 {
+	sum, precision := 0.0, 0.0
+	for _, y := range all {
+		total := 0.0
+		for _, v := range y.Values {
+			total += v
+		}
+		of := 1 / (y.Variance * float64(len(y.Values)))
+		sum, precision = sum+total*of, precision+of
+	}
+	return max(sum/precision, 1)
 }
 
 // furthest selects the marginal in which the table is most wrong, and returns its index.
