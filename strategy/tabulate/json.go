@@ -17,6 +17,8 @@ type jsonPlan struct {
 	Warnings   []string     `json:"warnings,omitempty"`
 	Tables     []jsonTable  `json:"tables"`
 	Groups     []jsonGroup  `json:"groups"`
+	// only of a specification that asks for them
+	Covariances []jsonPair `json:"covariances,omitempty"`
 }
 
 type jsonTable struct {
@@ -93,6 +95,10 @@ func (p *Plan) json() jsonPlan {
 			})
 		}
 		out.Groups = append(out.Groups, of)
+	}
+	for i, x := range p.Covariances {
+		pair := p.spec.Covariances[i]
+		out.Covariances = append(out.Covariances, jsonPair{[2]jsonName{nameOf(pair[0]), nameOf(pair[1])}, finite(x)})
 	}
 	return out
 }

@@ -28,9 +28,11 @@ type Plan struct {
 	Warnings   []string // tables that are mostly noise, if the policy declares the number of rows, and totals that are not used
 	Tables     []TablePlan
 	Groups     []GroupPlan
-	spec       *Spec // with the paths of all hierarchies
-	groups     []*group
-	alpha      float64
+	// for each pair of the specification, the covariance of the noise of both estimates
+	Covariances []float64
+	spec        *Spec // with the paths of all hierarchies
+	groups      []*group
+	alpha       float64
 }
 
 // TablePlan states the expected error of one table.
@@ -126,6 +128,9 @@ func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (
 			return nil, err
 		}
 		p.Tables = append(p.Tables, t)
+	}
+	if err := p.covariances(); err != nil {
+		return nil, err
 	}
 	return p, p.warn(c, s)
 }

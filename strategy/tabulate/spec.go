@@ -30,6 +30,7 @@ type Spec struct {
 	MarkBelow    int64  // mark cells whose value is below this number; 0 for no marks
 	Hierarchies  []Hierarchy
 	Tables       []Table
+	Covariances  []Pair
 	Fresh        bool // measure again and pay again, even if everything was measured before. No file sets it
 }
 
@@ -100,7 +101,7 @@ func Parse(text []byte, places func(name string) ([][]string, error)) (*Spec, er
 	if err := failed(); err != nil {
 		return nil, err
 	}
-	top := root.Keys("version", "price", "confidence", "mark_below", "hierarchies", "tables")
+	top := root.Keys("version", "price", "confidence", "mark_below", "hierarchies", "tables", "covariances")
 	if v, ok := top["version"].Text(); !ok || v != "1" {
 		root.Fail("write version: 1", "this dither reads version 1")
 	}
@@ -122,6 +123,7 @@ func Parse(text []byte, places func(name string) ([][]string, error)) (*Spec, er
 	for _, f := range all[:min(len(all), MaxTables)] {
 		s.table(f)
 	}
+	s.pairs(top["covariances"])
 	if err := failed(); err != nil {
 		return nil, err
 	}
