@@ -135,19 +135,27 @@ func start(t *testing.T) *browser {
 	b := &browser{t: t}
 	var profile struct{ BrowserContextID string }
 	b.call("Target.createBrowserContext", nil, &profile)
-	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": profile.BrowserContextID}, &target)
-	var attached struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.profile = profile.BrowserContextID
 	t.Cleanup(func() {
 		b.session = ""
-		b.call("Target.disposeBrowserContext", map[string]any{"browserContextId": profile.BrowserContextID}, nil)
+		b.call("Target.disposeBrowserContext", map[string]any{"browserContextId": b.profile}, nil)
 	})
-	b.session, b.profile = attached.SessionID, profile.BrowserContextID
+	return b.tab()
+}
+
+// tab opens another empty page of the profile.
+func (b *browser) tab() *browser {
+	b.t.Helper()
+	tab := &browser{t: b.t, profile: b.profile}
+	var target struct{ TargetID string }
+	tab.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": b.profile}, &target)
+	var attached struct{ SessionID string }
+	tab.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	tab.session = attached.SessionID
 	for _, domain := range []string{"Page", "Network", "Runtime", "Log", "Accessibility"} {
-		b.call(domain+".enable", nil, nil)
+		tab.call(domain+".enable", nil, nil)
 	}
-	return b
+	return tab
 }
 
 // call runs a command.

@@ -1,11 +1,16 @@
 package page_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"math"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +20,8 @@ import (
 )
 
 // A question about a number, asked by a real collector: the page clamps and randomizes the number, the collector accepts
-// the report, and the page shows the mean. With ε = 40, the report is within 0.01 of the number.
+// the report, and the page shows the mean. With ε = 40, the report is within 0.01 of the number. The typed number never
+// leaves the page.
 func TestPageAsksForNumbers(t *testing.T) {
 	s, err := survey.Parse([]byte(`
 survey: 1
@@ -32,7 +38,22 @@ questions:
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(collector.NewServer(st, collector.Options{Page: page.Handler(page.Standard)}).Handler())
+	f := &fake{}
+	handler := collector.NewServer(st, collector.Options{Page: page.Handler(page.Standard)}).Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			f.mu.Lock()
+			f.bodies = append(f.bodies, string(body))
+			f.mu.Unlock()
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	f.Server = server
 	defer func() {
 		server.CloseClientConnections() // the stream of results
 		server.Close()
@@ -41,28 +62,30 @@ questions:
 		}
 	}()
 	b := start(t)
-	f := &fake{Server: server}
 	sum := 0.0
+	var messages []string
 	for i, of := range []struct {
 		typed string
 		want  float64
-	}{{"7.25", 7.25}, {"99", 12}, {"-1e3", -2.5}} {
+	}{{typed, 7.2519375183}, {"99", 12}, {"-1e3", -2.5}} {
 		visit(b, f, false)
 		b.eval(`document.getElementById("q0").value = "` + of.typed + `"; document.querySelector("input[name=q1]").click()`)
 		if valid := b.eval(`document.getElementById("form").checkValidity()`); valid != true {
 			t.Fatalf("%s is no valid number", of.typed)
 		}
-		text := b.eval(`document.querySelector("#form button").click(); document.getElementById("message").textContent`).(string)
+		b.eval(submit)
+		text := b.eval(message).(string)
+		messages = append(messages, text)
 		var message struct{ Answers map[string]string }
 		if err := json.Unmarshal([]byte(text), &message); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		bytes, err := hex.DecodeString(message.Answers["hours"])
+		packed, err := hex.DecodeString(message.Answers["hours"])
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := s.Questions[0].Numbers
-		report, err := r.Unpack(bytes)
+		report, err := r.Unpack(packed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,5 +114,36 @@ questions:
 	}
 	if err := b.complaints(); err != nil {
 		t.Error(err)
+	}
+	network(t, b, f, messages)
+	untold(t, b, messages)
+}
+
+// typed is a number whose digits cannot be in a message by chance: 8 given digits are in one with a
+// probability below 3e-8.
+const typed = "7.2519375183"
+
+// untold checks the browser's log of its requests: the typed number is nowhere in them, and a message has no members but
+// the two randomized reports, a random id and members that are the same for all.
+func untold(t *testing.T, b *browser, messages []string) {
+	t.Helper()
+	requests := slices.Concat(b.seen("Network.requestWillBeSent"), b.seen("Network.requestWillBeSentExtraInfo"))
+	if len(requests) < len(messages) {
+		t.Fatalf("the log has %d requests", len(requests))
+	}
+	_, fraction, _ := strings.Cut(typed, ".")
+	for _, text := range requests {
+		for _, told := range []string{typed, "7" + fraction, fraction[:8]} {
+			if strings.Contains(string(text), told) {
+				t.Errorf("a request has the number %s: %s", told, text)
+			}
+		}
+	}
+	form := regexp.MustCompile(`^\{"version":1,"survey":"([0-9a-f]{32})","id":"[0-9a-f]{32}","answers":\{"hours":"([0-9a-f]+)","dream":"(00|80)"\}\}$`)
+	first := form.FindStringSubmatch(messages[0])
+	for _, m := range messages {
+		if parts := form.FindStringSubmatch(m); parts == nil || parts[1] != first[1] || len(parts[2]) != len(first[2]) {
+			t.Errorf("a message is %s", m)
+		}
 	}
 }

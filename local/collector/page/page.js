@@ -44,6 +44,22 @@ function keep(key, text) {
   }
 }
 
+const acquired = () => new Promise((done) => {
+  const none = () => done(() => {});
+  if (!navigator.locks) return none(); // the page came by plain HTTP, or the browser is old
+  navigator.locks.request("dither", () => new Promise((release) => done(release))).catch(none); // storage is blocked
+});
+
+/** Runs f while no other tab of the browser does, if the browser has locks: otherwise two tabs could each draw a message. */
+async function alone(f) {
+  const release = await acquired();
+  try {
+    return f();
+  } finally {
+    setTimeout(release, 100); // tabs may be processes, and see each other's storage a little later
+  }
+}
+
 // Asking
 
 const textOf = (q) => q.text || q.name;
@@ -73,9 +89,9 @@ function field(q, i) {
   return set;
 }
 
-/** Randomizes the answers of the form, once. */
-function draw(survey, form) {
-  const given = new FormData(form), answers = {};
+/** Randomizes the given answers of the form, once. */
+function draw(survey, given) {
+  const answers = {};
   survey.questions.forEach((q, i) => {
     if (q.low) {
       const [low, high] = [Number(q.low), Number(q.high)], x = (2 * (Number(given.get(`q${i}`)) - low)) / (high - low) - 1;
@@ -207,14 +223,19 @@ async function start() {
   }
   $("promise").textContent = promise.join(" ");
   $("questions").replaceChildren(...survey.questions.map(field));
-  $("form").addEventListener("submit", (event) => {
+  const drawOnce = (given) => {
+    if (state().body) return; // another tab may have drawn one
+    if (left() < 1) throw new Error("this browser has answered the survey in another tab");
+    const body = draw(survey, given), stored = keep(key, JSON.stringify({ drawn: state().drawn + 1, body }));
+    if (stored || survey.reports === 1) return;
+    memory.delete(key); // so that another attempt fails too
+    throw new Error("the browser does not store the number of messages");
+  };
+  $("form").addEventListener("submit", async (event) => {
     event.preventDefault();
+    const given = new FormData($("form"));
     try {
-      if (!state().body) { // another tab may have drawn one
-        if (left() < 1) throw new Error("this browser has answered the survey in another tab");
-        const body = draw(survey, $("form")), stored = keep(key, JSON.stringify({ drawn: state().drawn + 1, body }));
-        if (!stored && survey.reports > 1) throw new Error("the browser does not store the number of messages");
-      }
+      await alone(() => drawOnce(given));
     } catch (error) {
       return say(`Nothing was sent: ${error.message}.`, true);
     }
@@ -226,8 +247,9 @@ async function start() {
     $("send").disabled = true;
     say("The message is on its way.");
     try {
-      await collector.send($("message").textContent);
-      keep(key, JSON.stringify({ ...state(), body: null }));
+      const body = $("message").textContent;
+      await collector.send(body);
+      await alone(() => state().body === body && keep(key, JSON.stringify({ ...state(), body: null })));
       show("");
       const more = left() > 0 ? ` You may answer again later: ${left()} of ${survey.reports} messages are left.` : "";
       say(`Thank you. The collector has stored your message.${more}`);

@@ -157,6 +157,13 @@ func until(condition string) string {
 	})`, condition)
 }
 
+// submit presses the form's button, and waits for the message or for the reason why there is none.
+var submit = `document.querySelector("#form button").click(); ` + drawn
+var drawn = until(`!document.getElementById("preview").hidden || document.getElementById("status").textContent`)
+
+// message is the message that the page shows.
+const message = `document.getElementById("message").textContent`
+
 // answer answers the question, and returns the message that the page shows before it sends it.
 func answer(b *browser, yes bool) string {
 	b.t.Helper()
@@ -164,10 +171,8 @@ func answer(b *browser, yes bool) string {
 	if yes {
 		v = 1
 	}
-	message := b.eval(fmt.Sprintf(`
-		document.querySelectorAll("input[name=q0]")[%d].click();
-		document.querySelector("#form button").click();
-		document.getElementById("message").textContent`, v)).(string)
+	b.eval(fmt.Sprintf(`document.querySelectorAll("input[name=q0]")[%d].click(); `, v) + submit)
+	message := b.eval(message).(string)
 	b.eval(`document.getElementById("send").click(); ` + until(`document.getElementById("status").textContent.startsWith("Thank you")`))
 	return message
 }
@@ -364,6 +369,7 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	}
 	b.key("Tab", "Tab", 9, "")
 	b.key("Enter", "Enter", 13, "\r")
+	b.eval(drawn)
 	if at := focus(); at != "preview-title" {
 		t.Errorf("the focus is at %s, not at the heading of the message", at)
 	}
@@ -382,8 +388,7 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	b.eval(`localStorage.removeItem("dither survey d1")`)
 	visit(b, f, true)
 	b.eval(fmt.Sprintf(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: %q}));
-		document.querySelector("input[name=q0]").click();
-		document.querySelector("#form button").click()`, message))
+		document.querySelector("input[name=q0]").click();`, message) + submit)
 	if other := b.eval(`document.getElementById("message").textContent`); other != message {
 		t.Errorf("another tab draws %v, not %s", other, message)
 	}
@@ -429,8 +434,7 @@ func TestRepeatedQuestions(t *testing.T) {
 	}
 	visit(b, f, true)
 	b.eval(`Storage.prototype.setItem = () => { throw new Error("full"); };
-		for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();
-		document.querySelector("#form button").click()`)
+		for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();` + submit)
 	status := func() string { return b.eval(`document.getElementById("status").textContent`).(string) }
 	if !strings.Contains(status(), "Nothing was sent") {
 		t.Errorf("without storage, the page says %q", status())
@@ -446,6 +450,48 @@ func TestRepeatedQuestions(t *testing.T) {
 	visit(b, f, true)
 	if !strings.Contains(status(), "closed at 2020") {
 		t.Errorf("after its end, the page says %q", status())
+	}
+}
+
+// If the browser stores nothing, the number of messages has no bound: nothing is drawn, and another attempt fails too.
+func TestCountIsStored(t *testing.T) {
+	b, f := start(t), serve(t, "1")
+	f.survey["reports"] = 2
+	visit(b, f, false)
+	b.eval(`Storage.prototype.setItem = () => { throw new Error("full"); }; document.querySelector("input[name=q0]").click()`)
+	for range 2 {
+		b.eval(`document.getElementById("status").textContent = ""; ` + submit)
+		if hidden := b.eval(`document.getElementById("preview").hidden`); hidden != true {
+			t.Error("without storage, the page shows a message")
+		}
+	}
+}
+
+// Many tabs of one browser, which submit at once, all show the message that one of them drew.
+func TestTabsDrawOneMessage(t *testing.T) {
+	b, f := start(t), serve(t, "1")
+	visit(b, f, false)
+	tabs := []*browser{b}
+	for range 3 {
+		tab := b.tab()
+		visit(tab, f, true)
+		tabs = append(tabs, tab)
+	}
+	moment := b.eval(`Date.now() + 300`).(float64)
+	for _, tab := range tabs {
+		tab.eval(fmt.Sprintf(`document.querySelector("input[name=q0]").click();
+			setTimeout(() => document.querySelector("#form button").click(), %.0f - Date.now()); 0`, moment))
+	}
+	all := map[any]bool{}
+	for _, tab := range tabs {
+		tab.eval(drawn)
+		all[tab.eval(message)] = true
+	}
+	if len(all) != 1 || all[""] {
+		t.Errorf("the tabs show %d messages: %v", len(all), all)
+	}
+	if n := b.eval(`JSON.parse(localStorage.getItem("dither survey d1")).drawn`); n != 1.0 {
+		t.Errorf("%v messages were drawn", n)
 	}
 }
 
@@ -502,9 +548,8 @@ func TestPageIsAccessible(t *testing.T) {
 			b.eval(`
 				for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();
 				document.getElementById("q2").value = "7";
-				document.getElementById("q3").value = "12";
-				document.querySelector("#form button").click();
-				document.querySelector("details").open = true`)
+				document.getElementById("q3").value = "12";` + submit)
+			b.eval(`document.querySelector("details").open = true`)
 			look(b, fmt.Sprintf("message-%s-%d", scheme, width))
 		}
 	}
