@@ -11,8 +11,8 @@ import (
 )
 
 // Exclusive calls f, and meanwhile excludes other callers of Exclusive for the same file, in this process and in others.
-// They wait, or return the error of their context. The function f gets the content of the file, and may replace the file
-// with ReplaceDurably. A missing file is empty. If f returns an error, an empty file is removed.
+// They wait, or return the error of their context. The function f gets the content of the file, or nil if there is no
+// file, and may replace the file with ReplaceDurably. An empty file is not nil: it may be one that lost its content.
 func Exclusive(ctx context.Context, name string, f func(content []byte) error) error {
 	for {
 		again, err := exclusive(ctx, name, f)
@@ -22,9 +22,11 @@ func Exclusive(ctx context.Context, name string, f func(content []byte) error) e
 	}
 }
 
-// exclusive is one attempt. It is made again if another caller replaced or removed the file before the lock was taken.
+// exclusive is one attempt, with a lock on a file of its own. It is made again if another caller removed that file before
+// the lock was taken. The file itself could not be locked before it exists, and making it would look like a lost content.
 func exclusive(ctx context.Context, name string, f func([]byte) error) (again bool, err error) {
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	lock := name + ".lock"
+	file, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return false, err
 	}
@@ -47,22 +49,20 @@ func exclusive(ctx context.Context, name string, f func([]byte) error) (again bo
 	if err != nil {
 		return false, err
 	}
-	if named, err := os.Stat(name); err != nil || !os.SameFile(locked, named) {
+	if named, err := os.Stat(lock); err != nil || !os.SameFile(locked, named) {
 		return true, nil
 	}
-	content, err := io.ReadAll(file)
-	if err == nil {
-		err = f(content)
+	defer func() { err = errors.Join(err, os.Remove(lock)) }() // before the lock is released
+	content, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		content = nil
+	case err != nil:
+		return false, err
+	case content == nil:
+		content = []byte{}
 	}
-	if err != nil && len(content) == 0 && stillEmpty(name) {
-		err = errors.Join(err, os.Remove(name))
-	}
-	return false, err
-}
-
-func stillEmpty(name string) bool {
-	about, err := os.Stat(name)
-	return err == nil && about.Size() == 0
+	return false, f(content)
 }
 
 // ReplaceDurably is ReplaceFile whose result survives a crash of the machine, once it has returned.

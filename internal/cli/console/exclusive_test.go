@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Many callers at once: exactly one of them finds an empty file, and all others its replacement.
+// Many callers at once: exactly one of them finds no file, and all others its replacement.
 func TestExclusive(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "reports")
 	var wait sync.WaitGroup
@@ -20,7 +20,7 @@ func TestExclusive(t *testing.T) {
 			err := Exclusive(t.Context(), name, func(content []byte) error {
 				mutex.Lock()
 				defer mutex.Unlock()
-				if len(content) > 0 {
+				if content != nil {
 					read[string(content)]++
 					return nil
 				}
@@ -37,9 +37,13 @@ func TestExclusive(t *testing.T) {
 	if err != nil || drawn != 1 || len(read) != 1 || read[string(content)] != 15 {
 		t.Errorf("%v: %d callers found no file, and the others read %v", err, drawn, read)
 	}
+	if _, err := os.Stat(name + ".lock"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file of the lock is left: %v", err)
+	}
 }
 
-// An error leaves no empty file, and keeps a file with content. A waiting caller stops with its context.
+// An error makes no file, and keeps a file with content. An empty file is not a missing one. A waiting caller stops with
+// its context.
 func TestExclusiveErrors(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "reports")
 	stop := errors.New("stop")
@@ -69,5 +73,17 @@ func TestExclusiveErrors(t *testing.T) {
 	}
 	if content, err := os.ReadFile(name); err != nil || string(content) != "x" {
 		t.Error(string(content), err)
+	}
+	if err := os.Truncate(name, 0); err != nil {
+		t.Fatal(err)
+	}
+	err = Exclusive(t.Context(), name, func(content []byte) error {
+		if content == nil || len(content) > 0 {
+			t.Errorf("an empty file is %v", content)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

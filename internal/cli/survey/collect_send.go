@@ -67,13 +67,13 @@ func (o *collectOptions) reportsOf(s *console.Console) (reports []declared.Repor
 	if err != nil {
 		return nil, false, err
 	}
-	if data, err := os.ReadFile(o.reports); err == nil && len(data) > 0 { // it may be in a folder that is read-only
+	if data, err := os.ReadFile(o.reports); err == nil { // it may be in a folder that is read-only
 		reports, err = o.matching(data, len(answers))
 		return reports, true, err
 	}
 	var input error // of the file of reports, which its name does not explain
 	err = console.Exclusive(s.Context(), o.reports, func(data []byte) error {
-		if saved = len(data) > 0; saved {
+		if saved = data != nil; saved {
 			reports, input = o.matching(data, len(answers))
 			return nil
 		}
@@ -104,6 +104,9 @@ func (o *collectOptions) matching(data []byte, n int) ([]declared.Report, error)
 
 // savedReports reads a file of reports in the binary form.
 func savedReports(v *declared.Survey, file string, data []byte) ([]declared.Report, error) {
+	if len(data) == 0 {
+		return nil, console.Usage("%s is empty: if it had reports that were sent, restore them, because new ones reveal more; if not, remove it", file)
+	}
 	b, err := v.ReadBinary(data, len(data))
 	switch {
 	case err != nil:

@@ -16,7 +16,7 @@ import (
 // repeated returns the reports of devices with a memory. The file of --devices has the memory of one device on each line,
 // and line i of the values is about device i. A missing file is made. It is stored before any report leaves: a device
 // that forgets a permanent response draws another one, which reveals more. For the same reason, commands with the same file
-// run one after another.
+// run one after another, and an empty file is an error: it may be one that lost its memories.
 func (o *options) repeated(s *console.Console, oracle *local.Oracle, values []uint64) (reports [][]byte, err error) {
 	states, lifetime, err := oracle.States()
 	if err != nil {
@@ -56,9 +56,9 @@ func (o *options) repeated(s *console.Console, oracle *local.Oracle, values []ui
 	return reports, nil
 }
 
-// opened returns n devices: those of a file's content, or new ones if it is empty.
+// opened returns n devices: those of a file's content, or new ones if it is nil.
 func (o *options) opened(oracle *local.Oracle, content []byte, n int) (devices []*local.Device, err error) {
-	if len(content) == 0 {
+	if content == nil {
 		for range n {
 			d, err := oracle.NewDevice()
 			if err != nil {
@@ -84,6 +84,9 @@ func (o *options) opened(oracle *local.Oracle, content []byte, n int) (devices [
 			return nil, console.Usage("%s: device %d: %v", o.devices, number, err)
 		}
 		devices = append(devices, d)
+	}
+	if len(devices) == 0 {
+		return nil, console.Usage("%s is empty: if it had memories, restore them, because new ones reveal more; if not, remove it", o.devices)
 	}
 	if len(devices) != n {
 		return nil, console.Usage("%s has %s, but there are %s: each line is about one device", o.devices,
