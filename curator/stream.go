@@ -24,7 +24,7 @@ type StreamDeclaration struct {
 	// unit is a column, in groups with known keys.
 	SQL       string
 	Every     string // the length of a period: hour, day or week; "" means day
-	From      string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339; "" means today
+	From      string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339; "" means today, or this hour
 	Periods   int    // the number of periods
 	Rows      int64  // the most rows of one unit that count over the whole horizon; 0 means 1
 	PerPeriod int64  // the most rows of one unit that count in one period; 0 means Rows
@@ -168,7 +168,7 @@ func (c *Owner) plannedStream(d StreamDeclaration) (*release.Continual, error) {
 		terms.Every = "day"
 	}
 	var err error
-	switch terms.From, err = streamStart(d.From, c.kernel.Now()); {
+	switch terms.From, err = streamStart(d.From, terms.Length(), c.kernel.Now()); {
 	case !streamName(d.Name):
 		return nil, usage("such as daily_visits",
 			"a stream's name has 1 to 63 small letters, digits and underscores, and begins with a letter")
@@ -290,10 +290,11 @@ func streamDecay(text string) (string, error) {
 // times have four digits for the year.
 const lastYear = 9900
 
-// streamStart parses the beginning of the first period: the beginning of the present day if there is none.
-func streamStart(text string, now time.Time) (time.Time, error) {
+// streamStart parses the beginning of the first period: the beginning of the present day, or of the present hour
+// for periods of an hour, if there is none.
+func streamStart(text string, period time.Duration, now time.Time) (time.Time, error) {
 	if text == "" {
-		return now.UTC().Truncate(24 * time.Hour), nil
+		return now.UTC().Truncate(min(period, 24*time.Hour)), nil
 	}
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		return t, nil

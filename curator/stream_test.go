@@ -155,7 +155,7 @@ func TestStreamAdvances(t *testing.T) {
 	}
 	h.open()
 	h.seal("1,1,north", "4,8,north") // rows that left, and rows that return, do not count
-	if _, err := h.advance(); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "period 2 ends at") {
+	if _, err := h.advance(); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "period 2 begins at") {
 		t.Errorf("a second advance in the same period: %v", err)
 	}
 	h.clock.set(h.from.Add(24*time.Hour + time.Minute))
@@ -694,7 +694,7 @@ func TestStreamsBeginWithTheNewestVersion(t *testing.T) {
 	}
 }
 
-// TestStreamsBeginToday: without a date, the first period begins with the present day. A stream whose periods are all over is
+// TestStreamsBeginToday: without a date, the first period begins with the present day or hour. A stream whose periods are all over is
 // refused, free.
 func TestStreamsBeginToday(t *testing.T) {
 	h := newStreamHome(t)
@@ -705,6 +705,13 @@ func TestStreamsBeginToday(t *testing.T) {
 	if want := h.from.Truncate(24 * time.Hour).Add(24 * time.Hour); err != nil || !r.From.Equal(want) {
 		t.Errorf("%+v, %v, want %s", r, err, want)
 	}
+	d.Every, d.Periods = "hour", 3
+	h.clock.set(h.from.Truncate(24 * time.Hour).Add(30*time.Hour + time.Minute))
+	r, err = h.owner.ExplainStream(d, StreamOptions{})
+	if want := h.from.Truncate(24 * time.Hour).Add(30 * time.Hour); err != nil || !r.From.Equal(want) {
+		t.Errorf("hours: %+v, %v, want %s", r, err, want)
+	}
+	d.Every = "day"
 	d.From, d.Periods = h.from.Add(-50*time.Hour).Format(time.RFC3339), 2
 	if _, err := h.owner.CreateStream(t.Context(), d); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "are over") {
 		t.Error(err)

@@ -58,6 +58,10 @@ func (c *Continual) closes(r *ContinualRecord, h stream.Header, now time.Time, m
 			out.at = 0
 		}
 	}
+	if out.until < first && current < first {
+		return refused(fmt.Sprintf("no period can be closed now: period %d begins at %s", first, t.Begins(first).Format(time.RFC3339)),
+			"advance it then")
+	}
 	if out.until < first {
 		return refused(
 			fmt.Sprintf("no period can be closed now: period %d ends at %s", first, t.Begins(first+1).Format(time.RFC3339)),

@@ -37,7 +37,7 @@ func runStream(s *console.Console, args []string) error {
 	d := &f.declaration
 	s.Flag(&d.SQL, "question", "SQL", "create: the count, such as SELECT COUNT(*) FROM visits")
 	s.Flag(&d.Every, "every", "hour|day|week", "create: the length of a period (default day)")
-	s.Flag(&d.From, "from", "DATE", "create: the beginning of the first period, in UTC (default today)")
+	s.Flag(&d.From, "from", "DATE", "create: the beginning of the first period, in UTC (default today, or this hour)")
 	s.Flag(&f.periods, "periods", "N", "create: the number of periods")
 	s.Flag(&f.rows, "rows", "R", "create: the most rows of one unit that count over all periods (default 1)")
 	s.Flag(&f.spread, "rows-per-period", "P", "create: the most rows of one unit that count in one period (default all)")
