@@ -243,6 +243,10 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnsupportedMediaType, "media_type", "reports are application/json or %s", BinaryType)
 		return
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		fail(w, http.StatusUnsupportedMediaType, "media_type", "the header Content-Encoding is %.40q: send reports without an encoding", coding)
+		return
+	}
 	switch s.take(size) {
 	case "too_many":
 		fail(w, http.StatusTooManyRequests, "too_many", "at most %g requests a second are accepted", s.options.Rate)
@@ -374,15 +378,20 @@ var errOften = errors.New("results with other parameters were computed moments a
 // with any others. The time between two computations is at least that of the first one, so that readers who vary the
 // parameters cannot occupy the machine.
 func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error) {
+	for name, values := range r.URL.Query() {
+		if name != "confidence" && name != "malicious" || len(values) > 1 {
+			return nil, http.StatusBadRequest, fmt.Errorf("the parameter %.40q is unknown, or there twice: results have confidence and malicious", name)
+		}
+	}
 	confidence, malicious := .95, int64(-1)
 	if v := r.URL.Query().Get("confidence"); v != "" {
 		if confidence, err = strconv.ParseFloat(v, 64); err != nil || !(confidence > 0 && confidence < 1) {
-			return nil, http.StatusBadRequest, errors.New("confidence is above 0 and below 1")
+			return nil, http.StatusBadRequest, errors.New("confidence must be above 0 and below 1")
 		}
 	}
 	if v := r.URL.Query().Get("malicious"); v != "" {
 		if malicious, err = strconv.ParseInt(v, 10, 64); err != nil || malicious < 0 {
-			return nil, http.StatusBadRequest, errors.New("malicious is a number of reports")
+			return nil, http.StatusBadRequest, errors.New("malicious must be a whole number of reports, such as 10")
 		}
 	}
 	s.results.Lock()

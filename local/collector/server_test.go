@@ -88,6 +88,9 @@ func TestServerRefusesWithAReason(t *testing.T) {
 		{"stream", s.Opens, "GET", "/v1/results/stream", "", "submit", nil, 401, "unauthorized"},
 		{"results", s.Opens, "GET", "/v1/results", "", "read", nil, 200, ""},
 		{"confidence", s.Opens, "GET", "/v1/results?confidence=2", "", "read", nil, 400, "results"},
+		{"misspelt", s.Opens, "GET", "/v1/results?confidnce=.9", "", "read", nil, 400, "results"},
+		{"two values", s.Opens, "GET", "/v1/results?malicious=1&malicious=2", "", "read", nil, 400, "results"},
+		{"fraction", s.Opens, "GET", "/v1/results?malicious=.5", "", "read", nil, 400, "results"},
 		{"type", s.Opens, "POST", "/v1/reports", "text/plain", "submit", one, 415, "media_type"},
 		{"malformed", s.Opens, "POST", "/v1/reports", kind, "submit", one[1:], 400, survey.Malformed},
 		{"empty", s.Opens, "POST", "/v1/reports", kind, "submit", nil, 400, survey.Malformed},
@@ -106,6 +109,19 @@ func TestServerRefusesWithAReason(t *testing.T) {
 	}
 	if n := must(st.Reports()); n != 2 {
 		t.Errorf("%d reports are stored", n)
+	}
+}
+
+// A compressed body is refused as one.
+func TestContentEncoding(t *testing.T) {
+	st, s := open(t, declaration)
+	r := httptest.NewRequest(http.MethodPost, "/v1/reports", bytes.NewReader(s.Binary(reports(s, 1))))
+	r.Header.Set("Content-Type", collector.BinaryType)
+	r.Header.Set("Content-Encoding", "gzip")
+	w := httptest.NewRecorder()
+	collector.NewServer(st, collector.Options{}).Handler().ServeHTTP(w, r)
+	if w.Code != http.StatusUnsupportedMediaType || !strings.Contains(w.Body.String(), "Content-Encoding") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // ID is the identity of a report: 16 random bytes, which the device draws. A report with an ID that was accepted
@@ -180,6 +181,9 @@ func (s *Survey) BatchJSON(reports []Report) ([]byte, error) {
 // ReadJSON reads a report or a batch as JSON. Members that the form does not have, and members that are there twice,
 // are refused. The error is a *Refusal of the whole batch.
 func (s *Survey) ReadJSON(data []byte, most int) (Batch, error) {
+	if len(data) == 0 {
+		return Batch{}, refuse(Malformed, "the body is empty")
+	}
 	members, err := object(data)
 	if err != nil {
 		return Batch{}, err
@@ -300,7 +304,7 @@ func object(data []byte) ([]member, error) {
 	in := json.NewDecoder(bytes.NewReader(data))
 	open, err := in.Token()
 	if err != nil || open != json.Delim('{') {
-		return nil, refuse(Malformed, "it is no JSON object")
+		return nil, refuse(Malformed, "JSON with an object was expected: {…}")
 	}
 	var members []member
 	seen := map[string]bool{}
@@ -333,7 +337,7 @@ func exactly(members []member, names []string) (map[string]json.RawMessage, erro
 	at := make(map[string]json.RawMessage, len(members))
 	for _, m := range members {
 		if !slices.Contains(names, m.name) {
-			return nil, refuse(Malformed, "there is no member %s in a report", shown(m.name))
+			return nil, refuse(Malformed, "the member %s is not one of %s", shown(m.name), strings.Join(names, ", "))
 		}
 		at[m.name] = m.value
 	}
