@@ -198,3 +198,35 @@ func TestReplayRoundsAhead(t *testing.T) {
 		}
 	}
 }
+
+// A changed question that has no release instant within the timeout is refused, as it is if asked by itself.
+func TestChangeNeedsAnInstant(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home := newHome(t)
+	slow := strings.Replace(delayed, "factor: 100ns, rows: 100", "factor: 300us, rows: 1000", 1)
+	write(t, home, "policy.yaml", strings.Replace(testPolicy, "tables:\n", slow+"tables:\n", 1))
+	write(t, home, "people.csv", "age,region,height\n33,north,170.5\n40,south,150\n")
+	c := openHome(t, home)
+	must[*SealReport](t)(c.Seal(t.Context(), "people", SealOptions{}))
+	q := RoundsRequest{
+		Request:    Request{SQL: "SELECT COUNT(*) FROM people GROUP BY region", Epsilon: "0.1"},
+		Candidates: [][]int{{0}}, Steps: 2,
+	}
+	r := must[*Rounds](t)(c.Rounds(t.Context(), q))
+	heavy := "SELECT COUNT(*) FROM people GROUP BY CASE"
+	for i := range 60 {
+		heavy += fmt.Sprintf(" WHEN SQRT(LN(ABS(height) + %d)) > %d THEN 'a'", i+2, i)
+	}
+	heavy += " ELSE 'b' END"
+	alone := q
+	alone.SQL = heavy
+	step := must[*Rounds](t)(c.Rounds(t.Context(), alone))
+	if _, err := step.Measure(t.Context(), []int{0}, StepPrice{Epsilon: "0.05"}); codeOf(err) != CodePolicy {
+		t.Fatalf("asked by itself: %v", err)
+	}
+	must[struct{}](t)(struct{}{}, step.Close())
+	if err := r.Change(t.Context(), heavy, [][]int{{0}}); codeOf(err) != CodePolicy {
+		t.Errorf("changed: %v", err)
+	}
+	must[struct{}](t)(struct{}{}, r.Close())
+}

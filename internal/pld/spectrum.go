@@ -76,35 +76,35 @@ func magnitude(z complex128) float64 {
 type power struct {
 	n          int64
 	own, grown float64 // a power's relative error is at most own; the error of its argument grows by n·grown at most
-	vanishing  float64 // the n-th power of a number of at most this absolute value is below 10⁻³⁰⁰
+	vanishing  float64 // the n-th power of a number of at most this absolute value is below 10⁻¹⁵⁰
 }
 
 func powerOf(n int64) power {
 	times := float64(n)
-	return power{n, math.Expm1(3*unit*times) * 1.01, math.Exp(4 * unit * times), math.Exp(-691 / times)}
+	return power{n, math.Expm1(3*unit*times) * 1.01, math.Exp(4 * unit * times), math.Exp(-346 / times)}
 }
 
 // times returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. Let z̃ be the computed
 // value of z. If |z − z̃| ≤ e, |zⁿ − z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of
 // at most √5·u, where u is the unit roundoff [Brent, Percival & Zimmermann 2007]. So a power by squaring has one of
-// at most (1 + √5·u)ⁿ − 1. The term 10⁻³⁰⁰ covers underflow. If |z̃| + e is so small that |zⁿ| < 10⁻³⁰⁰, 0 takes the
-// place of the power. After many uses, this holds for nearly all frequencies.
+// at most (1 + √5·u)ⁿ − 1. The term 10⁻¹⁵⁰ covers underflow, also that of magnitude, which squares. If |z̃| + e is so small
+// that |zⁿ| < 10⁻¹⁵⁰, 0 takes the place of the power. After many uses, this holds for nearly all frequencies.
 func (p power) times(c complex128, errC float64, z complex128, errZ float64) (product complex128, bound float64) {
 	size := magnitude(z)
 	if p.n > 1 {
 		switch {
 		case size+errZ < p.vanishing:
-			z, size, errZ = 0, 0, 1e-300
+			z, size, errZ = 0, 0, 1e-150
 		default:
 			times := float64(p.n)
 			errZ *= times * math.Pow(size+errZ, times-1) * p.grown
 			z = raise(z, p.n)
 			size = magnitude(z)
-			errZ += size*p.own + 1e-300
+			errZ += size*p.own + 1e-150
 		}
 	}
 	sizeC := magnitude(c)
-	return c * z, errC*(size+errZ) + sizeC*errZ + 3*unit*sizeC*size + 1e-300
+	return c * z, errC*(size+errZ) + sizeC*errZ + 3*unit*sizeC*size + 1e-150
 }
 
 func raise(z complex128, n int64) complex128 {

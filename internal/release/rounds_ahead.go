@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"dither/internal/plan"
 	"dither/internal/seal"
@@ -91,7 +92,11 @@ func (r *Rounds) Change(ctx context.Context, p *plan.Rounds) error {
 		return err
 	}
 	l.statements = p.Looks()
+	l.passes = int64(len(l.statements))
 	if err := r.look.admitsTable(l); err != nil {
+		return err
+	}
+	if _, err := r.kernel.DelayOf(l); err != nil { // there is no release instant within the timeout
 		return err
 	}
 	r.mu.Lock()
@@ -111,6 +116,20 @@ func (r *Rounds) Change(ctx context.Context, p *plan.Rounds) error {
 	}
 	r.plan, r.reads, r.cells, r.asks = p, l, nil, p.Key(versions...)+"\n"
 	return nil
+}
+
+// instant returns the times of a step: those of the rounds as reserved, or those of a changed question that takes longer.
+// Both are functions of questions and of the policy.
+func (r *Rounds) instant(arrival time.Time) (*instant, error) {
+	at, err := r.kernel.instantOf(r.look, arrival)
+	if err != nil || r.reads == r.look || at == nil {
+		return at, err
+	}
+	changed, err := r.kernel.instantOf(r.reads, arrival)
+	if err != nil || changed.leaves.Before(at.leaves) {
+		return at, err
+	}
+	return changed, nil
 }
 
 // noMoreNoise reports whether the ledger's description of b's noise, its kind and its largest sensitivity, holds for a too.

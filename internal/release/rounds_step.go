@@ -84,7 +84,7 @@ func (r *Rounds) step(ctx context.Context, s *roundStep) (numbers json.RawMessag
 	if r.finished {
 		return nil, false, &EndedError{How: Over, Message: "the rounds were finished", Hint: "ask with Fresh, and pay again"}
 	}
-	at, err := r.kernel.instantOf(r.look, arrival)
+	at, err := r.instant(arrival)
 	if err != nil {
 		return nil, false, err
 	}

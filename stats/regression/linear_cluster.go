@@ -71,6 +71,7 @@ func (l *linear) cluster(ctx context.Context, c *curator.Session) error {
 			l.table.Columns[i].Name)
 	default:
 		k.column = l.table.Columns[i].Name
+		l.Where = both(l.Where, declared(l.table.Columns[i]))
 	}
 	parts, rest, err := request.Divide(l.told.Price, clusterShare)
 	if err != nil {
@@ -112,6 +113,34 @@ func (l *linear) cluster(ctx context.Context, c *curator.Session) error {
 		}
 	}
 	return nil
+}
+
+// declared returns the condition that a row has one of the declared values of a column. The scores are grouped by these
+// values, so the coefficients may not depend on other rows.
+func declared(of curator.TableColumn) string {
+	name := curator.SQLName(of.Name)
+	switch {
+	case of.ValuesFrom != "":
+		table, column, _ := strings.Cut(of.ValuesFrom, ".")
+		return fmt.Sprintf("%s IN (SELECT %s FROM %s)", name, curator.SQLName(column), curator.SQLName(table))
+	case of.Values == nil:
+		return name + " IS NOT NULL"
+	}
+	values := slices.Clone(of.Values)
+	if of.Type == "text" || of.Type == "date" {
+		for i, v := range values {
+			values[i] = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+		}
+	}
+	return name + " IN (" + strings.Join(values, ", ") + ")"
+}
+
+// both returns the condition that two conditions hold. The first may be empty.
+func both(a, b string) string {
+	if strings.TrimSpace(a) == "" {
+		return b
+	}
+	return "(" + a + "\n) AND " + b
 }
 
 // payable returns an error if the remaining budget does not cover the fit and the scores together.
@@ -319,6 +348,9 @@ func (l *linear) enterClusters(out *LinearFit, q *normalEquations, v *inverter) 
 // explainClusters adds the clusters to an explanation.
 func (l *linear) explainClusters(out *LinearExplanation) {
 	k := l.clustered
+	if !k.units {
+		out.Notes = append(out.Notes, "Rows without a declared value of "+k.column+" are left out, of the coefficients and of their errors.")
+	}
 	for i, s := range k.told.Sums {
 		out.Sums = append(out.Sums, linearSum(k.names()[i], k.units && i == 0, s))
 	}
