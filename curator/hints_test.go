@@ -93,6 +93,8 @@ var pasted = []struct{ hint, sql, as, part string }{
 	{"write weight => 2 for twice the share", "SELECT COUNT(*, «weight => 'x'») FROM trips", "", ""},
 	{"write … => (0, 100)", "SELECT SUM(fare, «bounds => (a, b)») FROM trips", "…=bounds", ""},
 	{"write contribution_bounds_per_row => (low, high)", "SELECT VAR_POP(fare, «contribution_bounds_per_group => (0, 3)») FROM trips", "low=0 high=3", ""},
+	{"write PERCENTILE_DISC(…) WITHIN GROUP (ORDER BY …)", "SELECT COUNT(*) FROM (SELECT passenger, «MEDIAN(sailed)» AS m FROM trips GROUP BY passenger) q WHERE m > DATE '2024-02-01'", "", ""},
+	{"write MIN or MAX in its place, as in (SELECT MAX(x) FROM t); or a condition, such as WHERE x >= 10", "SELECT COUNT(*) FROM trips WHERE route = «(SELECT route FROM routes ORDER BY route LIMIT 1)»", "x=route t=routes", "(SELECT MAX(x) FROM t)"},
 	{"write MODE() WITHIN GROUP (ORDER BY x) for the most frequent value", "SELECT «MEDIAN(route)» FROM trips", "x=route", ""},
 	{"write APPROX_QUANTILES(x, 4) for quartiles, which are x_0 to x_4", "SELECT «APPROX_QUANTILES(fare, 500)» FROM trips", "x=fare", ""},
 	{"write a constant such as 0.5, which is the median", "SELECT PERCENTILE_CONT(«luggage») WITHIN GROUP (ORDER BY fare) FROM trips", "", "0.5"},

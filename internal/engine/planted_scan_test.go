@@ -57,4 +57,5 @@ var elsewhere = []string{
 	// whether a clamp is written whose absence changes nothing (TestClampsAreIdle)
 	"postgres/render_rows.go: from, to :=", "postgres/render_rows.go: case c.Lower == nil", "postgres/render_rows.go: lo, hi = c.Range",
 	"duckdb/seal_import.go: first = one", // of a file's names
+	"engine/placed.go: first = i",        // which of two equal values is put in order
 }

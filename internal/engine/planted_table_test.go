@@ -264,6 +264,7 @@ var places = []place{
 	{file: inBind + "window.go", text: "[]*bounded.Source{in}, in.Single, slices", right: "in.Single", wrong: []string{"true"}},
 	{file: inBind + "window.go", text: "Most: 1, Single: in.Single,", right: "in.Single", wrong: []string{"true"}},
 	{file: inEngine + "window.go", text: `out := "PARTITION BY " + strings.Join(part, ", ")`, right: `strings.Join(part, ", ")`, wrong: []string{`"1"`}},
+	{file: inEngine + "placed.go", text: `part := "PARTITION BY " + strings.Join(group, ", ")`, right: `strings.Join(group, ", ")`, wrong: []string{`"1"`}},
 	{file: inBind + "perunit.go", text: "in.per.Single = len(in.keys) == 1", right: "len(in.keys) == 1", wrong: []string{"true"}},
 	{file: inBind + "source.go", text: "= u.RowsPerUnit*n,", right: "u.RowsPerUnit*n", wrong: []string{"u.RowsPerUnit*max(n-1, 1)"}},
 	{file: inBind + "source.go", text: "u.RowsPerUnit += v.RowsPerUnit", right: "v.RowsPerUnit", wrong: []string{"v.RowsPerUnit - 1"}},

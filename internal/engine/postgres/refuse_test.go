@@ -43,7 +43,7 @@ var fields = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[bounded.Pair](): {"L": "asked", "R": "asked"},
 	reflect.TypeFor[bounded.Inner](): {
-		"Func": "asked", "X": "asked", "Grid": "asked", "Lo": "asked", "Hi": "asked",
+		"Func": "asked", "X": "asked", "Grid": "asked", "Lo": "asked", "Hi": "asked", "Num": "asked", "Den": "asked", "Offset": "asked",
 		"Type": "plan's",
 	},
 	reflect.TypeFor[bounded.Caps](): {"Rows": "asked", "Groups": "asked", "RowsPerGroup": "asked"},
