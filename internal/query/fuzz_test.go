@@ -40,7 +40,7 @@ var seeds = []string{
 	"SELECT count(*) FROM ((SELECT x FROM a) UNION ALL (SELECT x FROM b LIMIT 1)) q",
 	"INSERT INTO t VALUES (1)", "EXPLAIN SELECT 1", "COPY t TO '/tmp/x'", "SET x = 1", "BEGIN", "DO $$x$$",
 	"SELECT count(*) FROM t FETCH FIRST 3 ROWS WITH TIES", "SELECT count(*) INTO x FROM t FOR UPDATE",
-	"SELECT count(*) FROM t LIMIT ALL OFFSET -1",
+	"SELECT count(*) FROM t LIMIT ALL OFFSET -1", "SELECT a, sum(b) FROM t GROUP BY ALL ORDER BY ALL DESC", "SELECT 1 GROUP BY ALL ORDER BY ALL",
 	"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(a=1, b=t.\"é\", c=NULL) count(*, w => (0, -1.5)), sum(x, b => auto) FROM t", "SELECT WITH ANONYMIZATION OPTIONS( FROM t",
 	"\xef\xbb\xbfSELECT 1 FROM t", "\ufeff\ufeffSELECT 1", "SELECT 1 -- \u202e\nFROM t", "SELECT 1 /* \u2066 */ FROM t",
 	"SELECT '\u2069' -- \u200f\n'\u061c' FROM t", "SELECT E'\\'\u200b' -- \x1b",

@@ -17,6 +17,7 @@ type lowering struct {
 	tokens   []*pg.ScanToken // all tokens except comments
 	maxDepth int
 	stars    map[int]bool             // the offsets of the asterisks in COUNT(*, name => value)
+	alls     map[int]bool             // the offsets of ALL in GROUP BY ALL and ORDER BY ALL
 	windows  map[string]*pg.WindowDef // the windows that the WINDOW clause of the current SELECT defines
 	sources  sources
 	google   bool           // whether the question has GoogleSQL's clause
@@ -78,6 +79,12 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 		return nil, err
 	}
 	for _, n := range s.GetGroupClause() {
+		if l.stands(n) {
+			if out.GroupBy, err = keysOf(out.Items); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		e, err := l.groupItem(n, start, 1)
 		if err != nil {
 			return nil, err
@@ -88,6 +95,12 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 		return nil, err
 	}
 	for _, n := range s.GetSortClause() {
+		if l.stands(n.GetSortBy().GetNode()) {
+			if out.OrderBy, err = l.ordersOf(out.Items, n.GetSortBy(), start); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		o, err := l.order(n, start, 1)
 		if err != nil {
 			return nil, err
@@ -132,7 +145,11 @@ func (l *lowering) order(n *pg.Node, start Pos, depth int) (Order, error) {
 	if err != nil {
 		return Order{}, err
 	}
-	out := Order{Expr: e}
+	return direction(Order{Expr: e}, s, at)
+}
+
+// direction adds the direction of an ORDER BY.
+func direction(out Order, s *pg.SortBy, at Pos) (Order, error) {
 	switch s.GetSortbyDir() {
 	case pg.SortByDir_SORTBY_DEFAULT, pg.SortByDir_SORTBY_ASC:
 	case pg.SortByDir_SORTBY_DESC:

@@ -12,6 +12,9 @@ func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
 	if l.stars[int(c.GetLocation())] {
 		return nil, &Error{Pos: at, Message: "* is not allowed here", Hint: "name columns; COUNT(*) counts rows"}
 	}
+	if l.alls[int(c.GetLocation())] {
+		return nil, &Error{Pos: at, Message: "ALL is not allowed here", Hint: "list the columns"}
+	}
 	if c.GetIsnull() {
 		return &Literal{At: at, Kind: NullLiteral}, nil
 	}

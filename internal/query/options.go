@@ -85,6 +85,9 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 			out[at] = '1'
 		}
 	}
+	for _, at := range alls(sql, tokens) {
+		copy(out[at:], "1  ")
+	}
 	quoteIntervals(out, tokens)
 	dropPrecisions(out, tokens)
 	return string(out)
@@ -276,7 +279,7 @@ func (l *lowering) habit() string {
 			}
 		case "all":
 			if next(-1) == "by" && next(-2) == "group" {
-				return "list the keys, as in GROUP BY 1, 2"
+				return "list the keys, as in GROUP BY 1, 2; GROUP BY ALL stands alone"
 			}
 		case "interval":
 			if unit := value.Unit(next(2)); number(1) && isWord(l.tokens[i+2], next(2)) {

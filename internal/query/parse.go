@@ -78,9 +78,12 @@ func parse(sql string, lim limits, zone *time.Location) (*Select, error) {
 		return nil, src.refuse(int(tokens[lim.tokens].GetStart()), "ask a shorter question",
 			"the question has %d words and signs, more than %d", n, lim.tokens)
 	}
-	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}, zone: zone}
+	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}, alls: map[int]bool{}, zone: zone}
 	for _, at := range stars(l.tokens) {
 		l.stars[at] = true
+	}
+	for _, at := range alls(sql, l.tokens) {
+		l.alls[at] = true
 	}
 	if err := l.checkNames(); err != nil {
 		return nil, err

@@ -526,8 +526,10 @@ select count_if(cancelled) from trips
 select countif(cancelled) / count(*) from trips
 --= answered
 select sum(if(cancelled, 1, 0)) from trips
---= refused: syntax error at end of input
+--= answered
 select route, sum(fare) from trips group by all
+--= answered
+SELECT route, date_trunc('month', sailed) AS m, COUNT(*) AS n, AVG(fare) FROM trips GROUP BY ALL ORDER BY ALL
 --= answered
 select iif(member, 'yes', 'no') m, count(*) from passengers group by 1
 --= answered
