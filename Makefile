@@ -22,11 +22,11 @@ build: prerequisites
 # Packages that start goroutines or share locks run under the race detector. In the others it has nothing to find, and makes them many times slower: the
 # commands' scripts start the program hundreds of times, the exact checks draw millions of numbers. Of some that do much besides, the tests of what works at once run under it.
 shared = $(GO) list $$(git ls-files '*.go' | grep -v _test.go | xargs grep -lE '^\s+go (func|[a-zA-Z_.]+)\(|"sync(/atomic)?"' \
-           | xargs -n1 dirname | sort -u | grep -vxE 'internal/cli(/[a-z]+)?|internal/(ledger|release|reuse)|audit(/ours)?|account|mechanism(/.*)?|curator|internal/engine/(duckdb|postgres)|strategy/together' | sed 's,^,./,') | sort
+           | xargs -n1 dirname | sort -u | grep -vxE 'internal/cli(/[a-z]+)?|internal/(ledger|query|release|reuse)|audit(/ours)?|account|mechanism(/.*)?|curator|internal/engine/(duckdb|postgres)|strategy/together' | sed 's,^,./,') | sort
 test: prerequisites
 	$(GO) test -race -shuffle=on $$($(shared))
 	$(GO) test -race -run 'ReportFigures|Clip|Poisson|StepReplays|Minim|Newton|Correct|Rows|AtOnce|Handles|Kill' ./account ./mechanism/... ./internal/ledger
-	$(GO) test -race -run 'Wall|Turns|Planned|AtOnce|Never|Program|Pipes|Hang|Group|Crash|Stops|Distance|Unequal|Left' ./internal/release ./internal/reuse ./audit
+	$(GO) test -race -run 'Wall|Turns|Planned|AtOnce|Never|Program|Pipes|Hang|Group|Crash|Stops|Distance|Unequal|Left|Concurrent|Thread' ./internal/release ./internal/reuse ./internal/query ./audit
 	$(GO) test -race -run 'AtOnce|Concurrent|Sealing|Instant|Turns|Rehears|Underway|Waits|LastMoment|GivenUp|Suspend|Steps|Verdicts|Earlier|Within|Another|Kept' ./curator
 	$(GO) test -race -run 'Cancelled' ./strategy/together
 	$(GO) test -race -run 'Threads|Processes|Tmp|Sweep|Rehears|GivenUp|TimeIsUp|Cut|Passes|Moves|Full|Changes' ./internal/engine/duckdb ./internal/engine/postgres
