@@ -60,6 +60,7 @@ type Question struct {
 
 	measured *query.Select // the question that is measured, if SQL computes with its answer; nil to parse SQL
 	step     bool          // a step of rounds
+	sums     plan.Sums     // how sums are measured
 	apart    bool          // for one of several measured questions
 	share    *privacy.Loss // for one of several measured questions: its share of the price; nil for that of the fields above
 }
@@ -139,7 +140,13 @@ func (c *Session) answerable(q Question) (*asked, error) {
 }
 
 // ask plans a question against the sealed version in force.
-func (c *Session) ask(q Question) (*asked, error) { return c.askUnder(c.filled(), q, recalledAs) }
+func (c *Session) ask(q Question) (*asked, error) {
+	a, err := c.askUnder(c.filled(), q, recalledAs)
+	if err != nil {
+		return nil, err
+	}
+	return c.asReleased(a)
+}
 
 // askUnder is ask under a policy that need not be the one in force. as returns the facts by which later questions find
 // the answer.
@@ -270,6 +277,7 @@ func (c *Session) request(q Question) (plan.Request, error) {
 		Tree:       q.measured,
 		Price:      price,
 		Step:       q.step,
+		Sums:       q.sums,
 		MaxGroups:  q.MaxGroups,
 		MaxRows:    rows,
 		AutoRows:   auto,

@@ -219,20 +219,22 @@ func clocked(t value.Type) bool { return t == value.Date || t == value.Timestamp
 
 // wholeNumbers reports whether the released numbers of an output are whole.
 func wholeNumbers(a *asked, o plan.Output) bool {
-	m := a.derived.Single(o)
-	return m != nil && a.plan.Sets == nil && len(a.plan.Searches) == 0 && m.Grid == 0 && !m.Rounds() && m.Centre == 0
+	return a.derived.Integers(o) && a.plan.Sets == nil && len(a.plan.Searches) == 0
 }
 
 // rowsOf returns the rows of a measured question's answer, with the errors of its numbers.
 // number is that of the measured question among those of one answer.
 func rowsOf(a *asked, s *release.Released, number int) [][]post.Cell {
-	noises := make([]*post.Noise, len(a.plan.Outputs))
+	terms := make([][]derive.Term, len(a.plan.Outputs))
+	noises := make([][]*post.Noise, len(a.plan.Outputs)) // of the terms
 	ids := map[*plan.Measure]int{}
 	for i, o := range a.plan.Outputs {
-		if m := a.derived.Single(o); m != nil {
+		terms[i] = a.derived.Terms(o)
+		for _, t := range terms[i] {
+			m := t.Measure
 			unit, _ := m.Unit().Float64()
 			away, _ := new(big.Float).SetInt(m.Rounding).Float64()
-			noises[i] = &post.Noise{Law: a.derived.Noise(m), Unit: unit, Rounding: away}
+			noises[i] = append(noises[i], &post.Noise{Law: a.derived.Noise(m), Unit: unit, Rounding: away + t.Away/unit})
 			if _, ok := ids[m]; !ok {
 				ids[m] = len(ids)
 			}
@@ -249,12 +251,17 @@ func rowsOf(a *asked, s *release.Released, number int) [][]post.Cell {
 				continue
 			}
 			v := valueOf(types[i].Type, cell.Estimate)
-			m := a.derived.Single(o)
 			switch {
 			case v.Null || !types[i].Noisy || types[i].Why != "":
 				row[i] = post.Exact(v)
-			case m != nil && cell.Group >= 0:
-				row[i] = post.Released(v, number<<40+cell.Group*len(ids)+ids[m], noises[i])
+			case terms[i] != nil && cell.Group >= 0:
+				parts := make([]post.Part, len(terms[i]))
+				for j, t := range terms[i] {
+					parts[j] = post.Part{
+						ID: number<<40 + cell.Group*len(ids) + ids[t.Measure], Times: t.Times, Noise: noises[i][j],
+					}
+				}
+				row[i] = post.Sum(v, parts)
 			default:
 				row[i] = post.Bounded(v, post.Interval{Low: cell.Estimate.Low, High: cell.Estimate.High})
 			}

@@ -167,9 +167,11 @@ func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) (*plan.Pl
 		c.plans.keep(as.reservation, p, strategy)
 		return p, strategy
 	}
-	p, err := plan.Build(a.policy, again(r))
-	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) ||
-		p.Key(a.look.Versions()...) != r.Key {
+	p := again(a.policy, r, func(p *plan.Plan) bool {
+		return len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) &&
+			p.Key(a.look.Versions()...) == r.Key
+	})
+	if p == nil {
 		c.plans.miss(as)
 		return nil, nil
 	}
@@ -177,13 +179,25 @@ func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) (*plan.Pl
 	return p, nil
 }
 
-// again returns the request for a recorded question, with the options that the ledger records.
-func again(r ledger.Reservation) plan.Request {
-	out := plan.Request{SQL: r.Question, Price: r.Loss}
+// again plans a recorded question, with the options that the ledger records, until the plan is the one that was carried
+// out. It returns nil if there is no such plan. Earlier versions measured each sum by itself.
+func again(p *policy.Policy, r ledger.Reservation, carriedOut func(*plan.Plan) bool) *plan.Plan {
+	request := plan.Request{SQL: r.Question, Price: r.Loss}
 	if r.Caps != nil {
-		out.MaxRows, out.MaxGroups = r.Caps.Rows, r.Caps.Groups
+		request.MaxRows, request.MaxGroups = r.Caps.Rows, r.Caps.Groups
 	}
-	return out
+	for {
+		out, err := plan.Build(p, request)
+		switch {
+		case err != nil:
+			return nil
+		case carriedOut(out):
+			return out
+		case request.Sums == plan.SumsApart || !slices.ContainsFunc(out.Aggregates, plan.Aggregate.Centred):
+			return nil
+		}
+		request.Sums = plan.SumsApart
+	}
 }
 
 // plans caches the plans of recorded questions, and remembers the recorded questions that cannot be planned again.

@@ -37,15 +37,21 @@ func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 	if err := c.permitted(q); err != nil {
 		return nil, c.public(err)
 	}
-	p, err := plan.Build(c.filled(), again(paid))
-	if err != nil || len(p.Quantiles)+len(p.Modes)+len(p.Searches) > 0 || p.Rows != nil || p.Selection != nil {
+	plain, sealed := false, error(nil)
+	p := again(c.filled(), paid, func(p *plan.Plan) bool {
+		if plain = len(p.Quantiles)+len(p.Modes)+len(p.Searches) == 0 && p.Rows == nil && p.Selection == nil; !plain {
+			return false
+		}
+		var versions []int
+		_, versions, sealed = c.kernel.Sealed(&p.Statement)
+		return sealed == nil && p.Key(versions...) == paid.Key
+	})
+	switch {
+	case sealed != nil:
+		return nil, c.public(sealed)
+	case p == nil && !plain:
 		return unknown("does not consist only of sums and counts with known keys and given bounds")
-	}
-	_, versions, err := c.kernel.Sealed(&p.Statement)
-	if err != nil {
-		return nil, c.public(err)
-	}
-	if p.Key(versions...) != paid.Key {
+	case p == nil:
 		return unknown("read another version of the table, or had options besides its SQL text")
 	}
 	numbers, err := release.NumbersOf(answer, p)

@@ -27,6 +27,8 @@ type Answer struct {
 	foretold map[foretoldOf]Forecast
 	forms    map[*plan.Post]*form // what formOf returned; a nil entry is an expression that is not linear
 	whole    bool                 // counts are shown as non-negative integers
+	laws     map[*plan.Measure]*noise.Combination
+	joints   map[jointOf]*noise.Combination // the distributions of linear forms' errors, with the quantiles found so far
 }
 
 // New prepares the answer of a plan. It returns an error if the parameters of a noise are invalid.
@@ -119,7 +121,7 @@ func (a *Answer) Single(o plan.Output) *plan.Measure {
 		return nil
 	}
 	agg := a.plan.Aggregates[o.Post.Index]
-	if ms := agg.Measures(); len(ms) == 1 && agg.Func != plan.Average {
+	if ms := agg.Measures(); len(ms) == 1 && agg.Func != plan.Average && !agg.Centred() {
 		return ms[0]
 	}
 	return nil
@@ -245,8 +247,8 @@ func (c *cell) outputs(alpha float64) []Cell {
 		}
 		each := *c
 		each.alpha = alpha / float64(max(len(aggregates(o.Post)), 1))
-		if f, ok := c.answer.formOf(o.Post); ok && c.answer.Single(o) == nil && o.Post.Op != plan.PostConst {
-			out[i].Estimate = f.estimate(c, each.alpha)
+		if f, ok := c.answer.formOf(o.Post); ok && o.Post.Op != plan.PostAggregate && o.Post.Op != plan.PostConst {
+			out[i].Estimate = f.estimate(c, alpha)
 		} else {
 			out[i].Estimate = each.number(o.Post)
 		}

@@ -388,8 +388,7 @@ func (a *Answer) forecast(g *grid, o plan.Output, alpha float64) Forecast {
 		return f
 	}
 	if form, ok := a.formOf(o.Post); ok {
-		f.StdDev = form.stdDev(g)
-		f.HalfWidth = exact.FloatUp(form.reach(g, alpha/float64(max(len(aggregates(o.Post)), 1))))
+		f.StdDev, f.HalfWidth = form.stdDev(g), exact.FloatUp(a.reachOfOutput(o, form, g, alpha))
 	}
 	return f
 }

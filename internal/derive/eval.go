@@ -73,6 +73,8 @@ func (c *cell) compute(agg plan.Aggregate) Estimate {
 		return c.quantile(agg.Quantile, c.alpha)
 	case agg.Mode != nil:
 		return c.chosen(agg.Mode)
+	case agg.Centred():
+		return c.besides(agg)
 	case agg.Rows > 0:
 		return c.mean(agg)
 	case c.grid != nil:

@@ -31,7 +31,7 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 	if q, m := a.Ordered(o); q != nil || m != nil {
 		return f // the error is in ranks: see plan.Quantile.RankError and plan.Mode.Shortfall
 	}
-	if o.Post.Op == plan.PostAggregate {
+	if o.Post.Op == plan.PostAggregate && a.plan.Aggregates[o.Post.Index].Func == plan.Average {
 		if agg := a.plan.Aggregates[o.Post.Index]; agg.Rows > 0 {
 			return meanForecast(a, agg, alpha)
 		}
@@ -46,10 +46,21 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 	if !ok {
 		return f
 	}
-	// each aggregate gets an equal share of alpha, as in cell.outputs
-	f.StdDev = form.stdDev(a)
-	f.HalfWidth = exact.FloatUp(form.reach(a, alpha/float64(max(len(aggregates(o.Post)), 1))))
+	f.StdDev, f.HalfWidth = form.stdDev(a), exact.FloatUp(a.reachOfOutput(o, form, a, alpha))
 	return f
+}
+
+// reachOfOutput returns the half-width of an output's interval, where the output is a linear form.
+func (a *Answer) reachOfOutput(o plan.Output, f form, of errorBars, alpha float64) *big.Rat {
+	reach := a.reach(f, of, alpha)
+	if o.Post.Op != plan.PostAggregate {
+		return reach
+	}
+	fitted, _ := of.(*grid)
+	if agg := a.plan.Aggregates[o.Post.Index]; agg.Centred() && wholeSum(agg) && fitted.integers(agg) {
+		return wholeReach(reach, agg)
+	}
+	return reach
 }
 
 // meanForecast returns the error of an average over a declared number of rows.

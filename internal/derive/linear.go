@@ -7,6 +7,7 @@ import (
 	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/internal/value"
+	"dither/noise"
 )
 
 // form is the exact linear form constant + Σ slope·measure, where each measure is in its own unit.
@@ -19,6 +20,7 @@ type form struct {
 type errorBars interface {
 	reachOf(m *plan.Measure, alpha float64) *big.Rat
 	stdDevOf(m *plan.Measure) float64
+	lawOf(m *plan.Measure) *noise.Combination
 }
 
 func (a *Answer) reachOf(m *plan.Measure, alpha float64) *big.Rat {
@@ -60,12 +62,7 @@ func (a *Answer) form(p *plan.Post) (form, bool) {
 		out.constant.SetInt64(p.Const.Int)
 		return out, true
 	case plan.PostAggregate:
-		agg := a.plan.Aggregates[p.Index]
-		if len(agg.Measures()) != 1 || agg.Func == plan.Average {
-			return out, false
-		}
-		out.slope[agg.Measures()[0]] = big.NewRat(1, 1)
-		return out, true
+		return formOfAggregate(a.plan.Aggregates[p.Index])
 	case plan.PostNeg, plan.PostAdd, plan.PostSub, plan.PostMul, plan.PostDiv:
 	default:
 		return out, false
@@ -96,6 +93,24 @@ func (a *Answer) form(p *plan.Post) (form, bool) {
 	return out, false
 }
 
+// formOfAggregate returns a count or a sum as a linear form of its measures.
+func formOfAggregate(agg plan.Aggregate) (form, bool) {
+	out := newForm()
+	switch {
+	case len(agg.Measures()) == 0 || agg.Func == plan.Average:
+		return out, false
+	case agg.Centred() && agg.Rows > 0:
+		out.constant.Mul(agg.Centre(), new(big.Rat).SetInt64(agg.Rows))
+	case agg.Centred():
+		out.slope[agg.Count] = agg.Centre()
+	default:
+		out.slope[agg.Measures()[0]] = big.NewRat(1, 1)
+		return out, true
+	}
+	out.slope[agg.Sum] = big.NewRat(1, 1)
+	return out, true
+}
+
 // plus returns f + times·g.
 func (f form) plus(g form, times *big.Rat) form {
 	out := newForm()
@@ -123,26 +138,20 @@ func (f form) stdDev(of errorBars) float64 {
 	return math.Sqrt(v)
 }
 
-// reach returns Σ |slope| · reach of each measure at level alpha, exactly. If every measure is within its own
-// reach, the form is within this distance of its true value. A measure that occurs twice counts with the sum of its
-// slopes.
-func (f form) reach(of errorBars, alpha float64) *big.Rat {
-	out := new(big.Rat)
-	for m, x := range f.slope {
-		r := of.reachOf(m, alpha)
-		out.Add(out, r.Mul(r, new(big.Rat).Abs(x)))
-	}
-	return out
-}
-
-// estimate returns the estimate of the form from the released numbers.
-func (f form) estimate(c *cell, alpha float64) Estimate {
+// value returns the value of the form from the released numbers.
+func (f form) value(c *cell) *big.Rat {
 	x := new(big.Rat).Set(f.constant)
 	for m, slope := range f.slope {
 		term := c.amount(m)
 		x.Add(x, term.Mul(term, slope))
 	}
-	reach := f.reach(c, alpha)
+	return x
+}
+
+// estimate returns the estimate of the form from the released numbers.
+func (f form) estimate(c *cell, alpha float64) Estimate {
+	x := f.value(c)
+	reach := c.answer.reach(f, c, alpha)
 	e := Estimate{StdDev: f.stdDev(c), Interval: Interval{
 		exact.FloatDown(new(big.Rat).Sub(x, reach)), exact.FloatUp(new(big.Rat).Add(x, reach)),
 	}}

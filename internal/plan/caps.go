@@ -14,8 +14,9 @@ import (
 // chooseCaps sets the caps on one unit, and the column that identifies it.
 //
 // A unit is bounded by rows or by groups, whichever gives the measures less noise. If both give the same noise, the
-// bound is by rows, because that clamps no value and needs no grouping by unit. An average is always bounded by
-// rows, because clamping a unit's sum and its count separately would bias their quotient. If all measures count
+// bound is by rows, because that clamps no value and needs no grouping by unit. An average, and a sum that is computed
+// from its measures, are always bounded by rows, because clamping a unit's sum and its count separately would bias
+// them. If all measures count
 // units, only a cap on groups is needed. The choice does not depend on data, so it reveals nothing.
 func (b *bounding) chooseCaps() error {
 	unit := b.Table.Unit
@@ -45,7 +46,7 @@ func (b *bounding) chooseCaps() error {
 		byRows.Groups = min(groups, rows) // the selection of groups counts units
 	}
 	onlyUnits := len(b.measures) > 0
-	averages := slices.ContainsFunc(b.aggregates, func(a unpricedAggregate) bool { return a.of == Average })
+	averages := slices.ContainsFunc(b.aggregates, func(a unpricedAggregate) bool { return a.of == Average || a.centred() })
 	distinct := slices.ContainsFunc(b.aggregates, unpricedAggregate.distinct)
 	for _, m := range b.measures {
 		if m.OfUnits() { // a unit is in a cell or not, and its number of rows there does not matter

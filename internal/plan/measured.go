@@ -50,7 +50,7 @@ func measure(k *keyed) (*measured, error) {
 	if k.open() {
 		b.claim(claim{parts: []part{selectionPart{}}})
 	}
-	if err := run(b.selectList, b.lowerHaving, b.lowerOrder, b.otherColumn, b.together); err != nil {
+	if err := run(b.selectList, b.lowerHaving, b.lowerOrder, b.besideAverages, b.otherColumn, b.together); err != nil {
 		return nil, err
 	}
 	b.sort()
@@ -145,15 +145,17 @@ func (m *unpricedMode) String() string { return m.text }
 // unpricedAggregate is an [Aggregate] before dividePrice gives its measures, quantile or mode their shares of the
 // price.
 type unpricedAggregate struct {
-	of         Func
-	sum, count *unpricedMeasure // an average over a declared number of rows has no count
-	rows       int64            // the declared number of rows, or 0
+	of Func
+	// an average over a declared number of rows has no count. A sum has one if it is computed from a centred sum: see
+	// besideAverages
+	sum, count *unpricedMeasure
+	rows       int64 // the declared number of rows, or 0
 	lo, hi     float64
 	quantile   *unpricedQuantile
 	mode       *unpricedMode
 }
 
-// measure returns the one measure of a count, of a sum, or of an average over a declared number of rows.
+// measure returns the one measure of a count, of a sum of its own, or of an average over a declared number of rows.
 func (a unpricedAggregate) measure() *unpricedMeasure {
 	if a.of == CountFunc {
 		return a.count
@@ -161,9 +163,12 @@ func (a unpricedAggregate) measure() *unpricedMeasure {
 	return a.sum
 }
 
+// centred reports whether the aggregate is a sum of centred values: see besideAverages.
+func (a unpricedAggregate) centred() bool { return a.of == SumFunc && (a.count != nil || a.rows > 0) }
+
 // measures returns the aggregate's measures, the sum first; none for a quantile or a mode.
 func (a unpricedAggregate) measures() []*unpricedMeasure {
-	if a.of == Average && a.rows == 0 {
+	if a.sum != nil && a.count != nil {
 		return []*unpricedMeasure{a.sum, a.count}
 	}
 	if a.quantile != nil || a.mode != nil {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 
@@ -25,15 +26,16 @@ const (
 type Aggregate struct {
 	Func       Func
 	Sum, Count *Measure // SumFunc sets Sum, CountFunc sets Count, and Average sets both, or Sum and Rows
-	Rows       int64    // for Average, the declared number of rows; 0 if Count measures it
-	Lo, Hi     float64  // for Average, the bounds of the averaged values
-	Quantile   *Quantile
-	Mode       *Mode
+	// for Average, and for a sum of centred values, the declared number of rows; 0 if Count measures it
+	Rows     int64
+	Lo, Hi   float64 // for Average, the bounds of the averaged values
+	Quantile *Quantile
+	Mode     *Mode
 }
 
 // Measures returns the aggregate's measures, the sum first, or none for a quantile or a mode.
 func (a Aggregate) Measures() []*Measure {
-	if a.Func == Average && a.Rows == 0 {
+	if a.Sum != nil && a.Count != nil {
 		return []*Measure{a.Sum, a.Count}
 	}
 	if a.Quantile != nil || a.Mode != nil {
@@ -44,6 +46,13 @@ func (a Aggregate) Measures() []*Measure {
 	}
 	return []*Measure{a.Sum}
 }
+
+// Centred reports whether the aggregate is a sum that is computed from the sum of the differences from the middle of the
+// range, and the number of rows: Sum + Sum.Centre·Count, or Sum + Sum.Centre·Rows (see besideAverages).
+func (a Aggregate) Centred() bool { return a.Func == SumFunc && (a.Count != nil || a.Rows > 0) }
+
+// Centre returns the middle of the range of a centred sum's values.
+func (a Aggregate) Centre() *big.Rat { return a.Sum.Units(big.NewInt(a.Sum.Centre)) }
 
 // Output is one column of the answer: a key, or an expression over released values.
 type Output struct {

@@ -72,6 +72,7 @@ type Request struct {
 	Price     privacy.Loss  // zero for the policy's default price
 	Step      bool          // a step of rounds: the policy's minimum price is that of the rounds
 	MaxGroups int64         // the largest number of groups of one unit; 0 for the policy's
+	Sums      Sums          // how sums are measured
 
 	Unknown Unknown // the options for unknown groups
 

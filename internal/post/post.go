@@ -13,6 +13,10 @@
 package post
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"dither/internal/bind"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -66,6 +70,26 @@ func Exact(v value.Value) Cell { return Cell{Value: v} }
 // are independent. Cells whose numbers have the same noise share n.
 func Released(v value.Value, id int, n *Noise) Cell {
 	return Cell{Value: v, error: &margin{over: released(id, n, number(v))}}
+}
+
+// Part is a released number in a sum, with its exact coefficient.
+type Part struct {
+	ID    int
+	Times float64
+	*Noise
+}
+
+// Sum returns the cell of a linear form of released numbers, whose value is v. The ids are as in [Released], and differ.
+func Sum(v value.Value, parts []Part) Cell {
+	if len(parts) == 1 && parts[0].Times == 1 {
+		return Released(v, parts[0].ID, parts[0].Noise)
+	}
+	f := &form{size: math.Abs(number(v))}
+	for _, p := range parts {
+		f.terms = append(f.terms, term{p.ID, p.Times, p.Noise, math.Abs(number(v))})
+	}
+	slices.SortFunc(f.terms, func(a, b term) int { return cmp.Compare(a.id, b.id) })
+	return Cell{Value: v, error: &margin{over: f}}
 }
 
 // Bounded returns the cell of a number that has an interval of its own, such as an average.

@@ -42,6 +42,18 @@ func Marks(p *plan.Plan) (measures, conditions []string) {
 	return measures, slices.Compact(conditions)
 }
 
+// CentredMarks returns a mark for each sum of a question that a release of an average determines (plan.SumsCentred): that
+// of the sum of the average. The list is empty if no answer can follow from a release.
+func CentredMarks(p *plan.Plan) (out []string) {
+	if !Followable(p) {
+		return nil
+	}
+	for _, text := range p.CentredSums() {
+		out = append(out, mark(text))
+	}
+	return out
+}
+
 // MarkAtAnyPrice returns a mark that a question has at every price. It covers the text of plan.Canonical without
 // prices, noise and the values of keys.
 func MarkAtAnyPrice(p *plan.Plan, versions ...int) string {

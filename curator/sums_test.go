@@ -1,0 +1,79 @@
+package curator
+
+import (
+	"slices"
+	"testing"
+
+	"dither/internal/plan"
+)
+
+// A release of SUM beside AVG that measured each sum by itself, as every release did before they shared measures, is
+// replayed, and its vectors are found by its name.
+func TestSumsApartAreReplayed(t *testing.T) {
+	c := zcdpTerms.alone(t)
+	for _, sql := range []string{
+		"SELECT SUM(age), AVG(age) FROM people",
+		"SELECT region, AVG(height) AS a, SUM(height) AS s FROM people GROUP BY region",
+		"SELECT region, age, SUM(height), AVG(height) FROM people GROUP BY ROLLUP (region, age)",
+	} {
+		old := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql, Rho: "0.5", sums: plan.SumsApart}))
+		for _, c := range []*Owner{c, openHome(t, c.home)} {
+			again := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql, Rho: "0.5"}))
+			if !again.Replayed || again.ID != old.ID || !sameRows(again, old) {
+				t.Errorf("%s: %s is not replayed: %v, %v", sql, old.ID, again.ID, again.Replayed)
+			}
+			if e := must[*Explanation](t)(c.Explain(t.Context(), Question{SQL: sql, Rho: "0.5"})); !e.Replayed {
+				t.Errorf("%s: explain says that it is paid again", sql)
+			}
+			if m, err := c.Measured(old.ID, ""); err != nil || len(m.Vectors)%3 != 0 {
+				t.Errorf("%s: %v", sql, err)
+			}
+		}
+		if fresh := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql, Rho: "0.5", Fresh: true})); fresh.Replayed {
+			t.Errorf("%s: a fresh answer is replayed", sql)
+		}
+	}
+}
+
+// sameRows reports whether two answers show the same values.
+func sameRows(a, b *Release) bool {
+	return slices.EqualFunc(a.Rows, b.Rows, func(x, y Row) bool {
+		return slices.EqualFunc(x, y, func(x, y Cell) bool {
+			return x.Key == y.Key && (x.Estimate == nil) == (y.Estimate == nil) &&
+				(x.Estimate == nil || x.Estimate.Value == y.Estimate.Value ||
+					x.Estimate.Value != nil && y.Estimate.Value != nil && x.Estimate.Value.Real == y.Estimate.Value.Real)
+		})
+	})
+}
+
+// A sum follows from a release of an average of the same values, with the same value that it has beside the average. It is
+// a whole number if the values are. A price that buys a more exact sum is paid.
+func TestSumsFollowFromAverages(t *testing.T) {
+	c := zcdpTerms.alone(t)
+	both := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT SUM(age) AS s, AVG(age) AS a FROM people", Rho: "2"}))
+	sum := both.Rows[0][0].Estimate.Value
+	if sum.Whole == nil {
+		t.Errorf("a sum of integers is %v", sum)
+	}
+	for _, q := range []Question{{SQL: "SELECT SUM(age) FROM people"}, {SQL: "SELECT SUM(age) FROM people", Rho: "0.5"}} {
+		alone := must[*Release](t)(c.Answer(t.Context(), q))
+		if !slices.Equal(alone.From, []string{both.ID}) || alone.Rows[0][0].Estimate.Value.Real != sum.Real {
+			t.Errorf("%+v: %v from %v", q, alone.Rows[0][0].Estimate.Value, alone.From)
+		}
+	}
+	if paid := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT SUM(age) FROM people", Rho: "2.2"})); paid.From != nil || paid.Replayed {
+		t.Errorf("a more exact sum is taken from %v", paid.From)
+	}
+	// the same numbers in questions that compute with the answer
+	outer := must[*Release](t)(c.Answer(t.Context(), Question{
+		SQL: "SELECT s, s + 1 AS t, s - s AS none FROM (SELECT SUM(age) AS s, AVG(age) AS a FROM people) q", Rho: "2",
+	}))
+	row := outer.Rows[0]
+	if !outer.Replayed || row[0].Estimate.Value.Real != sum.Real || row[1].Estimate.Value.Real != sum.Real+1 {
+		t.Errorf("beside it, %v; computed, %v", sum, row[0].Estimate.Value)
+	}
+	width := func(e *Estimate) float64 { return e.High.Real - e.Low.Real }
+	if w := width(both.Rows[0][0].Estimate); width(row[0].Estimate) > w+2 || width(row[0].Estimate) < w-2 {
+		t.Errorf("its interval is %g wide, and %g when it is computed", w, width(row[0].Estimate))
+	}
+}
