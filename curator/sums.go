@@ -64,32 +64,31 @@ func asExact(free *asked, given bool, a *asked) bool {
 
 // otherSums returns the other ways to measure the question's sums in which some earlier release may have measured them.
 func (c *Session) otherSums(a *asked) (ways []plan.Sums, err error) {
-	centred := reuse.CentredMarks(a.plan)
-	beside := slices.ContainsFunc(a.plan.Aggregates, plan.Aggregate.Centred)
-	if len(centred) == 0 && !beside {
+	apart, centred := reuse.ApartMarks(a.plan), reuse.CentredMarks(a.plan)
+	if len(apart)+len(centred) == 0 {
 		return nil, nil
 	}
 	sources, digest := a.look.Sources(), c.policy.Digest()
-	answers, err := c.ledger.Answers(func(of *ledger.About) bool {
-		if of.Policy != digest || !slices.Equal(of.Sources, sources) {
-			return false
+	measured := func(of *ledger.About, marks []string) bool {
+		return slices.ContainsFunc(of.Subject.Measures, func(m string) bool { return slices.Contains(marks, m) })
+	}
+	old, average := false, false
+	_, err = c.ledger.Answers(func(of *ledger.About) bool {
+		if of.Policy == digest && slices.Equal(of.Sources, sources) {
+			// releases from which nothing follows have no marks of their measures
+			unmarked := of.Subject == nil || len(of.Subject.Measures) == 0
+			old = old || len(apart) > 0 && (unmarked || measured(of, apart))
+			average = average || !unmarked && measured(of, centred)
 		}
-		return beside || of.Subject != nil &&
-			slices.ContainsFunc(of.Subject.Measures, func(m string) bool { return slices.Contains(centred, m) })
+		return false
 	})
-	if err != nil {
-		return nil, err
+	if old {
+		ways = append(ways, plan.SumsApart)
 	}
-	for range answers {
-		if beside {
-			ways = append(ways, plan.SumsApart)
-		}
-		if len(centred) > 0 {
-			ways = append(ways, plan.SumsCentred)
-		}
-		break
+	if average {
+		ways = append(ways, plan.SumsCentred)
 	}
-	return ways, nil
+	return ways, err
 }
 
 // answered reports whether the question has a release of its own, or follows from earlier releases.

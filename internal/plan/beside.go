@@ -136,3 +136,16 @@ func (p *Plan) CentredSums() (out []string) {
 	}
 	return out
 }
+
+// ApartSums returns the canonical texts of the sums that SumsApart would measure in the place of the plan's centred sums.
+func (p *Plan) ApartSums() (out []string) {
+	for _, a := range p.Aggregates {
+		if !a.Centred() {
+			continue
+		}
+		if m, err := sumMeasure(a.Sum.X, false, query.Pos{}); err == nil {
+			out = append(out, m.String())
+		}
+	}
+	return out
+}

@@ -44,11 +44,19 @@ func Marks(p *plan.Plan) (measures, conditions []string) {
 
 // CentredMarks returns a mark for each sum of a question that a release of an average determines (plan.SumsCentred): that
 // of the sum of the average. The list is empty if no answer can follow from a release.
-func CentredMarks(p *plan.Plan) (out []string) {
+func CentredMarks(p *plan.Plan) []string {
 	if !Followable(p) {
 		return nil
 	}
-	for _, text := range p.CentredSums() {
+	return marksOf(p.CentredSums())
+}
+
+// ApartMarks returns a mark for each centred sum of a question: that of the sum of its own that earlier versions measured
+// (plan.SumsApart).
+func ApartMarks(p *plan.Plan) []string { return marksOf(p.ApartSums()) }
+
+func marksOf(texts []string) (out []string) {
+	for _, text := range texts {
 		out = append(out, mark(text))
 	}
 	return out

@@ -16,6 +16,18 @@ func aimsAtSums() []aim {
 			questions: append(plainly("SELECT SUM(i) FROM p"), asking("rows", "SELECT i FROM p")),
 		},
 		{
+			at:   "a sum beside an average, at the ends of the range",
+			rows: map[string][2]string{"p": {"person=1 i=9 *3; person=2 i=1", "person=2 i=1"}},
+			questions: plainly(
+				"SELECT SUM(i), AVG(i) FROM p", "SELECT SUM(i) FILTER (WHERE i > 1), AVG(i) FILTER (WHERE i > 1) FROM p",
+			),
+		},
+		{
+			at: "a sum beside an average, from one end of the range to the other", change: true,
+			rows:      map[string][2]string{"p": {"person=1 i=9 *3; person=2 i=1", "person=1 i=-7 *3; person=2 i=1"}},
+			questions: plainly("SELECT COUNT(i), SUM(i), AVG(i) FROM p"),
+		},
+		{
 			at:        "the number of values that there can be",
 			rows:      map[string][2]string{"p": {"person=1 k=-3; person=1 k=0; person=1 k=5", ""}},
 			questions: plainly("SELECT COUNT(DISTINCT k) FROM p"),

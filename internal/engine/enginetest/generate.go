@@ -129,6 +129,9 @@ func Question(t *rapid.T, table string) string {
 	for range rapid.IntRange(1, 3).Draw(t, "aggregates") {
 		items = append(items, g.aggregate(table))
 	}
+	if g.chance(5) {
+		items = append(items, g.beside())
+	}
 	if g.chance(6) {
 		items[0] = "WITH DIFFERENTIAL_PRIVACY OPTIONS(" + g.pick("epsilon=0.25", "max_rows_contributed=2",
 			"max_rows_contributed=1, delta=1e-6", "max_rows_contributed=9") + ") " + items[0]
@@ -248,6 +251,15 @@ func (g generator) aggregate(table string) string {
 		return "AVG(" + g.number(3) + ")"
 	}
 	return "SUM(" + g.number(3) + ")"
+}
+
+// beside draws a sum and an average of the same values, in some cases with their count.
+func (g generator) beside() string {
+	of := "(" + g.number(2) + ")"
+	if g.chance(3) {
+		of += " FILTER (WHERE " + g.condition(1) + ")"
+	}
+	return g.pick("", "COUNT"+of+", ") + "SUM" + of + ", AVG" + of
 }
 
 func (g generator) group() string {
