@@ -10,40 +10,92 @@ import (
 )
 
 // asReleased returns a planned question with its sums measured in another way (plan.Sums), if earlier releases answer it
-// so, and do not answer it as it is planned. So two kinds of releases keep answering:
+// so. The first of these ways counts:
 //
-//   - those of SUM(x) beside AVG(x) that measured the sum by itself, as every release did before they shared measures;
-//   - those of AVG(x), whose sum and count determine SUM(x).
+//  1. The question has a release of its own, as it is planned.
+//  2. It has one that measured each sum by itself, as every release did before sums shared the measures of averages.
+//  3. It follows from releases with each sum measured by itself, as it did then.
+//  4. It follows from releases as it is planned.
+//  5. It follows from a release of AVG(x), whose sum and count determine SUM(x). A question with Combine does not.
 //
-// It reads plans and the ledger. So it depends on no row.
+// So an old release replays with its own numbers, and no later release changes them. asReleased reads plans and the ledger,
+// so it depends on no row.
 func (c *Session) asReleased(a *asked) (*asked, error) {
-	if a.Fresh || a.priced != "" || a.sums != plan.SumsBeside {
+	if a.Fresh || a.sums != plan.SumsBeside {
 		return a, nil
 	}
-	ways, err := c.otherSums(a)
-	if len(ways) == 0 || err != nil {
+	apart, average, err := c.otherSums(a)
+	if err != nil || !apart && !average {
 		return a, err
 	}
-	if free, err := c.answered(a); free || err != nil {
+	if own, err := c.hasOwn(a); own || err != nil {
 		return a, err
 	}
-	for _, way := range ways {
-		q := a.Question
-		q.sums = way
-		other, err := c.askUnder(a.policy, q, recalledAs)
-		if err != nil || other.plan.Caps != a.plan.Caps { // other rows of a unit would count
-			continue
+	if apart {
+		if other := c.measuredAs(plan.SumsApart, a); other != nil {
+			found, err := c.hasOwn(other)
+			if err == nil && !found && a.priced == "" && other.plan.Caps == a.plan.Caps {
+				found, err = c.follows(other)
+			}
+			if found || err != nil {
+				other.derived.Forget()
+				return other, err
+			}
 		}
-		before, from, err := c.before(other)
-		if err != nil {
+	}
+	if !average || a.Combine || a.priced != "" {
+		return a, nil
+	}
+	given, err := c.follows(a)
+	if a.derived.Forget(); given || err != nil {
+		return a, err
+	}
+	other := c.measuredAs(plan.SumsCentred, a)
+	if other == nil || other.plan.Caps != a.plan.Caps { // other rows of a unit would count
+		return a, nil
+	}
+	own, err := c.hasOwn(other)
+	if err != nil {
+		return nil, err
+	}
+	if !own {
+		if given, err = c.follows(other); err != nil {
 			return nil, err
 		}
-		free := (before || from) && (way != plan.SumsCentred || !a.namesPrice() || asExact(other, from, a))
-		if other.derived.Forget(); free {
-			return other, nil
-		}
+	}
+	free := (own || given) && (!a.namesPrice() || asExact(other, given, a))
+	if other.derived.Forget(); free {
+		return other, nil
 	}
 	return a, nil
+}
+
+// measuredAs plans a question again, with its sums measured in another way. It returns nil if that is not possible.
+func (c *Session) measuredAs(way plan.Sums, a *asked) *asked {
+	q := a.Question
+	q.sums = way
+	other, err := c.askUnder(a.policy, q, recalledAs)
+	if err != nil {
+		return nil
+	}
+	return other
+}
+
+// hasOwn reports whether a question is answered from a release of its own.
+func (c *Session) hasOwn(a *asked) (bool, error) {
+	if a.Combine { // a question with Combine combines all releases that determine it
+		return false, nil
+	}
+	return c.kernel.ReleasedBefore(a.look)
+}
+
+// follows reports whether earlier releases answer a question. If they do, its derivation has their estimates.
+func (c *Session) follows(a *asked) (bool, error) {
+	found, err := c.reused(a)
+	if e := (*Error)(nil); errors.As(err, &e) { // a refusal to combine
+		return false, nil
+	}
+	return found != nil, err
 }
 
 // asExact reports whether the sums of an answer that is free are at least as exact as those that a question pays for. given
@@ -62,51 +114,25 @@ func asExact(free *asked, given bool, a *asked) bool {
 	})
 }
 
-// otherSums returns the other ways to measure the question's sums in which some earlier release may have measured them.
-func (c *Session) otherSums(a *asked) (ways []plan.Sums, err error) {
-	apart, centred := reuse.ApartMarks(a.plan), reuse.CentredMarks(a.plan)
-	if len(apart)+len(centred) == 0 {
-		return nil, nil
+// otherSums reports in which other ways some earlier release may have measured the question's sums: each by itself, or for
+// an average.
+func (c *Session) otherSums(a *asked) (apart, average bool, err error) {
+	ofApart, ofAverages := reuse.ApartMarks(a.plan), reuse.CentredMarks(a.plan)
+	if len(ofApart)+len(ofAverages) == 0 {
+		return false, false, nil
 	}
 	sources, digest := a.look.Sources(), c.policy.Digest()
 	measured := func(of *ledger.About, marks []string) bool {
 		return slices.ContainsFunc(of.Subject.Measures, func(m string) bool { return slices.Contains(marks, m) })
 	}
-	old, average := false, false
 	_, err = c.ledger.Answers(func(of *ledger.About) bool {
 		if of.Policy == digest && slices.Equal(of.Sources, sources) {
 			// releases from which nothing follows have no marks of their measures
 			unmarked := of.Subject == nil || len(of.Subject.Measures) == 0
-			old = old || len(apart) > 0 && (unmarked || measured(of, apart))
-			average = average || !unmarked && measured(of, centred)
+			apart = apart || len(ofApart) > 0 && (unmarked || measured(of, ofApart))
+			average = average || !unmarked && measured(of, ofAverages)
 		}
 		return false
 	})
-	if old {
-		ways = append(ways, plan.SumsApart)
-	}
-	if average {
-		ways = append(ways, plan.SumsCentred)
-	}
-	return ways, err
-}
-
-// answered reports whether the question has a release of its own, or follows from earlier releases.
-func (c *Session) answered(a *asked) (bool, error) {
-	before, from, err := c.before(a)
-	a.derived.Forget()
-	return before || from, err
-}
-
-// before reports whether the question has a release of its own, and whether earlier releases answer it. If they do, its
-// derivation has their estimates.
-func (c *Session) before(a *asked) (own, from bool, err error) {
-	if own, err = c.kernel.ReleasedBefore(a.look); own || err != nil {
-		return own, false, err
-	}
-	found, err := c.reused(a)
-	if e := (*Error)(nil); errors.As(err, &e) { // a refusal to combine
-		return false, false, nil
-	}
-	return false, found != nil, err
+	return apart, average, err
 }

@@ -28,7 +28,7 @@ type Answer struct {
 	forms    map[*plan.Post]*form // what formOf returned; a nil entry is an expression that is not linear
 	whole    bool                 // counts are shown as non-negative integers
 	laws     map[*plan.Measure]*noise.Combination
-	joints   map[jointOf]*noise.Combination // the distributions of linear forms' errors, with the quantiles found so far
+	joints   map[jointOf]*noise.Combination // the distributions of centred sums' errors, with the quantiles found so far
 }
 
 // New prepares the answer of a plan. It returns an error if the parameters of a noise are invalid.
@@ -246,9 +246,10 @@ func (c *cell) outputs(alpha float64) []Cell {
 			continue
 		}
 		each := *c
-		each.alpha = alpha / float64(max(len(aggregates(o.Post)), 1))
+		of := len(aggregates(o.Post))
+		each.alpha = alpha / float64(max(of, 1))
 		if f, ok := c.answer.formOf(o.Post); ok && o.Post.Op != plan.PostAggregate && o.Post.Op != plan.PostConst {
-			out[i].Estimate = f.estimate(c, alpha)
+			out[i].Estimate = f.estimate(c, f.share(alpha, of))
 		} else {
 			out[i].Estimate = each.number(o.Post)
 		}

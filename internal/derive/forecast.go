@@ -52,12 +52,13 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 
 // reachOfOutput returns the half-width of an output's interval, where the output is a linear form.
 func (a *Answer) reachOfOutput(o plan.Output, f form, of errorBars, alpha float64) *big.Rat {
-	reach := a.reach(f, of, alpha)
-	if o.Post.Op != plan.PostAggregate {
-		return reach
+	if o.Post.Op != plan.PostAggregate || !a.plan.Aggregates[o.Post.Index].Centred() {
+		return f.apart(of, f.share(alpha, len(aggregates(o.Post))))
 	}
+	agg := a.plan.Aggregates[o.Post.Index]
+	reach := a.reachOfSum(agg, f, of, alpha)
 	fitted, _ := of.(*grid)
-	if agg := a.plan.Aggregates[o.Post.Index]; agg.Centred() && wholeSum(agg) && fitted.integers(agg) {
+	if wholeSum(agg) && fitted.integers(agg) {
 		return wholeReach(reach, agg)
 	}
 	return reach

@@ -11,13 +11,11 @@ import (
 	"dither/noise"
 )
 
-// mostJoint is the largest number of measures whose errors are added up as one distribution.
-const mostJoint = 8
-
-// jointOf identifies the error of a linear form: the distributions of its measures' errors, and their coefficients.
+// jointOf identifies the error of a centred sum d + c·n: the distributions of the errors of d and n, and their
+// coefficients.
 type jointOf struct {
-	laws  [mostJoint]*noise.Combination
-	times [mostJoint]float64
+	laws  [2]*noise.Combination
+	times [2]float64
 }
 
 // lawOf returns the distribution of a measure's error, in grid units.
@@ -43,24 +41,21 @@ func (c *cell) lawOf(m *plan.Measure) *noise.Combination {
 
 func (g *grid) lawOf(m *plan.Measure) *noise.Combination { return g.of[m].widest() }
 
-// reach returns a distance that the error of the form exceeds with probability at most alpha.
+// reachOfSum returns a distance that the error of a centred sum d + c·n exceeds with probability at most alpha, where f
+// is its form.
 //
-// Claim: the result is such a distance. Proof. Each measure is its exact sum, plus at most Rounding grid units, plus
-// noise, and the noises of different measures are independent. So the noise of the form has the distribution
-// Σ |slope|·noise, since noises are symmetric, and noise.Combination has an upper bound on its quantile. With more
-// measures than mostJoint, each measure's own distance at an equal share of alpha holds for all of them together
-// (Bonferroni). ∎
-func (a *Answer) reach(f form, of errorBars, alpha float64) *big.Rat {
-	ms := make([]*plan.Measure, 0, len(f.slope))
-	for m, x := range f.slope {
-		if x.Sign() != 0 {
-			ms = append(ms, m)
-		}
+// Claim: the result is such a distance, for released and for fitted numbers. Proof. Each measure is its exact sum, plus
+// at most Rounding grid units, plus an error. For released numbers, the error is the measure's own noise. For fitted
+// numbers, it is a linear combination of noises, whose distribution is that of lawOf. A fit reads numbers of one measure
+// alone. Its coefficients depend on plans and prices, and never on a number (fit, Answer.From). d is a sum and n is a
+// count, so they are different measures in every release, and their noises are independent. So are their errors, under
+// the condition that Answer.From states. So the error of the form has the distribution Σ |slope|·error, since noises are
+// symmetric, and noise.Combination has an upper bound on its quantile. ∎
+func (a *Answer) reachOfSum(agg plan.Aggregate, f form, of errorBars, alpha float64) *big.Rat {
+	ms := agg.Measures()
+	if len(ms) != 2 { // with a declared number of rows, d alone has noise
+		return f.apart(of, alpha)
 	}
-	if len(ms) < 2 || len(ms) > mostJoint {
-		return f.apart(of, alpha/float64(max(len(ms), 1)))
-	}
-	slices.SortFunc(ms, func(x, y *plan.Measure) int { return a.index[x] - a.index[y] })
 	key, rounding := jointOf{}, new(big.Rat)
 	for i, m := range ms {
 		size := new(big.Rat).Abs(f.slope[m])
@@ -70,10 +65,7 @@ func (a *Answer) reach(f form, of errorBars, alpha float64) *big.Rat {
 	}
 	law := a.joints[key]
 	if law == nil {
-		law = &noise.Combination{}
-		for i := range ms {
-			law = law.Plus(key.laws[i], key.times[i])
-		}
+		law = (&noise.Combination{}).Plus(key.laws[0], key.times[0]).Plus(key.laws[1], key.times[1])
 		if a.joints == nil {
 			a.joints = map[jointOf]*noise.Combination{}
 		}
@@ -81,7 +73,7 @@ func (a *Answer) reach(f form, of errorBars, alpha float64) *big.Rat {
 	}
 	q := new(big.Rat).SetFloat64(law.Quantile(alpha))
 	if q == nil { // no quantile is known
-		return f.apart(of, alpha/float64(len(ms)))
+		return f.apart(of, alpha/2)
 	}
 	return q.Add(q, rounding)
 }
@@ -114,7 +106,7 @@ func (c *cell) besides(agg plan.Aggregate) Estimate {
 	if c.alpha == 0 {
 		return e
 	}
-	reach := c.answer.reach(f, c, c.alpha)
+	reach := c.answer.reachOfSum(agg, f, c, c.alpha)
 	if whole {
 		reach = wholeReach(reach, agg)
 		e.WholeLow, e.WholeHigh = new(big.Int).Sub(n, reach.Num()), new(big.Int).Add(n, reach.Num())

@@ -148,10 +148,16 @@ func (f form) value(c *cell) *big.Rat {
 	return x
 }
 
-// estimate returns the estimate of the form from the released numbers.
+// share returns the share of alpha for each measure of the form, in an expression of so many aggregates. A centred sum
+// has two measures, so there can be more measures than aggregates.
+func (f form) share(alpha float64, aggregates int) float64 {
+	return alpha / float64(max(aggregates, len(f.slope), 1))
+}
+
+// estimate returns the estimate of the form from the released numbers. Each measure's interval is at level alpha.
 func (f form) estimate(c *cell, alpha float64) Estimate {
 	x := f.value(c)
-	reach := c.answer.reach(f, c, alpha)
+	reach := f.apart(c, alpha)
 	e := Estimate{StdDev: f.stdDev(c), Interval: Interval{
 		exact.FloatDown(new(big.Rat).Sub(x, reach)), exact.FloatUp(new(big.Rat).Add(x, reach)),
 	}}

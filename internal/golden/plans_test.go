@@ -3,6 +3,7 @@ package golden
 import (
 	"archive/tar"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"math/big"
@@ -119,7 +120,8 @@ func plansOf(t *testing.T, name string, goldens []golden) (out []planned) {
 			// its price is not the plan's to find
 			continue
 		}
-		p := planned{ID: g.ID, Files: planOf(t, files, g.Ask), Live: planOf(t, live, g.Ask)}
+		sums := g.sums(files)
+		p := planned{ID: g.ID, Files: planOf(t, files, g.Ask, sums), Live: planOf(t, live, g.Ask, sums)}
 		out = append(out, p)
 	}
 	return out
@@ -152,9 +154,40 @@ func requestOf(p *policy.Policy, a ask) plan.Request {
 	return r
 }
 
-func planOf(t *testing.T, p *policy.Policy, a ask) figures {
+// sums says how the home's release of a question measured its sums: each by itself, if it is older than sums that share
+// the measures of averages. Then that plan is the one that is replayed.
+func (g golden) sums(p *policy.Policy) plan.Sums {
+	request := requestOf(p, g.Ask)
+	request.Sums = plan.SumsApart
+	key, versions := g.charged(), g.versions()
+	apart, err := plan.Build(p, request)
+	if key == nil || g.Ask.Do != "" || err != nil || len(versions) != len(apart.Tables()) || apart.Key(versions...) != key {
+		return plan.SumsBeside
+	}
+	if now, err := plan.Build(p, requestOf(p, g.Ask)); err == nil && now.Key(versions...) == key {
+		return plan.SumsBeside
+	}
+	return plan.SumsApart
+}
+
+// versions are those of the tables that were read for the first charge.
+func (g golden) versions() (out []int) {
+	all, _ := g.Fresh["charged"].([]any)
+	if len(all) == 0 {
+		return nil
+	}
+	for _, source := range list(all[0].(figures)["sources"]) {
+		n, _ := source.(figures)["version"].(json.Number).Int64()
+		out = append(out, int(n))
+	}
+	return out
+}
+
+func planOf(t *testing.T, p *policy.Policy, a ask, sums plan.Sums) figures {
 	t.Helper()
-	q, err := plan.Build(p, requestOf(p, a))
+	request := requestOf(p, a)
+	request.Sums = sums
+	q, err := plan.Build(p, request)
 	if err != nil {
 		return figures{"refused": true}
 	}

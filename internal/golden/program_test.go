@@ -117,9 +117,9 @@ func (a ask) request(fresh bool) curator.Request {
 }
 
 // explained is what is foretold of a question, free: nothing that depends on what the ledger has, nor the bound on what
-// one unit costs, which the goldens are older than.
-func explained(ctx context.Context, c *curator.Owner, a ask) (figures, error) {
-	q := a.question(true)
+// one unit costs, which the goldens are older than. Without fresh, it explains the plan whose release is replayed.
+func explained(ctx context.Context, c *curator.Owner, a ask, fresh bool) (figures, error) {
+	q := a.question(fresh)
 	q.Combine = false
 	e, err := c.Explain(ctx, q)
 	if err != nil {
