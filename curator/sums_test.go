@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -32,6 +33,62 @@ func TestSumsApartAreReplayed(t *testing.T) {
 		if fresh := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql, Rho: "0.5", Fresh: true})); fresh.Replayed {
 			t.Errorf("%s: a fresh answer is replayed", sql)
 		}
+	}
+}
+
+// The question's own release comes first, then the one that measured each sum by itself, then the answers that follow from
+// such releases. Dearer releases of averages change none of these.
+func TestReleasesOfSumsComeInOrder(t *testing.T) {
+	c := zcdpTerms.alone(t)
+	ask := func(q Question) *Release { return must[*Release](t)(c.Answer(t.Context(), q)) }
+	both := Question{SQL: "SELECT SUM(age) AS s, AVG(age) AS a FROM people", Rho: "0.5"}
+	before := both
+	before.sums = plan.SumsApart
+	follows := Question{SQL: "SELECT AVG(age) AS a, COUNT(age), SUM(age) AS s FROM people"} // without a price
+	old := ask(before)
+	ask(Question{SQL: "SELECT AVG(age) FROM people", Rho: "2"})
+	if again := ask(both); !again.Replayed || again.ID != old.ID || !sameRows(again, old) {
+		t.Errorf("%s is not replayed, but %s from %v", old.ID, again.ID, again.From)
+	}
+	sum := old.Rows[0][0].Estimate.Value.Real
+	if free := ask(follows); !slices.Contains(free.From, old.ID) || free.Rows[0][2].Estimate.Value.Real != sum {
+		t.Errorf("the sum is not that of %s, but from %v", old.ID, free.From)
+	}
+	e := must[*Explanation](t)(c.Explain(t.Context(), both))
+	if !e.Replayed || e.Columns[0].Mechanism == "derived" {
+		t.Errorf("explain describes another plan than the one that is replayed: %+v", e.Columns[0])
+	}
+	afresh := both
+	afresh.Fresh = true
+	now := ask(afresh)
+	if again := ask(both); !again.Replayed || again.ID != now.ID {
+		t.Errorf("the question's own release %s is not replayed, but %s", now.ID, again.ID)
+	}
+}
+
+// A question for an accuracy replays the release of the price that an earlier version found for it.
+func TestSumsApartWithin(t *testing.T) {
+	c := zcdpTerms.alone(t)
+	q := Question{SQL: "SELECT SUM(age) FROM people HAVING AVG(age) > 0", Within: "400"}
+	before := q
+	before.sums = plan.SumsApart
+	old := must[*Release](t)(c.Answer(t.Context(), before))
+	if again := must[*Release](t)(c.Answer(t.Context(), q)); !again.Replayed || again.ID != old.ID {
+		t.Errorf("%s is not replayed, but %s is", old.ID, again.ID)
+	}
+}
+
+// With Combine, a sum is not computed from averages: the question is refused, as it was by earlier versions.
+func TestCombinedSumsDoNotFollowFromAverages(t *testing.T) {
+	c := zcdpTerms.alone(t)
+	must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT AVG(age) FROM people", Rho: "1"}))
+	_, err := c.Answer(t.Context(), Question{SQL: "SELECT SUM(age) FROM people", Combine: true})
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Code != CodeUsage {
+		t.Errorf("%v", err)
+	}
+	free := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT SUM(age) FROM people"}))
+	if len(free.From) != 1 {
+		t.Errorf("without Combine, it is not free: %v", free.From)
 	}
 }
 
