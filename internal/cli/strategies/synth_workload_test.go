@@ -21,13 +21,13 @@ func TestWantedOf(t *testing.T) {
 		},
 	}
 	got, err := wantedTables(spec)
-	want := "[{SELECT COUNT(*) FROM people GROUP BY county, sex 3} {SELECT SUM(size) FROM people WHERE age > 17 1}]"
+	want := "[{SELECT COUNT(*) FROM people GROUP BY county, sex 3 0} {SELECT SUM(size) FROM people WHERE age > 17 1 0}]"
 	if err != nil || fmt.Sprint(got) != want {
 		t.Errorf("%v, %v", got, err)
 	}
 	file := filepath.Join(t.TempDir(), "questions.sql")
 	for text, want := range map[string]string{
-		"SELECT 1; SELECT ';' -- ;\n;": "[{SELECT 1 0} {SELECT ';' -- ; 0}]",
+		"SELECT 1; SELECT ';' -- ;\n;": "[{SELECT 1 0 0} {SELECT ';' -- ; 0 0}]",
 		" ;\n":                         "",
 		"SELECT 'a":                    "",
 	} {
