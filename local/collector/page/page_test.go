@@ -484,7 +484,7 @@ func TestTabsDrawOneMessage(t *testing.T) {
 	if text := other.eval(message); text != "" {
 		t.Errorf("a tab that waits has drawn %v", text)
 	}
-	b.eval(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: '{"answers":{"ticket":"00"}}'})); release()`)
+	b.eval(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: '{"answers":{"ticket":"00"}}'})); setTimeout(release, 2000)`) // the page holds its lock longer than its writes, too
 	other.eval(drawn)
 	if text := other.eval(message); text != `{"answers":{"ticket":"00"}}` {
 		t.Errorf("the tab that waited shows %v", text)
