@@ -204,12 +204,7 @@ func (e estimated) show(s *console.Console) error {
 		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(e.words()))
 		return nil
 	}
-	g := render.Grid{Right: right}
-	g.Add(header...)
-	for _, r := range rows {
-		g.Add(r...)
-	}
-	s.Print("%s\n%s\n", g.Text("  "), e.words())
+	s.Print("%s\n%s\n", grid(header, rows, right...), e.words())
 	return nil
 }
 

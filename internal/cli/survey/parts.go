@@ -228,15 +228,5 @@ func estimateTree(s *console.Console, o *options, in io.Reader, confidence float
 	words := fmt.Sprintf("%s about %s; each is private by itself, with ε = %s. The %s intervals cover the\n"+
 		"sampling of the senders too. --format csv and json have the share below each of the %d edges of the bins.",
 		render.Plural(int(t.Reports()), "report"), render.Plural(int(k), "bin"), e, render.Percent(o.confidence), len(below))
-	switch s.Format {
-	case "json":
-		return s.JSON(out)
-	case "csv":
-		return s.CSV(records)
-	case "markdown":
-		s.Print("%s\n%s\n", render.MarkdownTable(header, []bool{true, true, true, true}, rows), render.MarkdownParagraphs(words))
-		return nil
-	}
-	s.Print("%s\n%s\n", grid(header, rows, true, true, true, true), words)
-	return nil
+	return answered{out, records, header, rows, []bool{true, true, true, true}, words}.show(s)
 }

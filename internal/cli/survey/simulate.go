@@ -274,17 +274,7 @@ func showSimulated(s *console.Console, out []simulated, runs int64, o *options) 
 		words += "\nEach device reports the same value in each round, from its memory. The average has the variance of the permanent\n" +
 			"responses at least, however many rounds there are."
 	}
-	switch s.Format {
-	case "json":
-		return s.JSON(simulatedAll{out, runs, repeated})
-	case "csv":
-		return s.CSV(records)
-	case "markdown":
-		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(words))
-	default:
-		s.Print("%s\n%s\n", grid(header, rows, right...), words)
-	}
-	return nil
+	return answered{simulatedAll{out, runs, repeated}, records, header, rows, right, words}.show(s)
 }
 
 type simulatedAll struct {

@@ -192,15 +192,5 @@ func showSearched(s *console.Console, o *options, h *local.Heavy, out []searched
 		"for values that are rarely found. A report has at most %s, and people are in %s.",
 		runs, o.top, render.Plural(h.Bits(), "bit"), render.Plural(h.Groups(), "group"))
 	right := []bool{true, true, true, true, true}
-	switch s.Format {
-	case "json":
-		return s.JSON(all)
-	case "csv":
-		return s.CSV(records)
-	case "markdown":
-		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(words))
-	default:
-		s.Print("%s\n%s\n", grid(header, rows, right...), words)
-	}
-	return nil
+	return answered{all, records, header, rows, right, words}.show(s)
 }

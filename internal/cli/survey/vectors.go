@@ -160,18 +160,9 @@ func showVectors(s *console.Console, o *options, n int64, p mean.Params, columns
 		"Numbers beyond the bounds were clamped. The %s intervals cover the sampling of the senders too, and are\n"+
 		"for each column alone.", render.Plural(int(n), "report"), p.Mechanism, p.Epsilon, render.Percent(o.confidence))
 	right := []bool{false, true, true, true, true}
-	switch s.Format {
-	case "json":
-		return s.JSON(struct {
-			N       int64          `json:"n"`
-			Columns []averagedJSON `json:"columns"`
-		}{n, all})
-	case "csv":
-		return s.CSV(records)
-	case "markdown":
-		s.Print("%s\n%s\n", render.MarkdownTable(header, right, rows), render.MarkdownParagraphs(words))
-		return nil
-	}
-	s.Print("%s\n%s\n", grid(header, rows, right...), words)
-	return nil
+	object := struct {
+		N       int64          `json:"n"`
+		Columns []averagedJSON `json:"columns"`
+	}{n, all}
+	return answered{object, records, header, rows, right, words}.show(s)
 }
