@@ -13,9 +13,9 @@ import (
 // This file writes the JSON that docs/reference/json.md documents. A type whose fields match its JSON has JSON tags
 // at its declaration. Here, the other types are copied into structs with JSON tags.
 
-// marshal is json.Marshal, but it does not escape <, > and &. Questions often contain them, and no browser reads
+// PlainJSON is json.Marshal, but it does not escape <, > and &. Questions often contain them, and no browser reads
 // this text as HTML.
-func marshal(v any) ([]byte, error) {
+func PlainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -39,11 +39,11 @@ func (m members) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		name, err := marshal(x.name)
+		name, err := PlainJSON(x.name)
 		if err != nil {
 			return nil, err
 		}
-		value, err := marshal(x.value)
+		value, err := PlainJSON(x.value)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ const maxSafe = 1 << 53
 // MarshalJSON writes a number. An integer beyond 2^53 becomes a string, so that no reader rounds it.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if n.Text != nil {
-		return marshal(*n.Text)
+		return PlainJSON(*n.Text)
 	}
 	if n.Whole == nil {
 		return json.Marshal(unsigned(n.Real))
@@ -133,7 +133,7 @@ func (l Loss) MarshalJSON() ([]byte, error) {
 	if l.IfFixed {
 		out.Epsilon, out.IfFixed = nil, out.Epsilon
 	}
-	return marshal(out)
+	return PlainJSON(out)
 }
 
 // share holds a share of the price in JSON: ε for a pure price, else ρ.
@@ -160,14 +160,14 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 		Retry   bool   `json:"retry"`
 		Charged bool   `json:"charged,omitempty"`
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		Error text `json:"error"`
 	}{text{e.Code, e.Message, e.Hint, orNull(e.Line), orNull(e.Column), e.Retry, e.Charged}})
 }
 
 // MarshalJSON writes the state of the budget.
 func (b *Budget) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Population string          `json:"population"`
 		Neighbours string          `json:"neighbours"`
 		Budget     Loss            `json:"budget"`

@@ -17,7 +17,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 			rows[i] = append(rows[i], member{r.Columns[j].Name, value})
 		}
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		ID         *string     `json:"release"`
 		SQL        string      `json:"sql"`
 		Confidence decimal     `json:"confidence"`
@@ -56,7 +56,7 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	for _, p := range e.Parts {
 		parts = append(parts, member{p.Name, p.Estimate})
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		Value  *Number  `json:"value"`
 		StdDev *float64 `json:"stddev"`
 		Low    *Number  `json:"low"`
@@ -83,13 +83,13 @@ func (c Column) MarshalJSON() ([]byte, error) {
 		Kind Kind   `json:"kind"`
 	}
 	if c.Kind == Key {
-		return marshal(named{c.Name, c.Kind})
+		return PlainJSON(named{c.Name, c.Kind})
 	}
 	var s share
 	if c.Scale != nil || foretoldInRows(c) {
 		s = shareJSON(c.Share)
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		named
 		Mechanism   string   `json:"mechanism"`
 		Scale       *float64 `json:"scale"`
@@ -114,9 +114,9 @@ func (m *Measured) MarshalJSON() ([]byte, error) {
 		Columns []Column `json:"columns"`
 	}
 	if m.Limits == nil {
-		return marshal(measured{m.SQL, m.Columns})
+		return PlainJSON(measured{m.SQL, m.Columns})
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		ID *string `json:"release"`
 		measured
 		Limits     *Limits     `json:"bounds"`
@@ -128,7 +128,7 @@ func (m *Measured) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the bounds.
 func (b Bounds) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Low  float64 `json:"low"`
 		High float64 `json:"high"`
 		share
@@ -137,7 +137,7 @@ func (b Bounds) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the part.
 func (p Part) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Name        string  `json:"name"`
 		Mechanism   string  `json:"mechanism"`
 		Scale       float64 `json:"scale"`
@@ -149,7 +149,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the bound on one unit's rows.
 func (b *RowsBound) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Unit      string  `json:"unit"`
 		Rows      *int64  `json:"rows"`
 		Most      int64   `json:"most"`
@@ -171,7 +171,7 @@ func (e Expected) MarshalJSON() ([]byte, error) {
 	if !math.IsNaN(e.StdDevTimesN) {
 		out.StdDevTimesN, out.HalfWidthTimesN, out.N = &e.StdDevTimesN, &e.HalfWidthTimesN, max(e.N, 0)
 	}
-	return marshal(out)
+	return PlainJSON(out)
 }
 
 // MarshalJSON writes the grouping.
@@ -186,12 +186,12 @@ func (g Grouping) MarshalJSON() ([]byte, error) {
 	if g.Expected != nil {
 		out.Expected = named(g.Expected)
 	}
-	return marshal(out)
+	return PlainJSON(out)
 }
 
 // MarshalJSON writes the ordering.
 func (x Ordering) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Column    string `json:"column"`
 		Mechanism string `json:"mechanism"`
 		share
@@ -210,7 +210,7 @@ func named(all []NamedExpected) members {
 
 // MarshalJSON writes the estimate of what the bounds cut.
 func (t *Truncation) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Unit         string            `json:"unit"`
 		Rows         int64             `json:"rows,omitempty"`
 		Groups       int64             `json:"groups,omitempty"`
@@ -232,7 +232,7 @@ func (t *Truncation) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the estimate of clamped rows.
 func (c ClampedRows) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Column string    `json:"column"`
 		Rows   *Estimate `json:"rows"`
 		UpTo   int64     `json:"up_to"`

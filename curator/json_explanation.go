@@ -6,7 +6,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	if e.Selection != nil || len(e.Questions) > 0 {
 		cells = nil
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		SQL         string          `json:"sql"`
 		Confidence  decimal         `json:"confidence"`
 		Columns     []Column        `json:"columns"`
@@ -40,7 +40,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the key selection.
 func (g GroupSelection) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Strategy string `json:"strategy"`
 		share
 		Delta    *decimal `json:"delta"`
@@ -60,7 +60,7 @@ func (g GroupSelection) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes how the question can be answered free from earlier releases.
 func (r *Reuse) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		From     []string `json:"from"`
 		Taken    bool     `json:"taken"`
 		Expected members  `json:"expected"`
@@ -70,7 +70,7 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the bounds on the engine's work.
 func (w Work) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
+	return PlainJSON(struct {
 		Steps   int64 `json:"steps"`
 		Limit   int64 `json:"limit"`
 		Rows    int64 `json:"rows"`
@@ -105,5 +105,5 @@ func (u Unit) MarshalJSON() ([]byte, error) {
 	if u.GroupSize > 0 {
 		out.GroupSize, out.Group, out.Change = u.GroupSize, u.Group, u.Change
 	}
-	return marshal(out)
+	return PlainJSON(out)
 }

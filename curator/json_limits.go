@@ -20,13 +20,13 @@ func (l *Limits) MarshalJSON() ([]byte, error) {
 	if l.Unit == "" {
 		out.Unit = "row"
 	}
-	return marshal(out)
+	return PlainJSON(out)
 }
 
 // MarshalJSON writes the bounds. The bounds have the type of the column; a date is a string.
 func (c Clamp) MarshalJSON() ([]byte, error) {
 	of := TableColumn{Type: c.typed.String()}
-	return marshal(struct {
+	return PlainJSON(struct {
 		Table    string `json:"table,omitempty"`
 		Column   string `json:"column"`
 		Low      any    `json:"low"`

@@ -31,7 +31,7 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	if t.Part != "" {
 		out.PartsPerUnit = &t.PartsPerUnit
 	}
-	return marshal(out)
+	return PlainJSON(out)
 }
 
 // MarshalJSON writes the column. Bounds and values have the column's JSON type; a date is a string.
@@ -40,7 +40,7 @@ func (c TableColumn) MarshalJSON() ([]byte, error) {
 	for _, v := range c.Values {
 		values = append(values, c.literal(v))
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		Name         string  `json:"name"`
 		Type         string  `json:"type"`
 		Description  *string `json:"description"`

@@ -87,6 +87,15 @@ type NoisySum struct {
 	Loss        Loss // the sum's share of the price
 }
 
+// Reals returns the values of a cell in the sum's own unit.
+func (s NoisySum) Reals(cell int) (out []float64) {
+	for _, v := range s.Values[cell] {
+		x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v), s.Unit).Float64()
+		out = append(out, x)
+	}
+	return out
+}
+
 // Moments releases sums of the rows' vectors. Each sum has one sensitivity for all its entries, derived from the
 // norms of the blocks. This needs less noise than a [Session.Measure] of each coordinate and product.
 //

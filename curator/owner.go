@@ -89,15 +89,18 @@ type TableColumn struct {
 	ValuesFrom              string   // the public column, as table.column, whose values are this column's values; or ""
 	Nullable                bool
 	Holdout                 bool   // the column says which units are held out
-	HoldoutPrice            Loss   // the default and the largest price of a test on them; zero if none is declared
+	HoldoutPrice            Loss   // the default and the largest price of a test on the held-out units; zero if the policy has none
 	References              string // the column, as table.column, that a value of this column refers to; or ""
-	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if none
-	// is declared
+	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if the
+	// policy has no such limit
 	RowsPerValue int64
 }
 
 // SQLName returns a table's or a column's name as a question writes it, in double quotes if needed.
 func SQLName(name string) string { return query.QuoteName(name) }
+
+// SQLText returns a text constant as a question writes it.
+func SQLText(text string) string { return query.QuoteText(text) }
 
 // Thousands writes a number with commas, such as 12,345.
 func Thousands(n int64) string { return plan.Thousands(n) }

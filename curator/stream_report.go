@@ -242,7 +242,7 @@ func (r *StreamReport) MarshalJSON() ([]byte, error) {
 			{"first", a.First}, {"last", a.Last}, {"version", a.Version}, {"at", a.At.UTC().Format(time.RFC3339)},
 		})
 	}
-	return marshal(struct {
+	return PlainJSON(struct {
 		Name       string    `json:"stream"`
 		ID         *string   `json:"release"`
 		SQL        string    `json:"sql"`

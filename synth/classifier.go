@@ -204,7 +204,7 @@ func (m *classifier) term(column int, c *Column) string {
 		case "text":
 			var texts []string
 			for _, cell := range groups[g] {
-				texts = append(texts, "'"+strings.ReplaceAll(w.texts[cell], "'", "''")+"'")
+				texts = append(texts, curator.SQLText(w.texts[cell]))
 			}
 			condition = name + " IN (" + strings.Join(texts, ", ") + ")"
 		default:

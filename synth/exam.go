@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 
 	"dither/curator"
 	"dither/internal/splitmix"
@@ -132,7 +131,7 @@ func newExam(ctx context.Context, c *curator.Session, r ExamRequest) (*exam, err
 	if e.target = slices.IndexFunc(e.columns, func(c *Column) bool { return c.Name == r.Target }); e.target < 0 {
 		return nil, usage("name a column of the synthetic rows: --target smoker=true", "there is no column %q", r.Target)
 	}
-	return e, e.priced(ctx, c, t.Columns[slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == held })].HoldoutPrice)
+	return e, e.priced(ctx, c, holdout(t).HoldoutPrice)
 }
 
 // priced sets the price of each question. It refuses one above the price that the owner names for the holdout.
@@ -157,15 +156,15 @@ func (e *exam) priced(ctx context.Context, c *curator.Session, most curator.Loss
 		return err
 	}
 	e.result.Price, e.result.Remaining = p.Price, p.Remaining
-	if limit := priceOf(most); limit != nil && priceOf(p.Price).Cmp(limit) > 0 {
+	x := priceOf(p.Price)
+	if x == nil {
+		return usage("", "the price %s is not a number", p.Price)
+	}
+	if limit := priceOf(most); limit != nil && x.Cmp(limit) > 0 {
 		return usage("leave the price out: then a test costs this much", "a test costs %s, and the policy allows %s for one of this holdout", p.Price, most)
 	}
 	if !p.Affordable {
 		return &curator.Error{Code: curator.CodeExhausted, Message: fmt.Sprintf("the price is %s, and %s remain", p.Price, p.Remaining)}
-	}
-	x := priceOf(p.Price)
-	if x == nil {
-		return usage("", "the price %s is not a number", p.Price)
 	}
 	if text := shared(x.Quo(x, big.NewRat(2, 1))); p.Price.Rho != "" {
 		e.price.Epsilon, e.price.Rho = "", text
@@ -420,5 +419,5 @@ func (e *exam) positive() string {
 			return name + " = " + decimal(x)
 		}
 	}
-	return name + " = '" + strings.ReplaceAll(e.request.Positive, "'", "''") + "'"
+	return name + " = " + curator.SQLText(e.request.Positive)
 }

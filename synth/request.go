@@ -147,13 +147,14 @@ type view struct {
 }
 
 // heldOut returns the column of a table that says which units are held out, or "". Synthesis leaves these units out.
-func heldOut(t *curator.Table) string {
-	for _, c := range t.Columns {
-		if c.Holdout {
-			return c.Name
-		}
+func heldOut(t *curator.Table) string { return holdout(t).Name }
+
+// holdout returns the column of the units that are held out; the zero value if there is none.
+func holdout(t *curator.Table) curator.TableColumn {
+	if at := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Holdout }); at >= 0 {
+		return t.Columns[at]
 	}
-	return ""
+	return curator.TableColumn{}
 }
 
 // tableOf returns a table of persons.
@@ -175,9 +176,8 @@ func tableOf(c *curator.Session, name string) (*curator.Table, error) {
 // laidOut returns the columns and the constraints of a checked request for a view, and what its cells are.
 func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Plan, error) {
 	p := &Plan{Table: r.Table, Method: r.Method, request: r, inner: of.inner, most: mostCandidates, expected: of.table.ExpectedRows}
-	if at := slices.IndexFunc(of.table.Columns, func(c curator.TableColumn) bool { return c.Holdout }); at >= 0 {
-		p.HeldOut, p.HoldoutPrice = of.table.Columns[at].Name, of.table.Columns[at].HoldoutPrice
-	}
+	held := holdout(&of.table)
+	p.HeldOut, p.HoldoutPrice = held.Name, held.HoldoutPrice
 	rules, err := parsed(r.Constraints)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func withValues(t *curator.Table, values map[string][]string, prefix string) (ou
 			if v == Other || slices.Contains(known[:i], v) || !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
 				return out, nil, usage("leave it out", "values of %s: %q occurs twice, or stands for all others", name, v)
 			}
-			text := "'" + strings.ReplaceAll(v, "'", "''") + "'"
+			text := curator.SQLText(v)
 			cases = append(cases, fmt.Sprintf("WHEN %s = %s THEN %s", column, text, text))
 		}
 		sql[name] = fmt.Sprintf("CASE %s WHEN %s IS NOT NULL THEN '%s' END", strings.Join(cases, " "), column, Other)

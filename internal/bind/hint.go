@@ -122,7 +122,7 @@ func arithmeticHint(a, b *bounded.Expr) string {
 func quoted(v value.Value) string {
 	switch v.Type {
 	case value.Text:
-		return "'" + strings.ReplaceAll(v.Text, "'", "''") + "'"
+		return query.QuoteText(v.Text)
 	case value.Date:
 		return "DATE '" + v.String() + "'"
 	case value.Boolean:

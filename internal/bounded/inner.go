@@ -37,9 +37,9 @@ const (
 // InnerPlaced is the value at place ⌊(n·Num + Offset) / Den⌋ of the n values in ascending order, counted from 0. For
 // n ≥ 1, this place is at least 0 and below n. InnerBetween interpolates reals. Let r be the remainder of (n − 1)·Num
 // by Den. The value a is at place ⌊(n − 1)·Num / Den⌋, and b is at ⌈(n − 1)·Num / Den⌉. The result is the lesser of b
-// and a + (b − a)·(r/Den), where each operation rounds to a double. Values that are equal are interchangeable (−0 and 0
-// too, which no expression distinguishes), so the
-// result is a function of the values alone, and lies between the least and the greatest of them.
+// and a + (b − a)·(r/Den), where each operation rounds to a double. Equal values are interchangeable: −0 equals 0,
+// and no expression distinguishes them. So the result is a function of the values alone, and lies between the least and
+// the greatest of them.
 type Inner struct {
 	Func   InnerFunc
 	X      *Expr // nil for InnerRows

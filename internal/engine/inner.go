@@ -52,9 +52,9 @@ func (d Inside) value(a bounded.Inner) string {
 	return x
 }
 
-// aggregate returns the SQL of aggregate a over the column x followed by name. Sums are exact integers of any size. A clamped integer times its
-// power of two fits a double (plan.Inner). Since the powers are above 2^-1000, the product is 0 only if the integer
-// is 0. So the multiplication neither rounds nor raises an error.
+// aggregate returns the SQL of aggregate a over the column x followed by name. Sums are exact integers of any size. A
+// clamped integer times its power of two fits a double (plan.Inner). Since the powers are above 2^-1000, the product is
+// 0 only if the integer is 0. So the multiplication neither rounds nor raises an error.
 func (d Inside) aggregate(a bounded.Inner, name string) string {
 	x := "x" + name
 	clamped := func(n string) string { return d.Clamped(n, a.Lo, a.Hi) }

@@ -16,8 +16,8 @@ import (
 // A unit is bounded by rows or by groups, whichever gives the measures less noise. If both give the same noise, the
 // bound is by rows, because that clamps no value and needs no grouping by unit. An average, and a sum that is computed
 // from its measures, are always bounded by rows, because clamping a unit's sum and its count separately would bias
-// them. If all measures count
-// units, only a cap on groups is needed. The choice does not depend on data, so it reveals nothing.
+// them. If all measures count units, only a cap on groups is needed. The choice does not depend on data, so it reveals
+// nothing.
 func (b *bounding) chooseCaps() error {
 	unit := b.Table.Unit
 	if unit.IsRow() && b.request.MaxGroups > 0 {

@@ -91,17 +91,16 @@ func powerOf(n int64) power {
 // that |zⁿ| < 10⁻¹⁵⁰, 0 takes the place of the power. After many uses, this holds for nearly all frequencies.
 func (p power) times(c complex128, errC float64, z complex128, errZ float64) (product complex128, bound float64) {
 	size := magnitude(z)
-	if p.n > 1 {
-		switch {
-		case size+errZ < p.vanishing:
-			z, size, errZ = 0, 0, 1e-150
-		default:
-			times := float64(p.n)
-			errZ *= times * math.Pow(size+errZ, times-1) * p.grown
-			z = raise(z, p.n)
-			size = magnitude(z)
-			errZ += size*p.own + 1e-150
-		}
+	switch {
+	case p.n <= 1:
+	case size+errZ < p.vanishing:
+		z, size, errZ = 0, 0, 1e-150
+	default:
+		times := float64(p.n)
+		errZ *= times * math.Pow(size+errZ, times-1) * p.grown
+		z = raise(z, p.n)
+		size = magnitude(z)
+		errZ += size*p.own + 1e-150
 	}
 	sizeC := magnitude(c)
 	return c * z, errC*(size+errZ) + sizeC*errZ + 3*unit*sizeC*size + 1e-150

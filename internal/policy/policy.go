@@ -147,8 +147,8 @@ type Column struct {
 	// Holdout, if not nil, is the share of units that a boolean column holds out. Sealing sets its values, which no
 	// source has
 	Holdout *big.Rat
-	// HoldoutPrice is the price of a test of a synthetic table on the units held out, and the most that one may cost; zero if
-	// none is declared
+	// HoldoutPrice is the default price of a test of a synthetic table on the held-out units, and the largest; zero if the
+	// file has none
 	HoldoutPrice privacy.Loss
 	Nullable     bool    // whether NULL may occur; NULL is then a group of its own
 	Invalid      Invalid // the treatment at sealing of a value that is not of the type

@@ -239,15 +239,15 @@ func (p *printer) literal(x *Literal) {
 	case IntegerLiteral, DecimalLiteral:
 		p.write(x.Text)
 	case StringLiteral:
-		p.write(quoteText(x.Text))
+		p.write(QuoteText(x.Text))
 	case DateLiteral:
-		p.write("DATE " + quoteText(x.Text))
+		p.write("DATE " + QuoteText(x.Text))
 	case TimestampLiteral:
-		p.write("TIMESTAMP " + quoteText(x.Text))
+		p.write("TIMESTAMP " + QuoteText(x.Text))
 	case TimeLiteral:
-		p.write("TIME " + quoteText(x.Text))
+		p.write("TIME " + QuoteText(x.Text))
 	case IntervalLiteral:
-		p.write("INTERVAL " + quoteText(x.Text))
+		p.write("INTERVAL " + QuoteText(x.Text))
 	case BooleanLiteral:
 		p.write(strings.ToUpper(strconv.FormatBool(x.Bool)))
 	case NullLiteral:

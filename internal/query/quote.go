@@ -2,8 +2,8 @@ package query
 
 import "strings"
 
-// quoteText returns a string constant. Backslashes and line breaks in it have no special meaning.
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// QuoteText returns a text constant of SQL. Backslashes and line breaks in it have no special meaning.
+func QuoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // QuoteName returns a name as SQL reads it, in double quotes if necessary.
 func QuoteName(name string) string { return quote(name) }

@@ -82,10 +82,7 @@ func sumsOfCell(m *curator.Moments, v curator.Vectors, cell int) (out vectorSums
 	for i, s := range v.Sums {
 		noisy := m.Sums[i]
 		law := noiseLawOf(noisy.Noise, noisy.Unit)
-		values := make([]float64, len(noisy.Values[cell]))
-		for j, x := range noisy.Values[cell] {
-			values[j], _ = new(big.Rat).Mul(new(big.Rat).SetInt(x), noisy.Unit).Float64()
-		}
+		values := noisy.Reals(cell)
 		switch s.Kind {
 		case curator.Count().Kind:
 			out.count, out.law.count = values[0], law

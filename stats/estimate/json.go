@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"dither/curator"
@@ -30,7 +29,7 @@ func (e *Result) MarshalJSON() ([]byte, error) {
 			}
 		}
 	}
-	return plainJSON(struct {
+	return curator.PlainJSON(struct {
 		Kind       string              `json:"kind"`
 		Method     string              `json:"method"`
 		Estimates  []value             `json:"estimates"`
@@ -80,7 +79,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		}
 		methods = append(methods, of)
 	}
-	return plainJSON(struct {
+	return curator.PlainJSON(struct {
 		Kind       string       `json:"kind"`
 		Method     string       `json:"method"`
 		Why        string       `json:"why"`
@@ -96,15 +95,4 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		p.Kind, p.Method, p.Why, methods, looks, p.Price, p.Remaining, p.Affordable, p.Replayed,
 		json.Number(p.Confidence), p.Notes,
 	})
-}
-
-// plainJSON encodes v as JSON without escaping <, > and &.
-func plainJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

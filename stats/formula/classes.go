@@ -109,7 +109,7 @@ func (d *designer) against(c curator.TableColumn, k Classes, words, literals []s
 func literal(c curator.TableColumn, word string) (string, error) {
 	switch c.Type {
 	case "text":
-		return "'" + strings.ReplaceAll(word, "'", "''") + "'", nil
+		return curator.SQLText(word), nil
 	case "date":
 		if strings.Trim(word, "0123456789-") == "" {
 			return "DATE '" + word + "'", nil

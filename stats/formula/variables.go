@@ -103,6 +103,21 @@ func (d *designer) number(c curator.TableColumn) (sql string, low, high *big.Rat
 	return sql, low, high, err
 }
 
+// Constants returns values of a column, as [curator.TableColumn] has them, as constants of SQL.
+func Constants(c curator.TableColumn, values []string) (sql []string) {
+	for _, v := range values {
+		switch c.Type {
+		case "text":
+			sql = append(sql, curator.SQLText(v))
+		case "date":
+			sql = append(sql, "DATE '"+v+"'")
+		default:
+			sql = append(sql, v)
+		}
+	}
+	return sql
+}
+
 // levels returns the declared values of a category, in SQL and in words.
 func levels(c curator.TableColumn) (sql, words []string, err error) {
 	values := c.Values
@@ -120,16 +135,7 @@ func levels(c curator.TableColumn) (sql, words []string, err error) {
 			}
 		}
 	}
-	for _, v := range values {
-		switch c.Type {
-		case "text":
-			sql = append(sql, "'"+strings.ReplaceAll(v, "'", "''")+"'")
-		case "date":
-			sql = append(sql, "DATE '"+v+"'")
-		default:
-			sql = append(sql, v)
-		}
-	}
+	sql = Constants(c, values)
 	switch {
 	case len(values) == 0:
 		return nil, nil, request.Misuse(

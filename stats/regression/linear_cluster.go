@@ -11,6 +11,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/formula"
 	"dither/stats/internal/request"
 )
 
@@ -71,7 +72,7 @@ func (l *linear) cluster(ctx context.Context, c *curator.Session) error {
 			l.table.Columns[i].Name)
 	default:
 		k.column = l.table.Columns[i].Name
-		l.Where = both(l.Where, declared(l.table.Columns[i]))
+		l.Where = request.Both(l.Where, declared(l.table.Columns[i]))
 	}
 	parts, rest, err := request.Divide(l.told.Price, clusterShare)
 	if err != nil {
@@ -126,21 +127,7 @@ func declared(of curator.TableColumn) string {
 	case of.Values == nil:
 		return name + " IS NOT NULL"
 	}
-	values := slices.Clone(of.Values)
-	if of.Type == "text" || of.Type == "date" {
-		for i, v := range values {
-			values[i] = "'" + strings.ReplaceAll(v, "'", "''") + "'"
-		}
-	}
-	return name + " IN (" + strings.Join(values, ", ") + ")"
-}
-
-// both returns the condition that two conditions hold. The first may be empty.
-func both(a, b string) string {
-	if strings.TrimSpace(a) == "" {
-		return b
-	}
-	return "(" + a + "\n) AND " + b
+	return name + " IN (" + strings.Join(formula.Constants(of, of.Values), ", ") + ")"
 }
 
 // payable returns an error if the remaining budget does not cover the fit and the scores together.

@@ -48,11 +48,8 @@ func linearSum(name string, matrix bool, s curator.NoisySum) LinearSum {
 		off := s.OffDiagonal.StdDev() * unit
 		out.OffDiagonal = &off
 	}
-	for _, cell := range s.Values {
-		for _, v := range cell {
-			x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v), s.Unit).Float64()
-			out.Values = append(out.Values, x)
-		}
+	for cell := range s.Values {
+		out.Values = append(out.Values, s.Reals(cell)...)
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package regression
 
 import (
 	"math"
-	"math/big"
 
 	"dither/curator"
 	"dither/noise"
@@ -38,7 +37,7 @@ func (k *clustering) meatOf(m *curator.Moments, p int, rows float64, most int64,
 	if !k.units {
 		return meatOfValues(m, p, rows)
 	}
-	s := scoreSums{products: valuesOf(m, 0, 0), lost: valuesOf(m, 1, 0)[0], clusters: valuesOf(m, 2, 0)[0]}
+	s := scoreSums{products: m.Sums[0].Reals(0), lost: m.Sums[1].Reals(0)[0], clusters: m.Sums[2].Reals(0)[0]}
 	for i, to := range []*float64{&s.sd, &s.lostError, &s.countError} {
 		unit, _ := m.Sums[i].Unit.Float64()
 		*to = m.Sums[i].Noise.StdDev() * unit
@@ -98,8 +97,8 @@ func (s scoreSums) meat(p int, rows, most, alpha float64) (out *meat, ok bool) {
 func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
 	out := &meat{estimate: mat.NewSymDense(p, nil)}
 	for cell := range m.Cells {
-		out.estimate.SymRankOne(out.estimate, 1, mat.NewVecDense(p, valuesOf(m, 0, cell)))
-		if noise := m.Sums[1].Noise.StdDev(); valuesOf(m, 1, cell)[0] > 3*noise || rows/float64(len(m.Cells)) < 6*noise {
+		out.estimate.SymRankOne(out.estimate, 1, mat.NewVecDense(p, m.Sums[0].Reals(cell)))
+		if noise := m.Sums[1].Noise.StdDev(); m.Sums[1].Reals(cell)[0] > 3*noise || rows/float64(len(m.Cells)) < 6*noise {
 			out.clusters++
 		}
 	}
@@ -141,14 +140,4 @@ func oneSided(alpha float64, laplace bool) float64 {
 		return normal
 	}
 	return math.Max(normal, math.Log(1/(2*math.Min(alpha, 0.5)))/math.Sqrt2)
-}
-
-// valuesOf returns the entries of a sum in a cell, in the sum's own unit.
-func valuesOf(m *curator.Moments, sum, cell int) (out []float64) {
-	s := m.Sums[sum]
-	for _, v := range s.Values[cell] {
-		x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v), s.Unit).Float64()
-		out = append(out, x)
-	}
-	return out
 }

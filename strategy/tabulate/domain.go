@@ -74,12 +74,8 @@ func (s *Spec) twice(g *group, places *Hierarchy, t *Table) bool {
 	for _, c := range g.classes {
 		of = append(of, keyed{c.levels, c.text})
 	}
-	for i, a := range of {
-		for _, b := range of[:i] {
-			if a.key == b.key && a.levels != b.levels {
-				return true
-			}
-		}
+	if _, clash := twiceKeyed(of); clash {
+		return true
 	}
 	return slices.ContainsFunc(g.classes, func(c *class) bool { return c.levels != nil && c.levels == places }) ||
 		slices.ContainsFunc(t.Columns, func(c string) bool { h := s.hierarchyOf(c); return h != nil && h == g.places })
@@ -89,6 +85,18 @@ func (s *Spec) twice(g *group, places *Hierarchy, t *Table) bool {
 type keyed struct {
 	levels *Hierarchy
 	key    string
+}
+
+// twiceKeyed returns a key that two different classifications have, if there is one.
+func twiceKeyed(all []keyed) (key string, found bool) {
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.key == b.key && a.levels != b.levels {
+				return a.key, true
+			}
+		}
+	}
+	return "", false
 }
 
 // keyed returns the hierarchies and the other classifications of a table.

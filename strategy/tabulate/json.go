@@ -1,7 +1,6 @@
 package tabulate
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 
@@ -104,16 +103,7 @@ func (p *Plan) json() jsonPlan {
 }
 
 // MarshalJSON writes the plan, as docs/reference/json.md describes it.
-func (p *Plan) MarshalJSON() ([]byte, error) { return unescaped(p.json()) }
-
-// unescaped writes <, > and & as they are, as in other answers.
-func unescaped(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
-}
+func (p *Plan) MarshalJSON() ([]byte, error) { return curator.PlainJSON(p.json()) }
 
 type jsonCell struct {
 	Level    string      `json:"level,omitempty"`
@@ -163,5 +153,5 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		}
 		out.Tables = append(out.Tables, of)
 	}
-	return unescaped(out)
+	return curator.PlainJSON(out)
 }

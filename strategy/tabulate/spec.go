@@ -249,15 +249,9 @@ func (s *Spec) apart(t *Table, f policy.Field) {
 	if len(t.Rows) > 0 {
 		places = s.hierarchyOf(t.Rows[0])
 	}
-	all := s.keyed(places, t.Columns)
-	for i, a := range all {
-		for _, b := range all[:i] {
-			if a.key == b.key && a.levels != b.levels {
-				f.Fail("write one table for each, which then has noise of its own; or replace them by expressions, such as FLOOR(age / 10)",
-					"table %s is classified by %s in two ways that need not nest", t.Name, a.key)
-				return
-			}
-		}
+	if key, found := twiceKeyed(s.keyed(places, t.Columns)); found {
+		f.Fail("write one table for each, which then has noise of its own; or replace them by expressions, such as FLOOR(age / 10)",
+			"table %s is classified by %s in two ways that need not nest", t.Name, key)
 	}
 }
 

@@ -1,7 +1,6 @@
 package analyst
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -226,9 +225,5 @@ func jointObject(a *together.Answer, questions []string, explain bool) jointCoun
 // MarshalJSON writes <, > and & as they are, as in other answers.
 func (j jointCounts) MarshalJSON() ([]byte, error) {
 	type plain jointCounts // without this method
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(plain(j))
-	return bytes.TrimSpace(b.Bytes()), err
+	return curator.PlainJSON(plain(j))
 }

@@ -46,11 +46,16 @@ func (l *eventCounts) question(s *console.Console) (string, error) {
 	if l.by != "" {
 		keys = slices.Insert(keys, 0, curator.SQLName(l.by))
 	}
-	where := event + " IS NOT NULL" // without it, such a row would count as one without the event
-	if l.where != "" {
-		where = "(" + l.where + "\n) AND " + where
+	return groupedSQL(l.table, "COUNT(*)", l.counted(event), keys...), nil
+}
+
+// counted returns the condition of the rows that count: it is known whether the event happened. Without it, a row where it
+// is not known would count as one without the event.
+func (l *eventCounts) counted(event string) string {
+	if l.where == "" {
+		return event + " IS NOT NULL"
 	}
-	return groupedSQL(l.table, "COUNT(*)", where, keys...), nil
+	return "(" + l.where + "\n) AND " + event + " IS NOT NULL"
 }
 
 // findPerson sets the column that identifies persons, if the rows are of lives and a person may have several.
@@ -93,11 +98,7 @@ func (l *eventCounts) ofPersons(s *console.Console, event string) (string, error
 		}
 		items, keys = append(items, least+"("+curator.SQLName(l.by)+") AS person_group"), slices.Insert(keys, 0, "person_group")
 	}
-	where := event + " IS NOT NULL"
-	if l.where != "" {
-		where = "(" + l.where + "\n) AND " + where
-	}
-	lives := "(SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(l.table) + " WHERE (" + where + "\n) GROUP BY " +
+	lives := "(SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(l.table) + " WHERE (" + l.counted(event) + "\n) GROUP BY " +
 		curator.SQLName(l.person) + ") AS lives"
 	group := strings.Join(keys, ", ")
 	return "SELECT " + group + ", COUNT(*) FROM " + lives + " GROUP BY " + group, nil

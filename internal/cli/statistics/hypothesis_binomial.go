@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 
 	"dither/curator"
 	"dither/hypothesis"
@@ -132,7 +131,7 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 	if err != nil {
 		return err
 	}
-	is := " = " + sqlText(o.get("value"))
+	is := " = " + curator.SQLText(o.get("value"))
 	switch column.Type {
 	case "integer", "real":
 		if _, err := oneNumber("value", o.get("value")); err != nil {
@@ -174,8 +173,6 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 		return binomial(s, o, b, about, r)
 	})
 }
-
-func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func binomial(s *console.Console, o *testOptions, b hypothesis.Binomial, about string, r *released) error {
 	t, null, err := o.binomial(b)

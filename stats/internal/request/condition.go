@@ -11,6 +11,14 @@ func Where(condition string) string {
 	return " WHERE (" + condition + "\n)"
 }
 
+// Both returns the condition that two conditions hold, with a line break as in [Where]. The first may be empty.
+func Both(a, b string) string {
+	if strings.TrimSpace(a) == "" {
+		return b
+	}
+	return "(" + a + "\n) AND " + b
+}
+
 // CheckCondition refuses a condition whose brackets do not match. An unmatched bracket could close the brackets
 // that [Where] adds and append GROUP BY or LIMIT. The method would then misread the measurement. This is no privacy
 // risk: every question is planned and charged as it is written.
