@@ -161,6 +161,19 @@ func fail(w http.ResponseWriter, status int, code, format string, args ...any) {
 	answer(w, status, map[string]failure{"error": {code, fmt.Sprintf(format, args...)}})
 }
 
+// mostDropped limits the bytes of a refused request's body that the server reads.
+const mostDropped = 64 << 20
+
+// refuse answers a request whose body is not wanted. It first reads the body and drops it, because most clients send all
+// of it before they read the answer: they would see a reset connection instead. A client with the header Expect waits for
+// the answer, and sends nothing.
+func refuse(w http.ResponseWriter, r *http.Request, status int, code, format string, args ...any) {
+	if r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, mostDropped) // a client that stops earlier needs no answer
+	}
+	fail(w, status, code, format, args...)
+}
+
 // permitted checks the bearer token, in a time that does not depend on its characters.
 func permitted(w http.ResponseWriter, r *http.Request, token string) bool {
 	if token == "" {
@@ -172,7 +185,7 @@ func permitted(w http.ResponseWriter, r *http.Request, token string) bool {
 		return true
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	fail(w, http.StatusUnauthorized, "unauthorized", "the header Authorization: Bearer TOKEN is missing or wrong")
+	refuse(w, r, http.StatusUnauthorized, "unauthorized", "the header Authorization: Bearer TOKEN is missing or wrong")
 	return false
 }
 
@@ -226,30 +239,30 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 		size = s.options.MaxBody
 	}
 	if size > s.options.MaxBody {
-		fail(w, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
+		refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
 		return
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && kind != BinaryType {
-		fail(w, http.StatusUnsupportedMediaType, "media_type", "reports are application/json or %s", BinaryType)
+		refuse(w, r, http.StatusUnsupportedMediaType, "media_type", "reports are application/json or %s", BinaryType)
 		return
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		fail(w, http.StatusUnsupportedMediaType, "media_type", "the header Content-Encoding is %.40q: send reports without an encoding", coding)
+		refuse(w, r, http.StatusUnsupportedMediaType, "media_type", "the header Content-Encoding is %.40q: send reports without an encoding", coding)
 		return
 	}
 	switch s.take(size) {
 	case "too_many":
-		fail(w, http.StatusTooManyRequests, "too_many", "at most %g requests a second are accepted", s.options.Rate)
+		refuse(w, r, http.StatusTooManyRequests, "too_many", "at most %g requests a second are accepted", s.options.Rate)
 		return
 	case "busy":
-		fail(w, http.StatusServiceUnavailable, "busy", "too many reports are in progress")
+		refuse(w, r, http.StatusServiceUnavailable, "busy", "too many reports are in progress")
 		return
 	}
 	defer s.release(size)
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		fail(w, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
+		refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
 		return
 	} else if err != nil {
 		fail(w, http.StatusBadRequest, survey.Malformed, "the body is incomplete, or came too slowly")

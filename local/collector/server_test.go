@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -122,6 +123,40 @@ func TestContentEncoding(t *testing.T) {
 	collector.NewServer(st, collector.Options{}).Handler().ServeHTTP(w, r)
 	if w.Code != http.StatusUnsupportedMediaType || !strings.Contains(w.Body.String(), "Content-Encoding") {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A client that sends a refused body as a whole, and reads only then, receives the answer. One that waits for permission
+// to send receives it at once.
+func TestRefusedBodiesAreAnswered(t *testing.T) {
+	st, _ := open(t, declaration)
+	server := collector.NewServer(st, collector.Options{SubmitToken: "secret"})
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	const size = 40 << 20 // far more than the buffers of a connection
+	body := strings.Repeat("x", size)
+	length, token := fmt.Sprintf("Content-Length: %d\r\n", size), "Authorization: Bearer secret\r\n"
+	for name, of := range map[string]struct{ header, body, want string }{
+		"declared": {token + length, body, "413"},
+		"chunked":  {token + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body), "413"},
+		"stranger": {length, body, "401"},
+		"waiting":  {token + length + "Expect: 100-continue\r\n", "", "413"},
+	} {
+		c := must(net.Dial("tcp", l.Addr().String()))
+		if _, err := io.WriteString(c, "POST /v1/reports HTTP/1.1\r\nHost: x\r\n"+of.header+"\r\n"+of.body); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if line, err := bufio.NewReader(c).ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 "+of.want) {
+			t.Errorf("%s: %q, %v", name, line, err)
+		}
+		_ = c.Close()
+	}
+	if err := server.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -24,39 +24,35 @@ function show(id) {
   if (id === "preview") $("preview-title").focus();
 }
 
-// The browser's storage keeps the drawn message, so that a reload draws no other one, and the memories of devices.
-const memory = new Map();
-function kept(key) {
-  try {
-    return memory.get(key) ?? localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-function keep(key, text) {
-  try {
-    localStorage.setItem(key, text);
-    memory.delete(key);
-    return true;
-  } catch {
-    memory.set(key, text);
-    return false;
-  }
-}
+// Keeping
 
-const acquired = () => new Promise((done) => {
-  const none = () => done(() => {});
-  if (!navigator.locks) return none(); // the page came by plain HTTP, or the browser is old
-  navigator.locks.request("dither", () => new Promise((release) => done(release))).catch(none); // storage is blocked
+const result = (request) => new Promise((done, fail) => {
+  request.onsuccess = () => done(request.result);
+  request.onerror = () => fail(request.error);
 });
 
-/** Runs f while no other tab of the browser does, if the browser has locks: otherwise two tabs could each draw a message. */
-async function alone(f) {
-  const release = await acquired();
+/**
+ * Calls f with the kept texts of the keys, keeps the texts that f returns by key, and returns all. The browser runs such
+ * transactions one after the other, whichever tab or process they are in. The texts are on the disk before it returns.
+ */
+async function change(keys, f) {
+  let db;
   try {
-    return f();
+    const opening = globalThis.indexedDB.open("dither", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("kept");
+    db = await result(opening);
+    const transaction = db.transaction("kept", "readwrite", { durability: "strict" }), store = transaction.objectStore("kept");
+    const ended = new Promise((done, fail) => Object.assign(transaction, { oncomplete: done, onabort: () => fail(transaction.error) }));
+    const texts = {};
+    for (const key of keys) texts[key] = await result(store.get(key));
+    for (const [key, text] of Object.entries(f(texts))) store.put((texts[key] = text), key);
+    await ended;
+    return texts;
+  } catch (error) {
+    if (db && !(error instanceof DOMException)) throw error; // of f
+    throw new Error("the browser stores nothing for this page, which could draw a second message. Allow it, or use another browser");
   } finally {
-    setTimeout(release, 100); // tabs may be processes, and see each other's storage a little later
+    db?.close();
   }
 }
 
@@ -89,8 +85,17 @@ function field(q, i) {
   return set;
 }
 
-/** Randomizes the given answers of the form, once. */
-function draw(survey, given) {
+/** The integer of a field, which may be written as 1.0 or 1e3. Number alone would round the largest ones. */
+const whole = (text) => BigInt(/^\d+$/.test(text) ? text : Number(text));
+
+/** The key of the memory of a question that is repeated. The memory outlives the versions of the survey. */
+function deviceKey(survey, q) {
+  const { mechanism, values, epsilon, first, positions } = q.randomizer;
+  return `dither device ${survey.name} ${q.name} ${[mechanism, values, epsilon, first, positions]}`;
+}
+
+/** Randomizes the given answers of the form, once. It returns the message, and adds the changed memories to `kept`. */
+function draw(survey, given, texts, kept) {
   const answers = {};
   survey.questions.forEach((q, i) => {
     if (q.low) {
@@ -98,17 +103,14 @@ function draw(survey, given) {
       answers[q.name] = hex(new Numbers(q.randomizer).report(Math.min(Math.max(x, -1), 1)));
       return;
     }
-    const answer = BigInt(given.get(`q${i}`)), oracle = new Oracle(q.randomizer);
+    const answer = whole(given.get(`q${i}`)), oracle = new Oracle(q.randomizer);
     if (!oracle.states || survey.reports === 1) {
       answers[q.name] = hex(oracle.randomize(answer));
       return;
     }
-    // the memory outlives the versions of the survey, and is stored before the report is sent: see Device
-    const { mechanism, values, epsilon, first, positions } = q.randomizer;
-    const key = `dither device ${survey.name} ${q.name} ${[mechanism, values, epsilon, first, positions]}`, stored = kept(key);
-    const device = stored ? oracle.openDevice(stored) : oracle.newDevice();
+    const key = deviceKey(survey, q), device = texts[key] ? oracle.openDevice(texts[key]) : oracle.newDevice();
     answers[q.name] = hex(device.report(answer));
-    if (!keep(key, device.stored())) throw new Error("the browser does not store the memory that a repeated question needs");
+    kept[key] = device.stored(); // before the report is sent: see Device
   });
   return collector.message(survey, answers);
 }
@@ -215,53 +217,60 @@ async function start() {
   collector.follow((update) => results(survey, update));
 
   // the number of messages that this browser drew for the survey, and the one that was not sent yet
-  const state = () => JSON.parse(kept(key)) ?? { drawn: 0, body: null };
-  const left = () => survey.reports - state().drawn;
+  const stateOf = (texts) => JSON.parse(texts[key] ?? '{"drawn":0,"body":null}');
+  let state = stateOf(await change([key], () => ({})));
+  const left = () => survey.reports - state.drawn;
   const promise = [`The privacy loss ε of a message is ${survey.report_epsilon}.`];
   if (survey.reports > 1) {
     promise.push(`This browser sends at most ${survey.reports} messages, and their loss is at most ${survey.lifetime_epsilon}.`);
   }
   $("promise").textContent = promise.join(" ");
   $("questions").replaceChildren(...survey.questions.map(field));
-  const drawOnce = (given) => {
-    if (state().body) return; // another tab may have drawn one
-    if (left() < 1) throw new Error("this browser has answered the survey in another tab");
-    const body = draw(survey, given), stored = keep(key, JSON.stringify({ drawn: state().drawn + 1, body }));
-    if (stored || survey.reports === 1) return;
-    memory.delete(key); // so that another attempt fails too
-    throw new Error("the browser does not store the number of messages");
-  };
+  // draws a message, unless another tab has drawn one meanwhile
+  const keys = [key, ...survey.questions.filter((q) => !q.low).map((q) => deviceKey(survey, q))];
+  const drawOnce = (given) => change(keys, (texts) => {
+    const { drawn, body } = stateOf(texts), kept = {};
+    if (body) return kept;
+    if (drawn >= survey.reports) throw new Error("this browser has answered the survey in another tab");
+    kept[key] = JSON.stringify({ drawn: drawn + 1, body: draw(survey, given, texts, kept) });
+    return kept;
+  });
   $("form").addEventListener("submit", async (event) => {
     event.preventDefault();
     const given = new FormData($("form"));
     try {
-      await alone(() => drawOnce(given));
+      state = stateOf(await drawOnce(given));
     } catch (error) {
       return say(`Nothing was sent: ${error.message}.`, true);
     }
     $("form").reset();
     say("");
-    preview(survey, state().body);
+    preview(survey, state.body);
   });
   $("send").addEventListener("click", async () => {
     $("send").disabled = true;
     say("The message is on its way.");
+    const body = $("message").textContent;
     try {
-      const body = $("message").textContent;
       await collector.send(body);
-      await alone(() => state().body === body && keep(key, JSON.stringify({ ...state(), body: null })));
-      show("");
-      const more = left() > 0 ? ` You may answer again later: ${left()} of ${survey.reports} messages are left.` : "";
-      say(`Thank you. The collector has stored your message.${more}`);
     } catch (error) {
       say(`The message was not accepted: ${error.message} You may send it again: it is counted once.`, true);
       $("send").disabled = false;
+      return;
     }
+    const sent = change([key], (texts) => {
+      const now = stateOf(texts);
+      return now.body === body ? { [key]: JSON.stringify({ ...now, body: null }) } : {};
+    });
+    state = await sent.then(stateOf, () => state); // at worst, a later visit sends it again, and it is counted once
+    show("");
+    const more = left() > 0 ? ` You may answer again later: ${left()} of ${survey.reports} messages are left.` : "";
+    say(`Thank you. The collector has stored your message.${more}`);
   });
 
-  if (state().body) {
+  if (state.body) {
     say("");
-    return preview(survey, state().body);
+    return preview(survey, state.body);
   }
   if (left() < 1) return say("You have answered this survey.");
   if (survey.opens && Date.now() < Date.parse(survey.opens)) return say(`The survey opens at ${survey.opens}.`);

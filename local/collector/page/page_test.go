@@ -129,7 +129,7 @@ const fragment = "/#submit=s3nd&read=r3ad"
 func visit(b *browser, f *fake, again bool) {
 	b.t.Helper()
 	if !again {
-		b.eval(`if (location.protocol === "http:") localStorage.clear()`)
+		b.eval(`location.protocol === "http:" && new Promise((done) => { indexedDB.deleteDatabase("dither").onsuccess = done; })`)
 	}
 	loaded, method, params := len(b.seen("Page.loadEventFired")), "Page.navigate", map[string]any{"url": f.URL + fragment}
 	if b.eval(`location.href`) == params["url"] { // navigating would only look for the fragment
@@ -143,6 +143,30 @@ func visit(b *browser, f *fake, again bool) {
 		time.Sleep(time.Millisecond)
 	}
 	b.eval(until(`!document.getElementById("status").textContent.includes("loading")`))
+}
+
+// kept is the text that the browser keeps about the survey. It differs from `+"`undefined`"+` after the page has loaded once.
+func kept(b *browser) any {
+	b.t.Helper()
+	return b.eval(transaction(`const got = store.get("dither survey d1"); got.onsuccess = () => done(got.result)`))
+}
+
+// keep replaces this text.
+func keep(b *browser, text string) {
+	b.t.Helper()
+	b.eval(transaction(fmt.Sprintf(`store.put(%q, "dither survey d1"); store.transaction.oncomplete = () => done()`, text)))
+}
+
+// transaction is a promise that a script fulfils, about the store that the page has made.
+func transaction(script string) string {
+	return `new Promise((done) => {
+		const opening = indexedDB.open("dither", 1);
+		opening.onsuccess = () => {
+			const store = opening.result.transaction("kept", "readwrite").objectStore("kept");
+			opening.result.close(); // after the transaction
+			` + script + `;
+		};
+	})`
 }
 
 // until is a promise that a condition holds.
@@ -387,10 +411,10 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 		t.Errorf("after a reload, the message is %v, not %s", again, message)
 	}
 	// another tab that still asks shows this message too
-	b.eval(`localStorage.removeItem("dither survey d1")`)
+	keep(b, `{"drawn":0,"body":null}`)
 	visit(b, f, true)
-	b.eval(fmt.Sprintf(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: %q}));
-		document.querySelector("input[name=q0]").click();`, message) + submit)
+	keep(b, fmt.Sprintf(`{"drawn":1,"body":%q}`, message))
+	b.eval(`document.querySelector("input[name=q0]").click(); ` + submit)
 	if other := b.eval(`document.getElementById("message").textContent`); other != message {
 		t.Errorf("another tab draws %v, not %s", other, message)
 	}
@@ -401,7 +425,7 @@ func TestMessageIsDrawnOnce(t *testing.T) {
 	f.refuses(false)
 	b.eval(`document.getElementById("send").click(); ` + until(`document.getElementById("status").textContent.startsWith("Thank you")`))
 	// the answer to the message was lost: sending it again succeeds, and it is counted once
-	b.eval(fmt.Sprintf(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: %q}))`, message))
+	keep(b, fmt.Sprintf(`{"drawn":1,"body":%q}`, message))
 	visit(b, f, true)
 	b.eval(`document.getElementById("send").click(); ` + until(`document.getElementById("status").textContent.startsWith("Thank you")`))
 	visit(b, f, true)
@@ -435,7 +459,7 @@ func TestRepeatedQuestions(t *testing.T) {
 		t.Error("the memory of an answer is lost")
 	}
 	visit(b, f, true)
-	b.eval(`Storage.prototype.setItem = () => { throw new Error("full"); };
+	b.eval(`IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); };
 		for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();` + submit)
 	status := func() string { return b.eval(`document.getElementById("status").textContent`).(string) }
 	if !strings.Contains(status(), "Nothing was sent") {
@@ -460,12 +484,20 @@ func TestCountIsStored(t *testing.T) {
 	b, f := start(t), serve(t, "1")
 	f.survey["reports"] = 2
 	visit(b, f, false)
-	b.eval(`Storage.prototype.setItem = () => { throw new Error("full"); }; document.querySelector("input[name=q0]").click()`)
+	b.eval(`IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); }; document.querySelector("input[name=q0]").click()`)
 	for range 2 {
 		b.eval(`document.getElementById("status").textContent = ""; ` + submit)
 		if hidden := b.eval(`document.getElementById("preview").hidden`); hidden != true {
 			t.Error("without storage, the page shows a message")
 		}
+	}
+	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{
+		"source": `IDBFactory.prototype.open = () => { throw new DOMException("denied", "SecurityError"); }`,
+	}, nil)
+	visit(b, f, true)
+	hidden := b.eval(`document.getElementById("ask").hidden`)
+	if status := b.eval(`document.getElementById("status").textContent`).(string); hidden != true || !strings.Contains(status, "stores nothing") {
+		t.Errorf("without storage, the page asks, or says %q", status)
 	}
 }
 
@@ -475,22 +507,40 @@ func TestTabsDrawOneMessage(t *testing.T) {
 	visit(b, f, false)
 	other := b.tab()
 	visit(other, f, true)
-	b.eval(`new Promise((held) => navigator.locks.request("dither", () => {
-		held();
-		return new Promise((release) => { globalThis.release = release; });
-	}))`)
+	b.eval(`new Promise((held) => { ` + transaction(`
+		globalThis.release = null;
+		const text = JSON.stringify({ drawn: 1, body: '{"answers":{"ticket":"00"}}' });
+		(function hold() { // a transaction lasts while it is asked
+			if (release) store.put(text, "dither survey d1").onsuccess = release;
+			else store.get("").onsuccess = hold;
+			held();
+		})()`) + ` })`)
 	other.eval(`document.querySelector("input[name=q0]").click(); document.querySelector("#form button").click()`)
-	b.eval(until(`(navigator.locks.query().then((all) => { globalThis.waiting = all.pending.length; }), globalThis.waiting === 1)`))
-	if text := other.eval(message); text != "" {
-		t.Errorf("a tab that waits has drawn %v", text)
+	for range 50 { // far longer than a tab needs that does not wait
+		if text := other.eval(message); text != "" {
+			t.Fatalf("a tab that should wait has drawn %v", text)
+		}
 	}
-	b.eval(`localStorage.setItem("dither survey d1", JSON.stringify({drawn: 1, body: '{"answers":{"ticket":"00"}}'})); setTimeout(release, 2000)`) // the page holds its lock longer than its writes, too
+	b.eval(`new Promise((done) => { globalThis.release = done; })`)
 	other.eval(drawn)
 	if text := other.eval(message); text != `{"answers":{"ticket":"00"}}` {
 		t.Errorf("the tab that waited shows %v", text)
 	}
-	if state := b.eval(`JSON.parse(localStorage.getItem("dither survey d1")).drawn`); state != 1.0 {
-		t.Errorf("%v messages were drawn", state)
+	for i := range 3 { // at once, and usually in two processes
+		keep(b, `{"drawn":0,"body":null}`)
+		for _, tab := range []*browser{b, other} {
+			visit(tab, f, true)
+			tab.eval(`document.querySelector("input[name=q0]").click()`)
+		}
+		for _, tab := range []*browser{b, other} {
+			tab.eval(`setTimeout(() => document.querySelector("#form button").click(), 20)`)
+		}
+		b.eval(drawn)
+		other.eval(drawn)
+		one, two, state := b.eval(message), other.eval(message), kept(b).(string)
+		if one != two || !strings.HasPrefix(state, `{"drawn":1,`) {
+			t.Errorf("round %d: two tabs draw %v and %v: %s", i, one, two, state)
+		}
 	}
 }
 
@@ -547,7 +597,7 @@ func TestPageIsAccessible(t *testing.T) {
 			b.eval(`
 				for (const name of ["q0", "q1"]) document.querySelector("input[name=" + name + "]").click();
 				document.getElementById("q2").value = "7";
-				document.getElementById("q3").value = "12";` + submit)
+				document.getElementById("q3").value = "1.2e1";` + submit)
 			b.eval(`document.querySelector("details").open = true`)
 			look(b, fmt.Sprintf("message-%s-%d", scheme, width))
 		}
