@@ -141,6 +141,7 @@ function preview(survey, body) {
 
 const signed = (text) => text.replace("-", "\u2212");
 const points = (x) => signed((100 * x).toFixed(Math.abs(x) < 0.1 ? 1 : 0));
+const liars = (n) => ` if ${n} ${n === 1 ? "lies" : "lie"}`;
 const percent = (x) => `${points(x)}\u00a0%`;
 
 const svg = (tag, attributes) => {
@@ -172,7 +173,7 @@ function chart(q, values, { n, malicious }) {
   const body = shown.map((v) => {
     const range = ({ low, high }, more = "") => make("span", {}, `${points(low)} to ${percent(high)}${more}`);
     const share = make("td", { className: "share" }, percent(v.share), range(v));
-    if (malicious > 0) share.append(range(v.malicious, ` if ${malicious} lie`));
+    if (malicious > 0) share.append(range(v.malicious, liars(malicious)));
     return make("tr", {}, make("th", { scope: "row" }, v.text), share, make("td", {}, bar(v)));
   });
   const table = make("table", {}, make("caption", {}, textOf(q)),
@@ -189,7 +190,7 @@ function meanOf(q, { mean }, { n, malicious }) {
   const text = (x) => signed(x.toFixed(places)), cell = make("td", { className: "share" }, text(mean.estimate));
   cell.append(make("span", {}, `${text(mean.low)} to ${text(mean.high)}`));
   const all = mean.malicious;
-  if (malicious > 0) cell.append(make("span", {}, `${text(all.low)} to ${text(all.high)} if ${malicious} lie`));
+  if (malicious > 0) cell.append(make("span", {}, `${text(all.low)} to ${text(all.high)}${liars(malicious)}`));
   const drawn = bar({ share: at(mean.estimate), low: at(mean.low), high: at(mean.high),
     malicious: { low: at(all.low), high: at(all.high) } });
   const head = ["Numbers", "Mean", `${signed(q.low)} to ${signed(q.high)}`].map((text, i) =>
