@@ -22,7 +22,10 @@ type Measurements struct {
 	Grouped []int // for each expression of GROUP BY, in the question's order, its index in Keys
 	// for each cell, the values of its keys: nil, int64, float64, string or bool. A date is a string. nil is NULL,
 	// or a total over that key
-	Cells     [][]any
+	Cells [][]any
+	// for each cell, whether it can have rows. WHERE leaves none in the others, so their exact numbers are 0, and an
+	// answer leaves them out. It follows from the question and the policy, never from rows. nil if all cells can
+	Possible  []bool
 	Vectors   []Vector
 	RowsBound *RowsBound // the bound on rows, if the question asked to find it first; else nil
 	// the estimate of what the bounds cut; nil if the question and the policy ask for none
@@ -113,6 +116,12 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 		for i := range n {
 			out.Cells = append(out.Cells, keyValues(keys(i)))
 		}
+		if can := a.plan.Reachable(g); can != nil {
+			for len(out.Possible) < first { // the cells of groupings without conditions on their keys
+				out.Possible = append(out.Possible, true)
+			}
+			out.Possible = append(out.Possible, can...)
+		}
 		for j, m := range g.Measures {
 			d, err := derive.NoiseOf(m)
 			if err != nil {
@@ -143,6 +152,9 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 			}
 			out.Vectors = append(out.Vectors, v)
 		}
+	}
+	for out.Possible != nil && len(out.Possible) < len(out.Cells) {
+		out.Possible = append(out.Possible, true)
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err

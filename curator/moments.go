@@ -68,6 +68,7 @@ type Moments struct {
 	ID string
 	// for each cell, the values of its keys in the order of GROUP BY; with Centres, the index of the centre, from 0
 	Cells     [][]any
+	Possible  []bool     // for each cell, whether it can have rows, as in Measurements; nil if all can
 	Sums      []NoisySum // in the order of Vectors.Sums
 	Limits    *Limits    // what bounds the release
 	Price     Loss
@@ -118,7 +119,7 @@ func (c *Session) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Moments{ID: s.Name(), Limits: c.limitsOf(&m.Statement), Price: c.loss(m.Price), Replayed: s.Replayed}
+	out := &Moments{ID: s.Name(), Possible: m.Reachable(), Limits: c.limitsOf(&m.Statement), Price: c.loss(m.Price), Replayed: s.Replayed}
 	for i := range m.Cells() {
 		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))
 	}

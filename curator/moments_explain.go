@@ -15,6 +15,7 @@ import (
 type MomentsExplanation struct {
 	SQL           string
 	Cells         [][]any       // as in Moments
+	Possible      []bool        // as in Moments
 	Sums          []NoisySum    // without values
 	Sensitivities []Sensitivity // one per sum, in the sum's own unit
 	Bounds        []BlockBound  // one per block
@@ -50,7 +51,7 @@ func (c *Session) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 		return nil, c.public(err)
 	}
 	m, l := of.Plan(), of.Look()
-	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: charged(l)}
+	out := &MomentsExplanation{SQL: v.SQL, Possible: m.Reachable(), Price: c.loss(m.Price), Charged: charged(l)}
 	if out.Replayed, err = c.kernel.Explicable(l); err != nil {
 		return nil, c.public(err)
 	}

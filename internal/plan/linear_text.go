@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dither/internal/prune"
@@ -78,16 +77,5 @@ func (p *Linear) Possible() []bool {
 			return nil
 		}
 	}
-	groups := prune.Where(p.Base.Where, p.Base.Columns).Groups(p.Base.Keys)
-	out, at := make([]bool, cells), make([]int, len(p.Base.Keys))
-	for i := range out {
-		rest, can := i, true
-		for _, k := range slices.Backward(p.Grouped) {
-			n := len(p.Base.Keys[k].Values)
-			listed, found := slices.BinarySearch(groups.Values[k], rest%n)
-			at[k], can, rest = listed, can && found, rest/n
-		}
-		out[i] = can && groups.Has(at)
-	}
-	return out
+	return reachable(prune.Where(p.Base.Where, p.Base.Columns).Groups(p.Base.Keys), p.Base.Keys, p.Grouped)
 }

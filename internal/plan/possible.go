@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/prune"
@@ -22,6 +24,55 @@ func (p *Plan) Possible() *prune.Groups {
 		return nil
 	}
 	return prune.Where(p.Where, p.Columns).Groups(p.Keys)
+}
+
+// Reachable reports, for each cell (group) of a grouping of the plan in their order, whether it can have rows. It returns
+// nil if all can. With grouping sets, each key is examined by itself, as in an answer.
+func (p *Plan) Reachable(g Grouping) []bool {
+	groups, keys := p.Possible(), p.Keys
+	if groups != nil && p.Sets != nil {
+		alone := &prune.Groups{}
+		keys = nil
+		for _, k := range g.Keys {
+			keys, alone.Values = append(keys, p.Keys[k]), append(alone.Values, groups.Values[k])
+		}
+		groups = alone
+	}
+	if groups == nil || groups.All(keys) {
+		return nil
+	}
+	return reachable(groups, keys, allKeys(len(keys)))
+}
+
+// Reachable reports, for each cell (group) in their order, whether it can have rows. It returns nil if all can.
+func (m *Moments) Reachable() []bool {
+	if m.Centred() || len(m.Keys) == 0 {
+		return nil
+	}
+	groups := prune.Where(m.Where, m.Columns).Groups(m.Keys)
+	if groups.All(m.Keys) {
+		return nil
+	}
+	return reachable(groups, m.Keys, allKeys(len(m.Keys)))
+}
+
+// reachable reports for each combination of the keys' values whether it can occur. The last key of the order runs fastest.
+func reachable(groups *prune.Groups, keys []bounded.Key, order []int) []bool {
+	cells := 1
+	for _, k := range order {
+		cells *= len(keys[k].Values)
+	}
+	out, at := make([]bool, cells), make([]int, len(keys))
+	for i := range out {
+		rest, can := i, true
+		for _, k := range slices.Backward(order) {
+			n := len(keys[k].Values)
+			listed, found := slices.BinarySearch(groups.Values[k], rest%n)
+			at[k], can, rest = listed, can && found, rest/n
+		}
+		out[i] = can && groups.Has(at)
+	}
+	return out
 }
 
 // grid returns the grid of a real grouping expression, or nil if there is none.

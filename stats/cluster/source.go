@@ -52,7 +52,7 @@ type plane struct {
 type cellSums struct {
 	counts               []float64
 	sums                 [][]float64
-	absent               []bool // for byBucket: no row can be in the cell, so it has no released count
+	absent               []bool // for byBucket: no row can be in the cell, so its count is 0 without noise
 	countNoise, sumNoise noise.Distribution
 	sumUnit              float64
 	id                   string

@@ -261,6 +261,9 @@ func (p *Plan) measures(
 		}
 		out := ofMoments(s, m, confidence)
 		for cell, keys := range m.Cells {
+			if m.Possible != nil && !m.Possible[cell] { // WHERE leaves no row in this group
+				continue
+			}
 			sums := sumsOfCell(m, v, cell)
 			tell(out, &sums, keys)
 		}

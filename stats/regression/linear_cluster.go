@@ -98,7 +98,7 @@ func (l *linear) cluster(ctx context.Context, c *curator.Session) error {
 		unit, _ = k.told.Sums[1].Unit.Float64()
 		k.lostNoise = k.told.Sums[1].Noise.StdDev() * unit / (leastLost * size * size)
 	}
-	if !k.units && len(k.told.Cells) < 2 {
+	if !k.units && k.values() < 2 {
 		return request.Misuse("", "%s has fewer than two values, and errors need at least two clusters", k.column)
 	}
 	if l.told.Replayed {
@@ -205,7 +205,7 @@ func (l *linear) scoresAfter(m *curator.Moments) (of curator.Vectors, ok bool) {
 			spreads = spreadsFor(k.noise * each)
 			lost = lostFor(k.lostNoise * each * spreads * spreads)
 		} else {
-			spreads = spreadsFor(k.noise * k.noise * float64(len(k.told.Cells)) / q.rows)
+			spreads = spreadsFor(k.noise * k.noise * float64(k.values()) / q.rows)
 		}
 	}
 	return l.scores(s.gamma, l.scoreBound(spreads, math.Sqrt(math.Max(1e-6, s.spread())), norm), lost), true
@@ -263,6 +263,9 @@ func boundOf(text string) *big.Rat {
 	}
 	return c
 }
+
+// values returns how many values of the column can have rows.
+func (k *clustering) values() int { return len(valuesWithRows(len(k.told.Cells), k.told.Possible)) }
 
 // names returns the names of the sums in a question about scores.
 func (k *clustering) names() []string {

@@ -95,10 +95,10 @@ func (s scoreSums) meat(p int, rows, most, alpha float64) (out *meat, ok bool) {
 // so M is estimated too large rather than too small. A cluster without rows is not counted, unless noise hides the size
 // of an average cluster. Then noise is a large part of each sum, and each sum is informative.
 func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
-	out := &meat{estimate: mat.NewSymDense(p, nil)}
-	for cell := range m.Cells {
+	out, values := &meat{estimate: mat.NewSymDense(p, nil)}, valuesWithRows(len(m.Cells), m.Possible)
+	for _, cell := range values {
 		out.estimate.SymRankOne(out.estimate, 1, mat.NewVecDense(p, m.Sums[0].Reals(cell)))
-		if noise := m.Sums[1].Noise.StdDev(); m.Sums[1].Reals(cell)[0] > 3*noise || rows/float64(len(m.Cells)) < 6*noise {
+		if noise := m.Sums[1].Noise.StdDev(); m.Sums[1].Reals(cell)[0] > 3*noise || rows/float64(len(values)) < 6*noise {
 			out.clusters++
 		}
 	}
@@ -106,6 +106,17 @@ func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
 	out.upper.CopySym(out.estimate)
 	out.correct(out.clusters, rows, p)
 	return out, out.clusters >= 2
+}
+
+// valuesWithRows returns the cells that can have rows. The sums of the others, which a condition leaves no row, are noise
+// alone.
+func valuesWithRows(cells int, possible []bool) (out []int) {
+	for cell := range cells {
+		if possible == nil || possible[cell] {
+			out = append(out, cell)
+		}
+	}
+	return out
 }
 
 // correct applies small-sample corrections for n rows and p coefficients. The estimate for G clusters gets the factor

@@ -184,6 +184,11 @@ func (l *eventCounts) read(r *released) (out counted, err error) {
 		}
 		(*row)[j] = counts[i]
 	}
+	for g := range out.groups { // a condition may leave no row with the event, or none without it
+		for _, row := range []*[]float64{&out.with[g], &out.without[g]} {
+			*row = append(*row, make([]float64, len(out.parts)-len(*row))...)
+		}
+	}
 	for j := range out.parts {
 		out.parts[j] = l.key.name(out.parts[j])
 	}

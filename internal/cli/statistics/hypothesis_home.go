@@ -146,7 +146,27 @@ func (r *released) warnings() (lines []string) {
 	return lines
 }
 
-// counts returns the count of each cell whose keys are not NULL, with the keys in the question's order, and the
+// groups reports for each cell whether each of its keys has a value that WHERE leaves a row. The other values are no groups.
+// A combination of values that alone cannot occur stays, so that the cells are a complete table.
+func (r *released) groups() []bool {
+	out, occur := make([]bool, len(r.Cells)), map[[2]any]bool{} // by the place and the value of a key
+	for i, keys := range r.Cells {
+		for place, k := range keys {
+			if r.Possible == nil || r.Possible[i] {
+				occur[[2]any{place, k}] = true
+			}
+		}
+	}
+	for i, keys := range r.Cells {
+		out[i] = true
+		for place, k := range keys {
+			out[i] = out[i] && occur[[2]any{place, k}]
+		}
+	}
+	return out
+}
+
+// counts returns the count of each group whose keys are not NULL, with the keys in the question's order, and the
 // noise of the counts. columns is the number of columns by which the test groups.
 func (r *released) counts(
 	test string, columns int,
@@ -165,8 +185,11 @@ func (r *released) counts(
 			console.Usage("test %s needs counts by %s, but this release groups by %d", test,
 				render.Plural(columns, "column"), len(r.Grouped))
 	}
-	v := of[0]
+	v, group := of[0], r.groups()
 	for i, keys := range r.Cells {
+		if !group[i] {
+			continue
+		}
 		var name []string
 		for _, place := range r.Grouped {
 			if k := keys[place]; k != nil {

@@ -265,10 +265,11 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 	if len(r.Vectors) != 3 || count.Unit == nil || sum.Unit == nil || squares.Unit == nil {
 		return nil, nil, console.Usage("the release does not contain the requested sums")
 	}
+	group := r.groups()
 	for i, keys := range r.Cells {
 		name := "all"
 		if len(keys) > 0 {
-			if keys[0] == nil {
+			if keys[0] == nil || !group[i] {
 				continue
 			}
 			name = fmt.Sprint(keys[0])
@@ -317,12 +318,13 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 			"this test needs a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), without groups or by one " +
 				"column")
 	}
+	group := r.groups()
 	for i, keys := range r.Cells {
 		name := "all"
 		switch {
 		case len(keys) > 1:
 			return nil, nil, console.Usage("this test supports groups by one column only")
-		case len(keys) == 1 && keys[0] == nil:
+		case len(keys) == 1 && (keys[0] == nil || !group[i]):
 			continue
 		case len(keys) == 1:
 			name = fmt.Sprint(keys[0])

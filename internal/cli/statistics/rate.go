@@ -102,7 +102,7 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 // tryStandard refuses, before anything is paid, a standard that does not fit the strata whose number is known.
 func (l *eventCounts) tryStandard(standard hypothesis.Strata) error {
 	strata := l.key.groups
-	if strata == 0 { // the policy does not tell how many there are
+	if strata == 0 || l.where != "" { // the policy does not tell how many there are, or a condition may exclude some
 		strata = max(1, len(standard.Weights), len(standard.Rates))
 	}
 	row := make([]float64, strata)
