@@ -130,7 +130,7 @@ func TestFitting(t *testing.T) {
 	for _, most := range []float64{5000, 500, 100} {
 		p, before := cells(r)
 		fits := r
-		if _, err := fmt.Sscanf(p.fitting(most), "--bins %d fits", &fits.Bins); err != nil {
+		if _, err := fmt.Sscanf(p.fitting(most), "--bins %d,", &fits.Bins); err != nil {
 			t.Fatal(p.fitting(most))
 		}
 		if _, now := cells(fits); now > most || before <= most {
@@ -138,10 +138,15 @@ func TestFitting(t *testing.T) {
 		}
 	}
 	p, _ := cells(r)
-	if got := p.fitting(9); got != "--columns married,job fits" {
+	if got := p.fitting(9); got != "--columns married,job, which fits" {
 		t.Error(got)
 	}
-	if got := p.fitting(1); got != "no column fits" {
+	r.Cliques = [][]string{{"age", "size", "job"}}
+	r.ModelBytes = 100
+	if _, err := Explain(t.Context(), c.Session(), r); err == nil || !strings.Contains(fmt.Sprint(err), "--model-size") {
+		t.Error(err)
+	}
+	if got := p.fitting(1); got != "fewer columns" {
 		t.Error(got)
 	}
 }

@@ -50,7 +50,7 @@ func (p *Plan) candidatesOf() error {
 			all[i] = i
 		}
 		if cells := p.domain.Cells(all...); cells > mwemCells {
-			return usage("use --method aim; or "+p.fitting(mwemCells),
+			return usage("use --method aim, or "+p.fitting(mwemCells),
 				"MWEM keeps a weight for each of %.3g combinations of values, and can keep %d", cells, mwemCells)
 		}
 		ways = p.request.Ways

@@ -2,7 +2,10 @@ package synth
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"dither/synth/model"
 )
@@ -26,8 +29,15 @@ func (p *Plan) candidatesFixed() error {
 		}
 		sets, cells = append(sets, set), cells+p.domain.Cells(set...)
 		if cells > mostCells || len(sets) > mostCandidates {
-			return usage("name fewer columns together, or give fewer --bins",
-				"the marginals have more than %d cells", mostCells)
+			var columns []*Column
+			for _, a := range set {
+				columns = append(columns, p.Columns[a])
+			}
+			hint := "name fewer columns together, or give fewer --bins"
+			if bins := p.binsFor(columns, mostCells); bins > 0 && p.domain.Cells(set...) > mostCells {
+				hint = fmt.Sprintf("name fewer columns together, or give at most --bins %d", bins)
+			}
+			return usage(hint, "the marginals have more than %d cells, with that of %s", mostCells, strings.Join(p.names(set), ", "))
 		}
 		return nil
 	}
@@ -63,8 +73,8 @@ func (p *Plan) candidatesFixed() error {
 		return err
 	}
 	if size > p.request.ModelBytes {
-		return usage("give a larger --model-size, or name fewer columns together: a cycle of pairs needs larger tables",
-			"these marginals need a model of %.0f bytes, above %.0f", size, p.request.ModelBytes)
+		return usage(fmt.Sprintf("give --model-size %.0fkB or more, or name fewer columns together: a cycle of pairs needs larger tables",
+			math.Ceil(size/1024)), "these marginals need a model of %.0f bytes, above %.0f", size, p.request.ModelBytes)
 	}
 	p.candidates, p.Candidates = sets, len(sets)
 	return nil

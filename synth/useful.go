@@ -67,11 +67,12 @@ func (p *Plan) worthwhile() error {
 	return nil
 }
 
-// fitting names what has at most this many combinations of values: a number of bins, or else columns.
-func (p *Plan) fitting(most float64) string {
+// binsFor returns the largest number of bins, below that of the request, with which columns have at most this many
+// combinations of values. It is 0 if there is none.
+func (p *Plan) binsFor(columns []*Column, most float64) int {
 	for bins := p.request.Bins - 1; bins >= 2; bins-- {
 		cells := 1.0
-		for _, c := range p.Columns {
+		for _, c := range columns {
 			if _, declared := p.request.Edges[c.Name]; c.Binned && !declared {
 				cells *= float64(min(c.Cells, bins+1)) // with NULL
 				continue
@@ -79,8 +80,16 @@ func (p *Plan) fitting(most float64) string {
 			cells *= float64(c.Cells)
 		}
 		if cells <= most {
-			return fmt.Sprintf("--bins %d fits", bins)
+			return bins
 		}
+	}
+	return 0
+}
+
+// fitting names what has at most this many combinations of values: a number of bins, or else columns.
+func (p *Plan) fitting(most float64) string {
+	if bins := p.binsFor(p.Columns, most); bins > 0 {
+		return fmt.Sprintf("--bins %d, which fits", bins)
 	}
 	sorted := slices.Clone(p.Columns)
 	slices.SortStableFunc(sorted, func(a, b *Column) int { return a.Cells - b.Cells })
@@ -93,7 +102,7 @@ func (p *Plan) fitting(most float64) string {
 		names = append(names, c.Name)
 	}
 	if len(names) == 0 {
-		return "no column fits"
+		return "fewer columns"
 	}
-	return "--columns " + strings.Join(names, ",") + " fits"
+	return "--columns " + strings.Join(names, ",") + ", which fits"
 }

@@ -415,7 +415,11 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 	if r.Replayed {
 		free = ", measured before: free"
 	}
-	s.Print("%s synthetic rows are in %s, from %s%s\n", render.Thousands(int(r.Rows)), render.Printable(out), r.Release, free)
+	made := render.Thousands(int(r.Rows)) + " synthetic rows are"
+	if r.Rows == 1 {
+		made = "1 synthetic row is"
+	}
+	s.Print("%s in %s, from %s%s\n", made, render.Printable(out), r.Release, free)
 	if r.Plan.Method == synth.Recorded {
 		s.Print("price: none; %s remain\n", r.Remaining)
 	} else {

@@ -3,6 +3,8 @@ package strategies
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 
 	"dither/curator"
 	"dither/internal/cli/console"
@@ -54,7 +56,7 @@ func runAsk(s *console.Console, args []string) error {
 	}
 	g.Add(a.Columns...)
 	for _, row := range a.Rows {
-		g.Add(askCells(row, "NULL")...)
+		g.Add(askCells(shortened(row), "NULL")...)
 	}
 	s.Print("%s\n", g.Text("  "))
 	s.Print("synthetic: these are statistics of made-up rows. How far they are from those of the real rows is not known here, " +
@@ -69,6 +71,18 @@ func askCells(row []any, null string) (out []string) {
 			v = null
 		}
 		out = append(out, fmt.Sprint(v))
+	}
+	return out
+}
+
+// shortened returns a row whose fractions have six digits, for people. JSON and CSV have all digits.
+func shortened(row []any) []any {
+	out := slices.Clone(row)
+	for i, v := range out {
+		n, is := v.(json.Number)
+		if x, err := n.Float64(); is && err == nil && x != math.Trunc(x) {
+			out[i] = render.Number6(x)
+		}
 	}
 	return out
 }
