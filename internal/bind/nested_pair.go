@@ -20,7 +20,11 @@ import (
 func (n *nesting) pairedUp(x *query.Nested, in *inner) (*inner, error) {
 	p := &pairing{n: n, in: in, table: n.hiddenTable()}
 	for _, k := range slices.Concat(in.equal, in.compared) {
-		p.add(&query.Binary{At: k.at, Op: k.op, L: k.inner, R: k.outer})
+		outer, err := n.unshadowed(in, k.outer)
+		if err != nil {
+			return nil, err
+		}
+		p.add(&query.Binary{At: k.at, Op: k.op, L: k.inner, R: outer})
 	}
 	for _, c := range in.rest {
 		p.add(c)
@@ -46,6 +50,25 @@ func (n *nesting) pairedUp(x *query.Nested, in *inner) (*inner, error) {
 		out.equal = append(out.equal, keys...)
 	}
 	return out, nil
+}
+
+// unshadowed returns an expression over the outer row in which no name means a column of the subquery. The value before IN
+// may have such names, because it stands outside the subquery: in y IN (SELECT w.y FROM v w WHERE …), the first y.
+func (n *nesting) unshadowed(in *inner, x query.Expr) (query.Expr, error) {
+	return query.Rewrite(x, func(x query.Expr) (query.Expr, error) {
+		c, ok := x.(*query.Column)
+		if !ok || n.outside(in, c) {
+			return x, nil
+		}
+		name, err := n.out.Find(c)
+		if err != nil {
+			return nil, err
+		}
+		if qualified := (&query.Column{At: c.At, Table: name.table, Name: name.name}); n.outside(in, qualified) {
+			return qualified, nil
+		}
+		return n.hide(name.e, c.At), nil
+	})
 }
 
 // pairing collects the conditions that link a subquery to the outer row, and the outer columns that they read.

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 
 	"dither/internal/engine/enginetest"
@@ -40,5 +41,29 @@ func sameKeys(t *testing.T, key func(sql string) (string, error), questions map[
 		if got != want {
 			t.Errorf("%s is\n%s, want\n%s", sql, got, want)
 		}
+	}
+}
+
+// The value before IN stands outside the subquery, so its names mean columns of the outer row, even if the subquery has
+// columns of the same names.
+func TestValuesBeforeInAreOfTheOuterRow(t *testing.T) {
+	key := relationKeys(t)
+	same := map[string]string{}
+	for _, in := range []string{"IN", "NOT IN"} {
+		for _, rest := range []string{
+			"w.j > v.j", "w.j > v.j AND w.c <> v.c", "w.j > v.j AND (w.c <> v.c OR w.ref = v.ref)",
+		} {
+			from := " " + in + " (SELECT w.d FROM v w WHERE w.who = v.who AND " + rest + ")"
+			same["SELECT COUNT(*) FROM v WHERE d"+from] = "SELECT COUNT(*) FROM v WHERE v.d" + from
+		}
+	}
+	const joined = "SELECT COUNT(*) FROM p JOIN v ON v.who = p.person WHERE v.d IN "
+	same[joined+"(SELECT v.d FROM v WHERE v.who = p.person AND v.j > p.i AND v.ref <> p.id)"] =
+		joined + "(SELECT w.d FROM v w WHERE w.who = p.person AND w.j > p.i AND w.ref <> p.id)"
+	sameKeys(t, key, same)
+	// y is a real
+	const real = "SELECT COUNT(*) FROM v WHERE y IN (SELECT w.y FROM v w WHERE w.who = v.who AND w.j > v.j)"
+	if _, err := key(real); err == nil || !strings.Contains(err.Error(), "a real number cannot link a subquery") {
+		t.Errorf("%s: %v", real, err)
 	}
 }
