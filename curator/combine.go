@@ -62,12 +62,12 @@ func (c *Session) combination(q Question, refused error) (*combination, error) {
 	if err := out.bind(); err != nil {
 		refusal := (*plan.Error)(nil)
 		priced := errors.As(err, &refusal) && refusal.Price
-		if !priced && !slices.ContainsFunc(out.parts, func(p *combined) bool { return p.sql != "" }) {
+		if !priced && (len(tree.Tables) > 0 || tree.From.None()) && !slices.ContainsFunc(out.parts, func(p *combined) bool { return p.sql != "" }) {
 			err = refused
 		}
 		return nil, c.public(err)
 	}
-	if len(out.parts) == 0 { // constants alone, such as SELECT 1 + SUM(1)
+	if len(out.parts) == 0 && tree.From.None() { // a SELECT without FROM that aggregates, such as SELECT 1 + SUM(1)
 		return nil, c.public(refused)
 	}
 	priced := out.priced()

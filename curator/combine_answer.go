@@ -156,6 +156,13 @@ func (s *combination) answer(ctx context.Context, answers [][][]post.Cell, alpha
 			out = &one
 		}
 	}
+	if out == nil { // constants alone, such as a calendar
+		state, err := s.c.ledger.State()
+		if err != nil {
+			return nil, s.c.public(err)
+		}
+		out = s.c.freeRelease(s.q, nil, state.Remaining)
+	}
 	if parts := s.priced(); len(parts) == 1 {
 		out.Measured = &Measured{SQL: parts[0].inner.SQL, Columns: parts[0].release.Columns}
 	} else if len(parts) > 1 {
@@ -163,13 +170,14 @@ func (s *combination) answer(ctx context.Context, answers [][][]post.Cell, alpha
 			return nil, s.c.public(err)
 		}
 	}
+	charged := !out.Replayed && !out.Free
 	found, err := s.bound.Run(ctx, alpha, answers...)
 	if err != nil {
-		return nil, unshown(s.c.public(err), !out.Replayed)
+		return nil, unshown(s.c.public(err), charged)
 	}
 	if found.Excess {
 		return nil, &Error{
-			Code: CodeSQL, Charged: !out.Replayed, Message: "the joins of this question pair too many rows of its answers",
+			Code: CodeSQL, Charged: charged, Message: "the joins of this question pair too many rows of its answers",
 			Hint: "join by an equality of keys: ON a.x = b.x; the measured answers are recorded, and are replayed free",
 		}
 	}

@@ -18,6 +18,9 @@ func (c *Session) explainCombined(q Question, refused error) (*Explanation, erro
 			return nil, c.public(err)
 		}
 		rows := 0
+		if len(s.parts) == 0 {
+			rows = s.bound.Most()
+		}
 		for _, p := range s.parts {
 			rows = max(rows, p.answer.Rows)
 		}

@@ -104,8 +104,23 @@ func TestCountsOfLimitedRows(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT COUNT(*) FROM (SELECT * FROM trips LIMIT 5) q WHERE fare > 5", "SELECT SUM(fare) FROM (SELECT * FROM trips LIMIT 5) q",
 		"SELECT COUNT(fare) FROM (SELECT * FROM trips LIMIT 5) q", "SELECT route, COUNT(*) FROM (SELECT * FROM trips LIMIT 5) q GROUP BY route",
+		"SELECT AVG(n) FROM (SELECT passenger, fare AS n FROM trips UNION ALL SELECT passenger, luggage FROM trips ORDER BY n LIMIT 5) q",
 	} {
-		if _, err := c.Explain(t.Context(), Question{SQL: sql}); err == nil || !strings.Contains(err.Error(), "LIMIT inside a subquery") {
+		if _, err := c.Explain(t.Context(), Question{SQL: sql}); err == nil || !strings.Contains(err.Error(), "LIMIT inside a subquery is not") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+// Of public rows, LIMIT after a UNION is refused for a reason of their own beside rows of persons.
+func TestLimitOfPublicUnions(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM trips WHERE route IN (SELECT route FROM routes UNION ALL SELECT harbour FROM routes ORDER BY 1 LIMIT 3)",
+		"SELECT COUNT(*) FROM trips JOIN (SELECT route FROM routes UNION ALL SELECT harbour FROM routes LIMIT 2) r USING (route)",
+	} {
+		if _, err := c.Explain(t.Context(), Question{SQL: sql}); err == nil || !strings.Contains(err.Error(), "LIMIT inside a subquery of public rows") {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
@@ -123,8 +138,8 @@ func TestConstantsBesideAnAnswer(t *testing.T) {
 	if len(r.Rows) != 2 || r.Free || r.Rows[0][1].Estimate == nil || r.Rows[0][1].Estimate.Value.Real != 0 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT 1 UNION SELECT 2"}); err == nil {
-		t.Error("constants alone are answered")
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT 1 + SUM(1)"}); err == nil {
+		t.Error("an aggregate of nothing is answered")
 	}
 	// a refusal over an answer names the question's own expressions
 	_, err := c.Explain(t.Context(), Question{SQL: "SELECT route, LOCF(AVG(fare)) FROM trips GROUP BY route"})
@@ -198,6 +213,52 @@ func TestMeasuredQuestionsEstimateTheirTruncation(t *testing.T) {
 	for _, m := range r.Questions {
 		if m.Truncation == nil || m.Truncation.Rows != 1 {
 			t.Errorf("%s: %+v", m.SQL, m.Truncation)
+		}
+	}
+}
+
+// Constants alone, such as a calendar, are a free answer.
+func TestConstantsAlone(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	for sql, want := range map[string][]any{
+		"SELECT generate_series(DATE '2025-01-31', DATE '2025-04-30', INTERVAL '1 month')::date AS d":                      {"2025-01-31", "2025-02-28", "2025-03-28", "2025-04-28"},
+		"SELECT generate_series(1, 7, 3) AS n, 'x' AS of ORDER BY n DESC LIMIT 2":                                          {int64(7), int64(4)},
+		"SELECT d::date FROM generate_series('2025-02-27'::timestamp, '2025-03-01', '1 day') d":                            {"2025-02-27", "2025-02-28", "2025-03-01"},
+		"SELECT 2000 + 5 * y FROM generate_series(0, 9) AS t (y) WHERE y % 4 = 0":                                          {int64(2000), int64(2020), int64(2040)},
+		"SELECT COUNT(*) FROM generate_series(1, 12) a, generate_series(1, 3) b WHERE a > b":                               {int64(30)},
+		"WITH d AS (SELECT generate_series(1, 5) AS n) SELECT SUM(n) FROM d":                                               {int64(15)},
+		"SELECT date_trunc('month', d)::date AS m FROM generate_series(DATE '2025-01-30', DATE '2025-02-02') d GROUP BY 1": {"2025-01-01", "2025-02-01"},
+		"SELECT y FROM (VALUES (1, 'a'), (2, 'b')) v (x, y) WHERE x = 2":                                                   {"b"},
+		"SELECT generate_series(3, 1) AS none":                                                                             {},
+		"SELECT x FROM unnest(ARRAY['b', 'a']) x ORDER BY 1":                                                               {"a", "b"},
+	} {
+		q := Question{SQL: sql}
+		e, err := c.Explain(t.Context(), q)
+		if err != nil || !e.Free || e.Cells < len(want) {
+			t.Errorf("%s: %+v, %v", sql, e, err)
+			continue
+		}
+		r, err := c.Answer(t.Context(), q)
+		if err != nil || !r.Free || r.ID != "" || len(r.Rows) != len(want) {
+			t.Errorf("%s: %+v, %v", sql, r, err)
+			continue
+		}
+		for i, row := range r.Rows {
+			if row[0].Key != want[i] {
+				t.Errorf("%s: row %d is %v, not %v", sql, i, row[0].Key, want[i])
+			}
+		}
+	}
+	for sql, want := range map[string]string{
+		"SELECT y FROM generate_series(1, 3) x":                                         `there is no column "y"`,
+		"SELECT generate_series(1, 20000)":                                              "gives more than 10000 rows",
+		"SELECT generate_series(1, 3, 0)":                                               "the step of generate_series is 0",
+		"SELECT a FROM generate_series(1, 9000) a CROSS JOIN generate_series(1, 900) b": "would pair more than",
+		"SELECT generate_series(1, 3), COUNT(*) FROM trips":                             "there is no function",
+	} {
+		if _, err := c.Explain(t.Context(), Question{SQL: sql}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", sql, err)
 		}
 	}
 }

@@ -34,9 +34,11 @@ func TestPublicRowsAreExactAndFree(t *testing.T) {
 	}
 	for sql, want := range map[string]string{
 		"SELECT * FROM routes": "Alder Sound,Inner Quay,12;Birch Point,Inner Quay,40;Cove Line,Outer Pier,95;Dune Express,Outer Pier,180",
-		"SELECT harbour, SUM(km), COUNT(*) FROM routes r WHERE km > 12 GROUP BY harbour ORDER BY 1":                          "Inner Quay,40,1;Outer Pier,275,2",
-		"SELECT r.route, s.km - r.km FROM routes r JOIN routes s ON s.harbour = r.harbour AND s.km > r.km ORDER BY 1":        "Alder Sound,28;Cove Line,85",
-		"SELECT label, km FROM routes JOIN (VALUES ('Alder Sound', 'A'), ('Cove Line', 'C')) v (route, label) USING (route)": "A,12;C,95",
+		"SELECT harbour, SUM(km), COUNT(*) FROM routes r WHERE km > 12 GROUP BY harbour ORDER BY 1":                                              "Inner Quay,40,1;Outer Pier,275,2",
+		"SELECT r.route, s.km - r.km FROM routes r JOIN routes s ON s.harbour = r.harbour AND s.km > r.km ORDER BY 1":                            "Alder Sound,28;Cove Line,85",
+		"SELECT label, km FROM routes JOIN (VALUES ('Alder Sound', 'A'), ('Cove Line', 'C')) v (route, label) USING (route)":                     "A,12;C,95",
+		"SELECT * FROM (SELECT route, km FROM routes UNION ALL SELECT harbour, -km FROM routes ORDER BY km DESC LIMIT 3) q":                      "Dune Express,180;Cove Line,95;Birch Point,40",
+		"(SELECT route FROM routes UNION ALL SELECT harbour FROM routes ORDER BY route DESC LIMIT 1) UNION ALL SELECT route FROM routes LIMIT 2": "Outer Pier;Alder Sound",
 	} {
 		if got := shown(sql); got != want {
 			t.Errorf("%s\nwant %s\ngot  %s", sql, want, got)

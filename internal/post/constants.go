@@ -84,6 +84,16 @@ func seriesOf(r *query.Constants, args []*node) ([]value.Value, error) {
 		}
 	}
 	timed := func(n *node) bool { return n.typ == value.Date || n.typ == value.Timestamp }
+	for i, n := range args[:2] { // a text beside a time spells a time
+		if n.typ == value.Text && timed(args[1-i]) {
+			read, err := n.readAs(value.Timestamp, r.At)
+			if err != nil {
+				return nil, err
+			}
+			args[i] = read
+		}
+	}
+	from, to = args[0], args[1]
 	var next func(v value.Value) (value.Value, bool)
 	var first, last value.Value
 	up := true
@@ -106,6 +116,9 @@ func seriesOf(r *query.Constants, args []*node) ([]value.Value, error) {
 		step := int64(1)
 		if len(args) == 3 {
 			step = args[2].fixed.Int
+		}
+		if step == 0 {
+			return no("use another step", "the step of generate_series is 0")
 		}
 		first, last, up = *from.fixed, *to.fixed, step >= 0
 		next = func(v value.Value) (value.Value, bool) {

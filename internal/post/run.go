@@ -17,7 +17,11 @@ type Bound struct {
 	of      source
 	frame
 	inners []*inner
+	most   float64 // the largest number of rows, of several answers
 }
+
+// Most returns the largest number of rows of a question over several answers, or over constants alone.
+func (b *Bound) Most() int { return int(min(b.most, 1<<31-1)) }
 
 // Bind binds a program to the columns of its answer. chosen is that of the table that Run will get. Every error is a
 // *bind.Error, and depends on the question and the policy alone.

@@ -49,7 +49,7 @@ func Several(tree *query.Select, parts Parts) (*Bound, error) {
 		}
 		if s.independent() {
 			readable(t.of.(selected).by)
-			return &Bound{of: t.of, frame: t.frame, inners: s.inners}, nil
+			return &Bound{of: t.of, frame: t.frame, inners: s.inners, most: t.most}, nil
 		}
 	}
 	return nil, bind.Refuse(tree.At, "", "this is not supported over several answers")

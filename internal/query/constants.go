@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -93,29 +94,30 @@ func (l *lowering) listed(s *pg.SelectStmt, alias *pg.Alias, at Pos) (Relation, 
 	return out, nil
 }
 
-// series makes SELECT f(generate_series(a, b)) into SELECT f(generate_series) FROM generate_series(a, b).
+// series makes SELECT f(generate_series(a, b)), … into SELECT f(generate_series), … FROM generate_series(a, b).
 func (s *Select) series() {
-	if !s.From.None() || len(s.Items) != 1 || !plainSelect(s) {
+	if !s.From.None() || len(s.GroupBy) > 0 || s.Having != nil {
 		return
 	}
 	var from *Constants
-	calls := 0
-	x := Replace(s.Items[0].Expr, func(e Expr) (Expr, bool) {
-		c, ok := e.(*Call)
-		if !ok || c.Name != series || c.Over != nil || c.Filter != nil || len(c.Args) != 2 && len(c.Args) != 3 {
-			return e, false
-		}
-		calls++
-		from = &Constants{At: c.At, Series: true, Rows: [][]Expr{c.Args}, Alias: series, Columns: []string{series}}
-		return &Column{At: c.At, Name: series}, true
-	})
-	if calls != 1 {
-		return
+	calls, items := 0, slices.Clone(s.Items)
+	for i, item := range items {
+		items[i].Expr = Replace(item.Expr, func(e Expr) (Expr, bool) {
+			c, ok := e.(*Call)
+			if !ok || c.Name != series || c.Over != nil || c.Filter != nil || len(c.Args) != 2 && len(c.Args) != 3 {
+				return e, false
+			}
+			calls++
+			from = &Constants{At: c.At, Series: true, Rows: [][]Expr{c.Args}, Alias: series, Columns: []string{series}}
+			if items[i].Alias == "" {
+				items[i].Alias = series
+			}
+			return &Column{At: c.At, Name: series}, true
+		})
 	}
-	if s.Items[0].Alias == "" && x != s.Items[0].Expr {
-		s.Items[0].Alias = series
+	if calls == 1 {
+		s.Items, s.From = items, From{At: from.At, Relation: from}
 	}
-	s.Items[0].Expr, s.From = x, From{At: from.At, Relation: from}
 }
 
 func (p *printer) constants(r *Constants) {

@@ -257,6 +257,8 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 	e := parserError(src, err)
 	if hint := l.habit(); hint != "" {
 		e.Hint = hint
+	} else if e.Hint == "" {
+		e.Hint = l.textAsName(e.Pos)
 	}
 	return e
 }
@@ -274,8 +276,8 @@ func (l *lowering) habit() string {
 		number := func(n int) bool { s := next(n); return s != "" && strings.Trim(s, "0123456789") == "" }
 		switch strings.ToLower(l.tokenText(t)) {
 		case "top":
-			if number(1) && (next(-1) == "select" || next(-1) == "distinct") {
-				return "leave TOP " + next(1) + " out, and write LIMIT " + next(1) + " at the end"
+			if hint := l.top(i); hint != "" {
+				return hint
 			}
 		case "all":
 			if next(-1) == "by" && next(-2) == "group" {

@@ -88,6 +88,9 @@ func parse(sql string, lim limits, zone *time.Location) (*Select, error) {
 	if err := l.checkNames(); err != nil {
 		return nil, err
 	}
+	if err := l.topped(); err != nil {
+		return nil, err
+	}
 	options, err := l.options()
 	if err != nil {
 		return nil, err
@@ -101,6 +104,7 @@ func parse(sql string, lim limits, zone *time.Location) (*Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.series()
 	if left := l.sources.tableNames; len(left) > 0 {
 		return nil, left[0].refuse()
 	}

@@ -24,16 +24,5 @@ func (l *lowering) union(s *pg.SelectStmt) (*Select, error) {
 	if out.Distinct {
 		out.DistinctAt = l.text.pos(l.find(pg.Token_UNION))
 	}
-	for _, n := range s.GetSortClause() {
-		o, err := l.order(n, start, 1)
-		if err != nil {
-			return nil, err
-		}
-		out.OrderBy = append(out.OrderBy, o)
-	}
-	if out.Limit, err = l.count("LIMIT", s.GetLimitCount(), start); err != nil {
-		return nil, err
-	}
-	out.Offset, err = l.count("OFFSET", s.GetLimitOffset(), start)
-	return out, err
+	return out, l.last(s, out, start)
 }

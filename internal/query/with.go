@@ -122,13 +122,34 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 		return nil, err
 	}
 	right, err := l.branches(s.GetRarg(), at, depth+1)
-	if err == nil {
-		err = l.unordered(s, at)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || s.GetOp() == pg.SetOperation_SETOP_UNION && s.GetAll() {
-		return append(left, right...), err
+	out := append(left, right...)
+	if s.GetOp() != pg.SetOperation_SETOP_UNION || !s.GetAll() {
+		out, err = together(s, left, right, at)
 	}
-	return together(s, left, right, at)
+	if err != nil || len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil && s.GetLimitOffset() == nil {
+		return out, err
+	}
+	of := &Select{At: at, Items: []Item{{Expr: &Star{At: at}}}, From: From{At: at, Relation: &Subquery{At: at, Branches: out}}}
+	return []*Select{of}, l.last(s, of, at)
+}
+
+// last converts the clauses after the last SELECT of a set operation, which are of the whole.
+func (l *lowering) last(s *pg.SelectStmt, out *Select, at Pos) (err error) {
+	for _, n := range s.GetSortClause() {
+		o, err := l.order(n, at, 1)
+		if err != nil {
+			return err
+		}
+		out.OrderBy = append(out.OrderBy, o)
+	}
+	if out.Limit, err = l.count("LIMIT", s.GetLimitCount(), at); err != nil {
+		return err
+	}
+	out.Offset, err = l.count("OFFSET", s.GetLimitOffset(), at)
+	return err
 }
 
 // branch converts one SELECT of a subquery. It restricts the tokens to those of this SELECT, so that errors about
@@ -148,22 +169,6 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 		out.series()
 	}
 	return out, err
-}
-
-// unordered refuses clauses of a UNION ALL that have no meaning in a subquery whose rows belong to persons. Package
-// bind refuses those of its SELECTs.
-func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
-	switch {
-	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:
-		return &Error{
-			Pos:     at,
-			Message: "LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows",
-			Hint:    "leave it out; rows of one person are limited by the policy",
-		}
-	case len(s.GetSortClause()) > 0:
-		return &Error{Pos: at, Message: "ORDER BY inside a subquery has no effect", Hint: "order the answer"}
-	}
-	return nil
 }
 
 // window returns the tokens of the next SELECT to convert. SELECTs are converted in the order of the text, so the
