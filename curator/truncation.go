@@ -179,9 +179,9 @@ func truncationNotes(t *Truncation) []string {
 	}
 	note := fmt.Sprintf(
 		"%s of the price pays for an estimate of what the bounds cut: how many units (%s) have %s. Its noise has a "+
-			"standard deviation of %.4g units. It warns if %d units or more are cut, with a probability of at least 95 %%, "+
+			"standard deviation of %.4g units. It warns if %s or more are cut, with a probability of at least 95 %%, "+
 			"and if none is cut with a probability of at most 1 %%.",
-		t.Share, SQLName(t.Unit), t.More(), t.StdDev, t.Visible,
+		t.Share, SQLName(t.Unit), t.More(), t.StdDev, plural(t.Visible, "unit"),
 	)
 	if t.Verdict == CannotTell {
 		note += fmt.Sprintf(

@@ -262,6 +262,28 @@ func TestRefusedExaminations(t *testing.T) {
 	}
 }
 
+// TestReferredColumnsAreNotExamined checks that the doctor gives no advice about columns to which others refer, because the
+// policy allows no bounds there.
+func TestReferredColumnsAreNotExamined(t *testing.T) {
+	policy := fmt.Sprintf(visitsPolicy, "add-remove", "epsilon: 2", "0.1") + `      number: {type: integer}
+  lines:
+    source: {csv: lines.csv}
+    through: number
+    references: {number: visits.number}
+    rows_per_unit: 9
+    columns: {number: {type: integer}, pieces: {type: integer}}
+`
+	owner, _ := sealed(t, policy, map[string]string{"visits": "person,cost,ward,number\n1,2,a,7\n", "lines": "number,pieces\n7,3\n"})
+	_, report := examined(t, owner, bounds.Options{})
+	var columns []string
+	for _, a := range report.Advice {
+		columns = append(columns, a.Table+"."+a.Column)
+	}
+	if want := []string{"visits.", "visits.cost", "visits.ward", "lines.", "lines.pieces"}; !slices.Equal(columns, want) {
+		t.Errorf("examined %v, not %v", columns, want)
+	}
+}
+
 // TestPricesUnderZCDP checks that under a budget in ε and δ a price may be an ε, which costs ε²/2, and is stated in ε.
 func TestPricesUnderZCDP(t *testing.T) {
 	policy := fmt.Sprintf(visitsPolicy, "add-remove", "epsilon: 3, delta: 1e-6", "0.1")

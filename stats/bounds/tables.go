@@ -59,8 +59,8 @@ func subjects(t curator.Table, all []curator.Table) (out []subject, err error) {
 	for _, c := range t.Columns {
 		s := subject{table: t, column: c, weight: 2, rows: rows}
 		switch {
-		case c.Name == t.Unit, c.Name == t.Through, c.References != "", c.Name == t.Part:
-			continue
+		case c.Name == t.Unit, c.Name == t.Through, c.References != "", referred(t, c, all), c.Name == t.Part:
+			continue // the policy allows no bounds and no values there
 		case unit != "" && several && (len(c.Values) > 0 || c.Type == "boolean"):
 			s.what, s.kind, s.weight, s.rows = maxGroups, integers, 1, ""
 			s.sql = inside(from, unit, "COUNT(DISTINCT x."+curator.SQLName(c.Name)+")",
@@ -82,6 +82,15 @@ func subjects(t curator.Table, all []curator.Table) (out []subject, err error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// referred reports whether a column of some table refers to column c of table t.
+func referred(t curator.Table, c curator.TableColumn, all []curator.Table) bool {
+	return slices.ContainsFunc(all, func(o curator.Table) bool {
+		return slices.ContainsFunc(o.Columns, func(from curator.TableColumn) bool {
+			return from.References == t.Name+"."+c.Name
+		})
+	})
 }
 
 func kindOf(name string) (kind, bool) {
