@@ -52,11 +52,11 @@ func GroupBy(names []string) string {
 }
 
 // Kept returns a WHERE clause, or "". It drops rows whose unit is NULL, rows with a NULL key unless NULL is a
-// group, and vectors with a NULL coordinate. It omits the tests of coordinates that cannot be NULL, because the
-// columns in complete have a value in every row.
+// group, and vectors with a NULL coordinate. It omits the tests of units and coordinates that cannot be NULL, because
+// the columns in complete have a value in every row.
 func Kept(b *bounded.Statement, complete map[string]bool) string {
 	var conditions []string
-	if b.Unit != nil {
+	if b.Unit != nil && !complete[b.Unit.Name] {
 		conditions = append(conditions, "u IS NOT NULL")
 	}
 	for i, k := range b.Keys {

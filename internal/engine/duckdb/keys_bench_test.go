@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,7 +43,8 @@ tables:
 `
 
 // BenchmarkKeys measures counts, sums and averages by keys of several types beside plain statements on the same sealed
-// file, in turn. A person has ten rows, of which twenty may count.
+// file, in turn, and counts of persons: the processor time of both threads. A person has about ten rows, of which twenty
+// may count.
 func BenchmarkKeys(b *testing.B) {
 	dir, rows := b.TempDir(), benchRows(b)
 	sealed := filepath.Join(dir, "sealed")
@@ -73,36 +75,58 @@ func BenchmarkKeys(b *testing.B) {
 	}
 	e := New(sealed, filepath.Join(dir, "spill"))
 	defer e.Close()
-	complete := map[string]bool{"region": true, "day": true, "age": true, "v": true}
-	for _, table := range []string{"rows", "visits"} {
-		scan := must(sealScan(files[table]))
-		for _, key := range []string{"region", "day", "age"} {
-			for _, c := range []struct{ item, plain string }{{"COUNT(*)", "count(*)"}, {"SUM(v)", "sum(v)"}, {"AVG(v)", "avg(v)"}} {
-				b.Run(fmt.Sprintf("%s/%s by %s", table, c.item, key), func(b *testing.B) {
-					q, err := plan.Build(p, plan.Request{SQL: "SELECT " + key + ", " + c.item + " FROM " + table + " GROUP BY " + key})
-					if err != nil {
+	complete := map[string]bool{"person": true, "region": true, "day": true, "age": true, "v": true}
+	beside := func(name, table, question, plain string) {
+		b.Run(name, func(b *testing.B) {
+			q, err := plan.Build(p, plan.Request{SQL: question})
+			if err != nil {
+				b.Fatal(err)
+			}
+			statements := []string{render(&q.Statement, must(sealScan(files[table])), engine.Sealed{Complete: complete}), plain}
+			var took [2][]time.Duration
+			for b.Loop() {
+				for i, statement := range statements {
+					start := processorTime(b)
+					if err := e.run(context.Background(), statement, func([]driver.Value) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
-					statements := []string{
-						render(&q.Statement, scan, engine.Sealed{Complete: complete}),
-						"SELECT " + key + ", " + c.plain + " FROM " + scan + " GROUP BY " + key,
-					}
-					var took [2][]time.Duration
-					for b.Loop() {
-						for i, statement := range statements {
-							start := time.Now()
-							if err := e.run(context.Background(), statement, func([]driver.Value) error { return nil }); err != nil {
-								b.Fatal(err)
-							}
-							took[i] = append(took[i], time.Since(start))
-						}
-					}
-					ours, plain := median(took[0]), median(took[1])
-					b.ReportMetric(float64(ours)/float64(plain), "ratio")
-					b.ReportMetric(float64(ours.Milliseconds()), "ours-ms")
-					b.ReportMetric(float64(plain.Milliseconds()), "plain-ms")
-				})
+					took[i] = append(took[i], processorTime(b)-start)
+				}
+			}
+			ours, plain := median(took[0]), median(took[1])
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(ours)/float64(plain), "ratio")
+			b.ReportMetric(float64(ours.Milliseconds()), "ours-ms")
+			b.ReportMetric(float64(plain.Milliseconds()), "plain-ms")
+			b.ReportMetric(peak(b, sealed, statements[0]), "MB")
+			b.ReportMetric(peak(b, sealed, statements[1]), "MB-beside")
+		})
+	}
+	scan := func(table string) string { return must(sealScan(files[table])) }
+	for _, table := range []string{"rows", "visits"} {
+		for _, key := range []string{"region", "day", "age"} {
+			for _, c := range []struct{ item, plain string }{{"COUNT(*)", "count(*)"}, {"SUM(v)", "sum(v)"}, {"AVG(v)", "avg(v)"}} {
+				beside(fmt.Sprintf("%s/%s by %s", table, c.item, key), table,
+					"SELECT "+key+", "+c.item+" FROM "+table+" GROUP BY "+key,
+					"SELECT "+key+", "+c.plain+" FROM "+scan(table)+" GROUP BY "+key)
 			}
 		}
 	}
+	const persons = "COUNT(DISTINCT person)"
+	for _, c := range []struct{ name, items, rest string }{
+		{"all", persons, ""}, {"WHERE", persons, " WHERE age > 50"}, {"by region", "region, " + persons, " GROUP BY region"},
+	} {
+		beside("visits/"+persons+" "+c.name, "visits",
+			"SELECT "+c.items+" FROM visits"+c.rest, "SELECT "+c.items+" FROM "+scan("visits")+c.rest)
+	}
+}
+
+// processorTime returns the processor time that this process has used.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

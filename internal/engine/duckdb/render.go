@@ -26,6 +26,9 @@ var dialect = engine.Dialect{
 // stage of caps is omitted, unless the amount that a unit adds to a cell has bounds of its own.
 func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
+	if countsAllUnits(b, known) { // sealing numbers each unit's rows from 1
+		scan, known.OneRowEach = fmt.Sprintf("(SELECT * FROM %s WHERE %s = 1)", scan, rankColumn), true
+	}
 	late := lateKeys(b)
 	raw, scan := withRaw(b, scan, late)
 	few, many := evaluated(raw, scan, known), ""
@@ -42,6 +45,14 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 		return addedLate(b, raw, late, few, many)
 	}
 	return addedUp(b, both(few, many))
+}
+
+// countsAllUnits reports whether b counts the units that have a row, and nothing else. A unit's first row then stands for
+// all of its rows.
+func countsAllUnits(b *bounded.Statement, known engine.Sealed) bool {
+	other := func(m *bounded.Measure) bool { return m.Kind != bounded.CountUnits }
+	return b.Unit != nil && len(b.Keys) == 0 && len(b.Measures) > 0 && !b.Ordered && b.RowVectors == nil &&
+		!slices.ContainsFunc(b.Measures, other) && engine.AllRowsAreLeft(b, known.Complete)
 }
 
 // addedUp returns the outermost SELECT of the statement, which adds up the contributions of the rows that count.
@@ -64,9 +75,17 @@ func contributed(b *bounded.Statement, rows string) string {
 // (the row's number among its unit's rows) if rows have units, the keys, and the gridded values v0, v1, …. A value is
 // NULL if the row has none for that measure.
 func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
+	return keptOf(b, scan, engine.Kept(b, known.Complete))
+}
+
+// keptOf is like evaluated, with the WHERE clause that drops rows without a unit or a known key.
+func keptOf(b *bounded.Statement, scan, kept string) string {
 	var cleaned, row []string
-	for i, c := range b.Columns {
-		cleaned = append(cleaned, clean(c)+" AS "+column(i))
+	read := columnsRead(b)
+	for i, c := range b.Columns { // DuckDB would compute some of the columns that nothing reads
+		if read[i] {
+			cleaned = append(cleaned, clean(c)+" AS "+column(i))
+		}
 	}
 	if b.Unit != nil { // the unit is not cleaned: cleaning could merge two units
 		cleaned, row = append(cleaned, identifier(b.Unit.Name)+" AS u", rankColumn+" AS q"), append(row, "u", "q")
@@ -80,7 +99,20 @@ func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, known.Complete))
+	return relabelled(b, "SELECT * FROM ("+sql+")"+kept)
+}
+
+// columnsRead returns the set of the columns that b's expressions read.
+func columnsRead(b *bounded.Statement) map[int]bool {
+	read := map[int]bool{}
+	b.Expressions(func(e *bounded.Expr) {
+		e.Walk(func(x *bounded.Expr) {
+			if x.Op == bounded.OpColumn {
+				read[x.Column] = true
+			}
+		})
+	})
+	return read
 }
 
 // gridded returns the SQL of a row's value for m, in grid units, before clamping: a pure function of the row.
@@ -124,17 +156,19 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 // those of the other units, or "" if there are none. The first part is of the statement raw, in which fewer rows are
 // dropped (withRaw).
 func capped(b, raw *bounded.Statement, scan string, known engine.Sealed) (few, many string) {
-	filtered := func(b *bounded.Statement, condition string) string {
-		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition), known)
-	}
+	filtered := func(condition string) string { return fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition) }
 	switch {
 	case b.Caps.Rows == 0:
 		return evaluated(raw, scan, known), ""
 	case engine.AllRowsAreLeft(b, known.Complete):
-		return filtered(raw, fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)), ""
+		return evaluated(raw, filtered(fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)), known), ""
 	}
-	few = filtered(raw, fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows))
-	many = filtered(b, fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows))
+	few = evaluated(raw, filtered(fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows)), known)
+	kept := engine.Kept(b, known.Complete)
+	if kept != "" { // a rank is never negative. Without it, DuckDB would clean the keys of all rows before it drops most rows
+		kept = " WHERE (" + strings.TrimPrefix(kept, " WHERE ") + ") OR q < 0"
+	}
+	many = keptOf(b, filtered(fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows)), kept)
 	return few, fmt.Sprintf(
 		"SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
 		many, b.Caps.Rows)
@@ -155,23 +189,25 @@ func both(few, many string) string {
 func cellsOfUnits(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
-	sums, out := slices.Clone(cell), slices.Clone(keys)
+	of, sums, out := slices.Clone(cell), slices.Clone(cell), slices.Clone(keys)
+	added := contributions(b)
 	for i, m := range b.Measures {
 		name := fmt.Sprintf("m%d", i)
-		sum := "sum"
-		if m.OfUnits() {
-			sum = "max" // once per cell, however many rows the unit has there
+		switch m.Kind {
+		case bounded.CountUnits: // once in a cell, however many rows the unit has there
+			sums = append(sums, "CAST(1 AS BIGINT) AS "+name)
+		case bounded.CountUnitsWith:
+			of, sums = append(of, added[i]), append(sums, fmt.Sprintf("max(%[1]s) AS %[1]s", name))
+		default:
+			of, sums = append(of, added[i]), append(sums, fmt.Sprintf("sum(%[1]s) AS %[1]s", name))
 		}
-		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
 		out = append(out, cellBounded(b, m, name)+" AS "+name)
 	}
-	capped := cellsCapped(b)
-	of := slices.Clone(cell)
+	capped := b.GroupsCapped()
 	if capped {
 		of, sums = append(of, "q"), append(sums, "min(q) AS q")
 	}
-	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " +
-		strings.Join(append(of, contributions(b)...), ", ") +
+	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(of, ", ") +
 		" FROM (" + rows + "))" + engine.GroupBy(cell)
 	if capped {
 		cells = fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)", cells)
@@ -182,16 +218,11 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(out, ", ") + " FROM (" + cells + ")"
 }
 
-// cellsCapped reports whether a unit's rows that count can lie in more cells (groups) than Caps.Groups.
-func cellsCapped(b *bounded.Statement) bool {
-	return len(b.Keys) > 0 && (b.Caps.Rows == 0 || b.Caps.Rows > b.Caps.Groups)
-}
-
 // cellBounded returns the SQL that clamps what a unit adds to a cell (group). If the statement caps rows, the sums need
 // no further bound, and Caps.Groups applies only to counts of units.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
-		if m.OfUnits() && cellsCapped(b) {
+		if m.OfUnits() && b.GroupsCapped() {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE CAST(0 AS BIGINT) END", b.Caps.Groups, name)
 		}
 		return name
