@@ -118,8 +118,8 @@ func moved(t *testing.T, s *Score, x, y []int64) *big.Int {
 	return a.Sub(a, b).Abs(a)
 }
 
-// A score is the published one: w(‖x − x̂‖₁ − √(2/π)·σ·n), in whole numbers.
-func TestScoreIsThePublishedOne(t *testing.T) {
+// A score is the published one, w(‖x − x̂‖₁ − √(2/π)·σ·n), in whole numbers, but for cells that are nearly empty.
+func TestScoreIsThePublishedOneWhereThereAreRows(t *testing.T) {
 	s, err := NewScore(Marginal{[]int{0, 1}, 3}, []float64{10, 10.2, 9.8, 10}, 10)
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +127,10 @@ func TestScoreIsThePublishedOne(t *testing.T) {
 	got, err := s.Of([]int64{40, 0, 0, 0})
 	if want := int64(3 * (60 - 32)); err != nil || got.Int64() != want { // √(2/π)·10·4 = 31.9
 		t.Errorf("the score is %v (%v) instead of %d", got, err, want)
+	}
+	sparse, err := NewScore(Marginal{[]int{0, 1}, 3}, []float64{40, 1, 0, -2}, 10)
+	if err != nil || sparse.Penalty != 16 { // √(2/π)·10, 2·1 + 2, 2 and 2
+		t.Errorf("the penalty is %+v (%v) instead of 16", sparse, err)
 	}
 	if _, err := s.Of([]int64{1}); err == nil {
 		t.Error("a table of one cell has a score")
@@ -136,7 +140,34 @@ func TestScoreIsThePublishedOne(t *testing.T) {
 	}
 }
 
-// Rounds have the published prices, and together exactly the whole price, whenever the rounds are annealed.
+// A relation with an amount that is mostly 0 is worth a measurement. The published score of these 200 cells is negative,
+// because it expects the whole noise in each of the 190 that are empty.
+func TestSparseRelationsAreWorthAMeasurement(t *testing.T) {
+	const deviation = 6
+	counts, model := make([]int64, 200), make([]float64, 200)
+	for i, amount := range []int{0, 20, 40, 60, 80} { // of 4,000 rows, 80 have each amount above 0
+		rows, yes := 80.0, 0.7
+		if i == 0 {
+			rows, yes = 3680, 0.2
+		}
+		counts[2*amount], counts[2*amount+1] = int64(rows*(1-yes)), int64(rows*yes)
+		model[2*amount], model[2*amount+1] = rows*0.76, rows*0.24
+	}
+	s, err := NewScore(Marginal{[]int{0, 1}, 1}, model, deviation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	score, err := s.Of(counts)
+	if err != nil || score.Sign() <= 0 {
+		t.Errorf("the score is %v (%v)", score, err)
+	}
+	s.Penalty = int64(math.Sqrt(2/math.Pi) * deviation * 200)
+	if score, err = s.Of(counts); err != nil || score.Sign() >= 0 {
+		t.Errorf("the published score is %v (%v)", score, err)
+	}
+}
+
+// Rounds have exactly the whole price together, whenever the rounds are annealed.
 func TestRoundsSpendThePriceExactly(t *testing.T) {
 	r := splitmix.At(2)
 	for range 100 {
@@ -178,7 +209,8 @@ func TestRoundsSpendThePriceExactly(t *testing.T) {
 	}
 }
 
-// Without annealing, σ = √(T/(1.8ρ)) and ε = √(0.8ρ/T) with T = 16d. Annealing halves σ and doubles ε.
+// Without annealing, σ = √(T/(1.8ρ)) and ε = √(0.8ρ/T) with T = 16d. Annealing doubles both prices, up to a sixteenth of
+// the whole.
 func TestPricesAreThePublishedOnes(t *testing.T) {
 	s, err := NewSchedule(big.NewRat(1, 2), 14, Published)
 	if err != nil {
@@ -203,6 +235,15 @@ func TestPricesAreThePublishedOnes(t *testing.T) {
 	}
 	round, _ = s.Next()
 	choose, _ = round.Select.Float64()
-	near(math.Sqrt(8*choose), 2*epsilon)
-	near(Deviation(round.Measure, 1), sigma/2)
+	near(math.Sqrt(8*choose), math.Sqrt2*epsilon)
+	near(Deviation(round.Measure, 1), sigma/math.Sqrt2)
+	for range 10 {
+		if !s.Annealed(cells, cells, sigma) {
+			t.Error("no change is not below the noise")
+		}
+	}
+	round, _ = s.Next()
+	choose, _ = round.Select.Float64()
+	near(choose, .1*.5/16)
+	near(Deviation(round.Measure, 1), Deviation(big.NewRat(9, 320), 1))
 }

@@ -9,5 +9,5 @@
 // through the kernel alone.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: an adaptive and iterative mechanism for differentially private
-// synthetic data", VLDB 2022, Algorithms 2 to 4.
+// synthetic data", VLDB 2022, Algorithms 2 to 4. [ExpectedError] and [Schedule.Annealed] differ from it, and say how.
 package aim

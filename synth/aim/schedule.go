@@ -10,7 +10,7 @@ import (
 // are the price.
 //
 // The first round measures each attribute. Every later round selects a marginal and measures it. Its price is
-// quadrupled from the round after one that changed the model by less than the noise: see [Schedule.Annealed]. The last
+// doubled from the round after one that changed the model by less than the noise: see [Schedule.Annealed]. The last
 // round spends the rest.
 type Schedule struct {
 	price, spent    *big.Rat
@@ -77,10 +77,16 @@ func (s *Schedule) Next() (Round, bool) {
 	return Round{s.choose, s.measure, 1, s.share(), last}, true
 }
 
+// mostOfPrice bounds the price of an annealed round: one part of this number of the whole price.
+const mostOfPrice = 16
+
 // Annealed adapts the next rounds to the last one. It takes the model's counts of the marginal just measured, before
-// and after that measurement, and the standard deviation of the noise. If they differ by no more than the noise is
-// expected to, the next rounds have half of the noise: four times the price. It reports whether this is so. Tables of
-// different lengths are not compared.
+// and after that measurement, and the standard deviation of the noise. If they differ by no more than [ExpectedError],
+// the next rounds have twice the price, as far as mostOfPrice allows. It reports whether this is so. Tables of different
+// lengths are not compared.
+//
+// The published factor is four, without a bound. A few rounds without a change then spend most of the price on one or
+// two marginals.
 func (s *Schedule) Annealed(before, after []float64, deviation float64) bool {
 	if len(before) != len(after) {
 		return false
@@ -89,11 +95,17 @@ func (s *Schedule) Annealed(before, after []float64, deviation float64) bool {
 	for i, v := range before {
 		moved += math.Abs(after[i] - v)
 	}
-	if moved > ExpectedError(len(before), deviation) {
+	if moved > ExpectedError(after, deviation) {
 		return false
 	}
-	four := new(big.Rat).SetInt64(4)
-	s.choose, s.measure = new(big.Rat).Mul(s.choose, four), new(big.Rat).Mul(s.measure, four)
+	both := new(big.Rat).Add(s.choose, s.measure)
+	twice, most := new(big.Rat).Add(both, both), new(big.Rat).Quo(s.price, new(big.Rat).SetInt64(mostOfPrice))
+	if twice.Cmp(most) > 0 {
+		twice = most
+	}
+	if twice.Cmp(both) > 0 {
+		s.choose, s.measure = divide(twice)
+	}
 	return true
 }
 
