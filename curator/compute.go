@@ -210,6 +210,7 @@ func columnsOf(a *asked, reused bool) []post.Column {
 		case !reused && wholeNumbers(a, o):
 			out[i].Type = value.Integer
 		}
+		out[i].Sure = o.Post != nil && a.derived.Terms(o) != nil
 	}
 	return out
 }

@@ -187,8 +187,24 @@ func written() []maker {
 		clinicHome("clinic-nested", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", nestedAsks()),
 		clinicHome("clinic-texts", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", textAsks()),
 		clinicHome("clinic-firsts", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", firstAsks()),
+		clinicHome("clinic-medians", "change-one", "epsilon: 1000", "default: 0.5, maximum: 10", "", medianAsks()),
 		clinicHome("clinic-windows", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", windowAsks()),
 	}
+}
+
+// medianAsks are questions with medians and percentiles within one person.
+func medianAsks() (out []ask) {
+	for _, sql := range []string{
+		"SELECT AVG(typical) FROM (SELECT person, MEDIAN(cost) AS typical FROM visits GROUP BY person) q",
+		"SELECT AVG(m), MEDIAN(m) FROM (SELECT person, PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age) AS m FROM visits WHERE cost > 10 GROUP BY person) q",
+		"SELECT late, COUNT(*) FROM (SELECT person, PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY day) >= '2025-09-01' AS late FROM visits GROUP BY person) q GROUP BY late",
+		"SELECT city, COUNT(*), AVG(m) FROM (SELECT person, city, MEDIAN(age) FILTER (WHERE NOT cancelled) AS m FROM visits GROUP BY person, city) q GROUP BY city",
+		"SELECT COUNT(*) FROM patients p WHERE (SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY v.cost DESC) FROM visits v WHERE v.person = p.person) > 300",
+		"SELECT first, COUNT(*) FROM (SELECT person, PERCENTILE_DISC(0) WITHIN GROUP (ORDER BY city) AS first FROM visits GROUP BY person) q GROUP BY first",
+	} {
+		out = append(out, ask{SQL: sql})
+	}
+	return out
 }
 
 // windowAsks are questions with windows over the rows of one person.

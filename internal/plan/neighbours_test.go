@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,22 +35,78 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 			for _, s := range q.Searches {
 				searchesStayWithin(t, s, before, after)
 			}
-			for _, g := range q.Groupings() {
-				l1, l2squared := distancesOver(&q.Statement, g, before, after)
-				distinctOver(q, g, l1, l2squared, func(b *bounded.Statement, g plan.Grouping) ([]*big.Int, []*big.Int) {
-					return distancesOver(b, g, before, after)
-				})
-				for i, m := range g.Measures {
-					if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
-						t.Fatalf("%s: measure %s over keys %v moves by %s, squared L2 %s; planned %s, %s\n%v\n%v",
-							request.SQL, m, g.Keys, l1[i], l2squared[i], m.L1, m.L2Squared, before, after)
-					}
-					moved = moved || l1[i].Sign() > 0
-				}
-			}
-			return moved
+			return measuresStayWithin(t, request.SQL, q, before, after)
 		}
 	})
+}
+
+// Under max_groups_contributed = NULL, with bounds per group, units count in as many groups as they may have rows, and one of
+// the groups is that of NULL. About 1,700 of the keys that are drawn have that group.
+func TestNeighboursWithUnlimitedGroups(t *testing.T) {
+	nulls := 0
+	acrossNeighboursOf(t, 600, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
+		sql := enginetest.PerGroup(t, table)
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			return nil, nil
+		}
+		if unit := p.Table(table).Unit; !unit.IsRow() && (q.Caps.Rows != 0 || q.Caps.Groups != min(unit.RowsPerUnit, int64(q.Cells()))) {
+			t.Fatalf("%s: a unit of %d rows counts in %v of %d cells", sql, unit.RowsPerUnit, q.Caps, q.Cells())
+		}
+		for _, k := range q.Keys {
+			if slices.ContainsFunc(k.Values, func(v value.Value) bool { return v.Null }) {
+				nulls++
+			}
+		}
+		return &q.Statement, func(before, after []enginetest.Row) bool { return measuresStayWithin(t, sql, q, before, after) }
+	})
+	if nulls < 300 {
+		t.Errorf("%d keys had a group of NULL: the test shows nothing", nulls)
+	}
+}
+
+// A unit with a row in each of three groups, NULL among them, moves such a question exactly as far as planned.
+func TestUnlimitedGroupsMoveAsPlanned(t *testing.T) {
+	for _, text := range [][]byte{enginetest.PolicyText("add-remove"), enginetest.ByGroups("add-remove")} {
+		p, err := policy.Decode(text, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=NULL) s, " +
+			"COUNT(*, contribution_bounds_per_group => (0, 1)), SUM(i, contribution_bounds_per_group => (0, 5)) FROM p GROUP BY s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []enginetest.Row
+		for _, s := range []value.Value{value.OfText("a"), value.OfText("B"), value.NullOf(value.Text)} {
+			rows = append(rows, enginetest.Row{"person": value.OfInt(1), "s": s, "i": value.OfInt(9)})
+		}
+		l1, _ := distances(&q.Statement, enginetest.Ranked(rows, "person"), nil)
+		for i, m := range q.Measures {
+			if l1[i].Sign() == 0 || l1[i].Cmp(m.L1) != 0 {
+				t.Errorf("a unit moves %s by %s, and %s is planned", m, l1[i], m.L1)
+			}
+		}
+	}
+}
+
+// measuresStayWithin reports whether a measure moves, and fails if one moves farther than planned.
+func measuresStayWithin(t *rapid.T, sql string, q *plan.Plan, before, after []enginetest.Row) (moved bool) {
+	t.Helper()
+	for _, g := range q.Groupings() {
+		l1, l2squared := distancesOver(&q.Statement, g, before, after)
+		distinctOver(q, g, l1, l2squared, func(b *bounded.Statement, g plan.Grouping) ([]*big.Int, []*big.Int) {
+			return distancesOver(b, g, before, after)
+		})
+		for i, m := range g.Measures {
+			if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
+				t.Fatalf("%s: measure %s over keys %v moves by %s, squared L2 %s; planned %s, %s\n%v\n%v",
+					sql, m, g.Keys, l1[i], l2squared[i], m.L1, m.L2Squared, before, after)
+			}
+			moved = moved || l1[i].Sign() > 0
+		}
+	}
+	return moved
 }
 
 // acrossNeighbours draws pairs of neighbouring tables of hostile rows, more than 10,000, under both relations and with units

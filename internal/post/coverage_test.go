@@ -36,6 +36,14 @@ var forms = []string{
 	"SELECT GREATEST(n, 0)",
 	"SELECT SQRT(GREATEST(n, 1))",
 	"SELECT CASE WHEN m > 2 THEN n ELSE s END",
+	"SELECT SUM(n) OVER (PARTITION BY m % 2 ORDER BY m DESC)",
+	"SELECT SUM(s) OVER (ORDER BY m ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
+	"SELECT SUM(n) OVER (ORDER BY m) - SUM(n) OVER ()",
+	"SELECT n - FIRST_VALUE(n) OVER (ORDER BY m)",
+	"SELECT LEAD(s, 2) OVER (ORDER BY m) - 2 * LAG(n) OVER (ORDER BY m)",
+	"SELECT 100 * (n - LAG(n) OVER (ORDER BY m)) / NULLIF(LAG(n) OVER (ORDER BY m), 0)",
+	"SELECT n / SUM(n) OVER (PARTITION BY m % 2)",
+	"SELECT SUM(n) OVER (ORDER BY m) / NULLIF(SUM(s) OVER (ORDER BY m), 0)",
 	"SELECT n / (SELECT SUM(n) FROM (SELECT m, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY m) q)",
 }
 
@@ -91,7 +99,7 @@ func drawn(n, s *Noise, draw func(*Noise) int64) (rows [][]Cell) {
 
 // Intervals hold the value that the form has without noise. For each form, each kind of noise and each row, a sequential
 // test takes as many draws as it needs. If every interval covers with probability 95 % or more, a test fails by chance with
-// probability at most 1e-7, and one of these 315 tests with probability at most 4e-5. A coverage of 85 % or less is found
+// probability at most 1e-7, and one of these 435 tests with probability at most 5e-5. A coverage of 85 % or less is found
 // with probability 99 %.
 func TestCoverage(t *testing.T) {
 	laplace, err := noise.NewDiscreteLaplace(big.NewRat(8, 1))

@@ -55,6 +55,9 @@ func (s *several) join(l, r *table, j *query.Join, where []query.Expr) (*table, 
 	}
 	known := !b.noisy && t.chosen == ""
 	out.sure = [2]bool{known && !l.open, known && !r.open}
+	for i := range both.columns { // a row without a match has NULLs
+		both.columns[i].Sure = both.columns[i].Sure && !out.keepL && !out.keepR
+	}
 	first := len(both.columns) - len(l.columns) - len(r.columns)
 	if out.keepR && !out.sure[0] { // noise decides which rows have NULLs for the left side
 		decide(both.columns[first:first+len(l.columns)], t.chosen)

@@ -14,6 +14,7 @@ type node struct {
 	noisy bool       // the value depends on released numbers
 	why   string     // why the value has no interval; "" if it may have one
 	from  int        // as Column.From
+	sure  bool       // as Column.Sure
 	fixed *value.Value
 	local string // of a text constant that spells a moment: the time that clocks in the policy's zone show then
 	eval  func(*env, *row) Cell

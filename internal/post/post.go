@@ -30,6 +30,7 @@ type Column struct {
 	Noisy bool   // the values depend on released numbers
 	Why   string // why the column has no interval; "" if it has one, or is not noisy
 	From  int    // 1 + the index of the measured question's column that this column shows unchanged; 0 for none
+	Sure  bool   // no value is NULL, whatever the noise, as those of counts and sums
 	Width int    // a bound on the bytes of the column's texts; 0 if it is not known
 
 	untyped bool       // every value is NULL, and no type was said

@@ -1,10 +1,12 @@
 package post
 
 import (
+	"math/big"
 	"testing"
 
 	"dither/internal/query"
 	"dither/internal/value"
+	"dither/noise"
 )
 
 // TestMeasuredQuestions checks how questions are divided: the measured question has the GROUP BY expressions and the
@@ -101,6 +103,40 @@ func TestValues(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", sql, got, want)
+		}
+	}
+}
+
+// A count is never NULL, so a condition that only says so chooses no row by noise. Beside an outer join it may be NULL.
+func TestCountsAreNeverNull(t *testing.T) {
+	gaussian, err := noise.NewDiscreteGaussian(big.NewRat(90, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &Noise{Law: gaussian, Unit: 1}
+	for sql, want := range map[string]bool{
+		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q WHERE NOT n IS NULL":                               true,
+		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q WHERE n IS NOT NULL AND m > 1":                     true,
+		"SELECT m, n FROM (SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q) r WHERE n IS NOT NULL":          true,
+		"SELECT m, n FROM (SELECT m, 2 * n AS n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q) r WHERE n IS NOT NULL": false,
+		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q WHERE n > 0":                                       false,
+	} {
+		tree, err := query.Parse(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs := Split(tree, func(*query.Select, string) bool { return false })
+		bound, err := programs[len(programs)-1].Bind([]Column{
+			{Name: "m", Type: value.Integer}, {Name: "n", Type: value.Integer, Noisy: true, Sure: true},
+		}, "")
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		got := computed(t, bound, [][]Cell{
+			{Exact(value.OfInt(1)), Released(value.OfInt(5), 0, n)}, {Exact(value.OfInt(2)), Released(value.OfInt(-3), 1, n)},
+		})
+		if has := got.Columns[1].Why == ""; has != want {
+			t.Errorf("%s: an interval: %t, %q", sql, has, got.Columns[1].Why)
 		}
 	}
 }

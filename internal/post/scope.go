@@ -212,7 +212,10 @@ func (s *scope) column(x *query.Column) (*node, error) {
 
 func (s *scope) field(i int) *node {
 	c := s.columns[i]
-	return &node{typ: c.Type, noisy: c.Noisy, why: c.Why, from: c.From, width: widthOf(c), eval: func(_ *env, r *row) Cell { return r.cells[i] }}
+	return &node{
+		typ: c.Type, noisy: c.Noisy, why: c.Why, from: c.From, sure: c.Sure, width: widthOf(c),
+		eval: func(_ *env, r *row) Cell { return r.cells[i] },
+	}
 }
 
 // noColumn returns the refusal of a name that the answer does not have.
@@ -382,6 +385,9 @@ func (s *scope) is(x *query.Is) (*node, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if n.sure && x.What == query.IsNull { // no row is chosen by noise
+		return exactly(value.OfBool(x.Not)), nil
 	}
 	return unless(x.Not, isTest(x.What, n)), nil
 }

@@ -182,7 +182,7 @@ func (s *scope) list(q *query.Select, out *stage) error {
 			return err
 		}
 		c := Column{Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from, Width: max(n.width, 1), whole: s.whole(item.Expr)}
-		if c.Type == 0 {
+		if c.Sure = n.sure; c.Type == 0 {
 			c.Type, c.untyped = value.Text, true
 		}
 		out.items, out.columns = append(out.items, n), append(out.columns, c)
