@@ -27,6 +27,12 @@ var benchForms = map[string]string{
 	"texts, known":            "SELECT UPPER(ward), COUNT(*) FROM visits GROUP BY UPPER(ward)",
 	"texts, parts":            "SELECT SUBSTRING(ward, 1, 1) || '.', COUNT(*) FROM visits GROUP BY 1",
 	"texts, LIKE":             "SELECT COUNT(*) FROM visits WHERE note LIKE '%7%'",
+	"sum beside average":      "SELECT SUM(cost), AVG(cost) FROM visits",
+	"LATERAL, aggregate":      "SELECT AVG(x.n) FROM people p LEFT JOIN LATERAL (SELECT COUNT(*) AS n FROM visits v WHERE v.person = p.person) x ON TRUE",
+	"LATERAL, first row":      "SELECT AVG(x.cost) FROM people p CROSS JOIN LATERAL (SELECT v.cost FROM visits v WHERE v.person = p.person ORDER BY v.seen LIMIT 1) x",
+	"window, one person":      "SELECT COUNT(*) FROM (SELECT cost - LAG(cost) OVER (PARTITION BY person ORDER BY seen) AS more FROM visits) q WHERE more > 0",
+	"shares":                  "SELECT ward, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () FROM visits GROUP BY ward",
+	"running share, LAG":      "SELECT m, SUM(n) OVER (ORDER BY m) / SUM(n) OVER (), n - LAG(n) OVER (ORDER BY m) FROM (SELECT date_trunc('month', seen) AS m, COUNT(*) AS n FROM visits GROUP BY 1) q",
 	"windows over the answer": "SELECT ward, COUNT(*), SUM(COUNT(*)) OVER (ORDER BY ward) FROM visits GROUP BY ward",
 }
 
