@@ -112,10 +112,19 @@ func NoFunction(x *query.Call, known []string) *Error {
 		return Refuse(x.At, "use it in GROUP BY or inside an aggregate, over columns of the table",
 			"%s is not supported here, outside any aggregate", strings.ToUpper(name))
 	}
+	if overOnly[name] {
+		return Refuse(x.At, "write OVER after it, as in RANK() OVER (ORDER BY COUNT(*))", "%s needs OVER: it is a window function", x.Name)
+	}
 	if best := nearest.Name(x.Name, slices.Concat(all, query.OtherNames())); best != "" {
 		hint = fmt.Sprintf("did you mean %q?", best)
 	}
 	return Refuse(x.At, hint, "there is no function %q", x.Name)
+}
+
+// overOnly has the functions that exist with OVER alone.
+var overOnly = map[string]bool{
+	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true,
+	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
 }
 
 // Foreign reports whether a function has another name here, so that it is not supported over an answer either.

@@ -79,8 +79,17 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	case *pg.Node_CollateClause:
 		return no(x.CollateClause.GetLocation(), "COLLATE is not supported", "leave it out: text is compared by its bytes")
 	case *pg.Node_SqlvalueFunction:
-		return no(x.SqlvalueFunction.GetLocation(),
-			"the current date, time or user is not part of a question", useConst)
+		message := "the current user and schema are not part of a question"
+		switch x.SqlvalueFunction.GetOp() {
+		case pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE, pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP,
+			pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP_N, pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP,
+			pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N:
+			message = "the current date and time are not part of this question" // the caller gives no clock
+		case pg.SQLValueFunctionOp_SVFOP_CURRENT_TIME, pg.SQLValueFunctionOp_SVFOP_CURRENT_TIME_N,
+			pg.SQLValueFunctionOp_SVFOP_LOCALTIME, pg.SQLValueFunctionOp_SVFOP_LOCALTIME_N:
+			message = "the current time of day is not part of a question"
+		}
+		return no(x.SqlvalueFunction.GetLocation(), message, useConst)
 	case *pg.Node_AArrayExpr:
 		return no(x.AArrayExpr.GetLocation(), "arrays are not supported",
 			"write the values one by one: x IN (1, 2), or PERCENTILE_CONT(0.25) …, PERCENTILE_CONT(0.5) …")
