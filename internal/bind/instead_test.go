@@ -211,7 +211,7 @@ func TestNearestFunction(t *testing.T) {
 		"SELECT flor(income), COUNT(*) FROM people GROUP BY flor(income)": `did you mean "floor"?`,
 		"SELECT ruond(AVG(age), 1) FROM people":                           `did you mean "round"?`,
 		"SELECT agv(age) FROM people":                                     `did you mean "avg"?`,
-		"SELECT first_value(age) FROM people":                             "write OVER after it, as in RANK() OVER (ORDER BY COUNT(*))",
+		"SELECT first_value(age) FROM people":                             "put OVER after it, as in RANK() OVER (ORDER BY COUNT(*))",
 		"SELECT frobnicate(age) FROM people":                              "docs/reference/sql.md lists the functions",
 		"SELECT COUNT(*) FROM people WHERE frobnicate(age)":               "docs/reference/sql.md lists the functions",
 	} {
