@@ -140,14 +140,17 @@ func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
 
 // constantsBesidePersons refuses a table of constants beside rows of persons.
 func constantsBesidePersons(r *query.Constants) error {
-	what := "VALUES of several rows is"
 	if r.Series {
-		what = "generate_series is"
+		return Refuse(r.At,
+			"group by the column itself, because the answer has all its known groups; or aggregate the rows first: "+
+				"FROM generate_series(…) d LEFT JOIN (SELECT day, COUNT(*) AS n FROM t GROUP BY day) q ON q.day = d; "+
+				"for the rows that are open on each of a few days, select COUNT(*) FILTER (WHERE begun <= DATE '2025-01-01' AND ended > DATE '2025-01-01') for each",
+			"generate_series is not supported beside rows of persons")
 	}
 	return Refuse(r.At,
 		"group by the column itself, because the answer has all its known groups, or by CASE column WHEN 'a' THEN 'b' END; or aggregate "+
 			"the rows in a subquery, and join its answer with these values",
-		"%s not supported beside rows of persons", what)
+		"VALUES of several rows is not supported beside rows of persons")
 }
 
 func relationIn(f query.From) query.Relation {

@@ -215,13 +215,19 @@ func (n *nesting) sameUnit(in *inner, k linked) bool {
 // sameUnits refuses a subquery over rows of persons that are not the outer row's person's.
 func (n *nesting) sameUnits(x *query.Nested, in *inner, together bool) error {
 	s := joining{l: n.base, r: in.rows, at: x.At}
-	if err := s.sameUnits(); err != nil {
-		return err
-	}
-	if together {
-		return nil
+	ofRows := x.Kind == query.ValueNested && (n.base.unit.IsRow() || in.rows.unit.IsRow())
+	if !ofRows {
+		if err := s.sameUnits(); err != nil {
+			return err
+		}
+		if together {
+			return nil
+		}
 	}
 	hint := "ask the subquery first, and write its answer as a constant"
+	if ofRows {
+		return Refuse(x.At, hint, "this subquery would pair different persons' rows: each row of a table is a unit of its own")
+	}
 	if n.shown && x.Kind == query.ValueNested && len(in.equal)+len(in.compared)+len(in.rest) == 0 {
 		hint += "; for a share of all groups together, write 1.0 * COUNT(*) / SUM(COUNT(*)) OVER ()"
 	}

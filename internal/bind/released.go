@@ -15,6 +15,10 @@ func unwindowed(x *query.Call) error {
 	if len(x.Over.Partition) > 0 {
 		hint = "if it divides the rows by the person, select it in a subquery of FROM: (SELECT " + query.Print(x) + " AS x FROM t) q; otherwise " + hint
 	}
+	if x.Name == "ntile" {
+		hint = "ask for the quantiles first, as in PERCENTILE_CONT(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY x), " +
+			"and then GROUP BY CASE WHEN x < 100 THEN 1 ELSE 2 END with their values"
+	}
 	e := RefuseHere(
 		x.Over.At,
 		hint,

@@ -734,3 +734,25 @@ SELECT COUNT(*) FROM trips t WHERE fare > (SELECT quantile_cont(u.fare, 0.75) FR
 SELECT route, COUNT(*) FROM (SELECT passenger, percentile_disc(0.5) WITHIN GROUP (ORDER BY route) AS route FROM trips GROUP BY passenger) q GROUP BY route
 --= answered
 SELECT AVG(fare - mid) FROM (SELECT fare, MEDIAN(fare) OVER (PARTITION BY passenger) AS mid FROM trips) q
+--= answered
+SELECT generate_series(DATE '2025-01-01', DATE '2025-12-01', INTERVAL '1 month')::date AS month
+--= answered
+SELECT d::date AS day, EXTRACT(isodow FROM d) AS weekday FROM generate_series('2025-01-01'::timestamp, '2025-01-31', '1 day') AS t(d) WHERE EXTRACT(isodow FROM d) < 6 ORDER BY 1
+--= answered
+SELECT * FROM (SELECT route, km FROM routes UNION ALL SELECT harbour, 0 FROM routes ORDER BY 2 DESC LIMIT 5) q
+--= refused: LIMIT inside a subquery of public rows is not supported:
+SELECT COUNT(*) FROM trips WHERE route IN (SELECT route FROM routes UNION ALL SELECT harbour FROM routes ORDER BY 1 LIMIT 3)
+--= answered
+WITH x AS (SELECT passenger, sailed, LEAD(sailed) OVER (PARTITION BY passenger ORDER BY sailed) AS next FROM trips) SELECT COUNT(*) AS trips, ROUND(100.0 * SUM(CASE WHEN next <= sailed + INTERVAL '30 days' THEN 1 ELSE 0 END) / COUNT(*), 1) AS again FROM x
+--= answered
+SELECT children_on_board, COUNT(*) FROM (SELECT passenger, MAX(children) AS children_on_board FROM trips GROUP BY passenger HAVING MIN(luggage) < 2) q GROUP BY children_on_board
+--= refused: a window over single rows must divide them by the person:
+SELECT band, AVG(fare) FROM (SELECT fare, NTILE(10) OVER (ORDER BY fare) AS band FROM trips) t GROUP BY band ORDER BY band
+--= refused: generate_series is not supported beside rows of persons
+SELECT d AS day, COUNT(t.passenger) FROM generate_series(DATE '2025-03-01', DATE '2025-03-07', INTERVAL '1 day') d JOIN trips t ON t.reserved <= d AND t.sailed > d GROUP BY d
+--= refused: TOP is not
+SELECT TOP (10) route, COUNT(*) AS n FROM trips GROUP BY route ORDER BY n DESC
+--= refused: syntax error
+SELECT TOP 5 [route], COUNT(*) AS [n] FROM [dbo].[trips] GROUP BY [route] ORDER BY COUNT(*) DESC
+--= refused: syntax error
+SELECT trips.route, Count(trips.passenger) AS 'Count of passenger' FROM public.trips trips GROUP BY trips.route

@@ -38,3 +38,9 @@ SELECT AVG("trips"."fare") AS "fare__avg" FROM "trips" INNER JOIN "passengers" O
 SELECT EXTRACT(YEAR FROM "trips"."sailed" AT TIME ZONE 'UTC') AS "y", COUNT(*) FROM "trips" GROUP BY 1
 --= answered
 SELECT anon_1.route, anon_1.n FROM (SELECT trips.route AS route, count(*) AS n FROM trips GROUP BY trips.route) AS anon_1 WHERE anon_1.n > 10
+--= answered
+select "_"."route", "_"."a0" from ( select "rows"."route" as "route", count(1) as "a0" from ( select "route", "fare" from "public"."trips" ) "rows" group by "route" ) "_" where not "_"."a0" is null limit 1000001
+--= answered
+SELECT ((("trips"."fare" > 50))) AS "dear", COUNT(*) AS "n" FROM (SELECT "t0"."fare", "t0"."route" FROM "trips" AS "t0" WHERE "t0"."fare" > CAST(10 AS SMALLINT)) AS "trips" GROUP BY 1
+--= answered
+SELECT "trips".route "trips__route", date_trunc('day', ("trips".booked_at::timestamptz AT TIME ZONE 'UTC')) "trips__booked_day", count("trips".passenger) "trips__count" FROM public.trips AS "trips" WHERE ("trips".booked_at >= '2025-01-01T00:00:00.000Z'::timestamptz AND "trips".booked_at <= '2025-01-31T23:59:59.999Z'::timestamptz) GROUP BY 1, 2 ORDER BY 2 ASC LIMIT 10000
