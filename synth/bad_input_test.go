@@ -141,6 +141,12 @@ func TestFitting(t *testing.T) {
 	if got := p.fitting(9); got != "--columns married,job, which fits" {
 		t.Error(got)
 	}
+	for _, bad := range []Request{{Target: "nobody"}, {Target: "age", Method: MST}, {Target: "age", Workload: []Wanted{{SQL: "SELECT COUNT(*) FROM people"}}}} {
+		bad.Table, bad.Rho = "people", "1"
+		if _, err := Explain(t.Context(), c.Session(), bad); err == nil {
+			t.Errorf("%+v is possible", bad)
+		}
+	}
 	r.Cliques = [][]string{{"age", "size", "job"}}
 	r.ModelBytes = 100
 	if _, err := Explain(t.Context(), c.Session(), r); err == nil || !strings.Contains(fmt.Sprint(err), "--model-size") {

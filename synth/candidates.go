@@ -31,6 +31,9 @@ func (p *Plan) steps() int {
 	return n
 }
 
+// targetWeight is the weight of marginals with the target, in that of others.
+const targetWeight = 3
+
 // mostSubsets bounds the marginals that are considered.
 const mostSubsets = 1 << 18
 
@@ -68,11 +71,20 @@ func (p *Plan) candidatesOf() error {
 		}
 	}
 	asked := len(p.request.Workload) > 0
-	wanted := p.wanted()
+	wanted, target := p.wanted(), -1
+	if name := p.request.Target; name != "" {
+		if target = p.place(name); target < 0 {
+			return usage("`--explain` lists the columns", "--target: there is no column %q in the synthetic table", name)
+		}
+	}
 	if !asked {
 		for _, k := range ways {
 			for _, s := range subsets(d, k, mostSubsets) {
-				wanted = append(wanted, aim.Marginal{Attributes: s, Weight: 1})
+				m := aim.Marginal{Attributes: s, Weight: 1}
+				if slices.Contains(s, target) {
+					m.Weight = targetWeight
+				}
+				wanted = append(wanted, m)
 			}
 		}
 	}

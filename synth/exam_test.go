@@ -114,7 +114,7 @@ func TestExam(t *testing.T) {
 }
 
 // TestAdultClassifier trains on synthetic rows and tests on held-out real ones, at ε = 1 and δ = 1e-9. It compares the
-// area under the curve with the one of a classifier that was trained on the other real rows. The exam's own price is
+// area under the curve with the one of a classifier that was trained on all real rows. The exam's own price is
 // large here, so that its noise is small.
 func TestAdultClassifier(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
@@ -151,19 +151,24 @@ func TestAdultClassifier(t *testing.T) {
 		all = append(all, row)
 	}
 	best := take(names, all) // it has seen the held-out rows too, which a regression of 48,842 rows hardly notices
-	for _, bytes := range []float64{1 << 20, 1 << 24} {
-		below, runs := 0.0, 5.0
-		for range int(runs) {
-			result, err := Synthesize(t.Context(), c, Request{Table: "t", Epsilon: "1", Delta: "1e-9", Bins: 100, ModelBytes: bytes, Fresh: true})
+	// The means of ten runs are .0112, .0122 and .0154 in three homes, which hold out different rows, and .0115 with the
+	// target in one of them. Their standard deviation is .0022, so .023 is above any of them by chance with probability
+	// below 1e-5. A synthesis that does not measure capital gains together with the target loses .03 or more.
+	const runs = 10
+	for _, column := range []string{"", target} {
+		below := 0.0
+		for range runs {
+			result, err := Synthesize(t.Context(), c, Request{Table: "t", Epsilon: "1", Delta: "1e-9", Bins: 100, Target: column, Fresh: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			header, rows := rowsOf(t, result)
 			area := take(header, rows)
-			t.Logf("model of %.0f bytes: %.4f below training on real rows, in %.1f s", bytes, best-area, result.Seconds)
+			t.Logf("target %q: %.4f below training on real rows, in %.1f s", column, best-area, result.Seconds)
 			below += (best - area) / runs
 		}
-		if below > 0.015 && bytes == DefaultBytes { // the mean of five runs is .012, with a standard error of .0004
+		t.Logf("target %q: %.4f below training on real rows, in the mean of %d runs", column, below, runs)
+		if below > 0.023 {
 			t.Errorf("training on synthetic rows loses %.4f of the area, in the mean", below)
 		}
 	}

@@ -164,6 +164,8 @@ func (p *FamilyPlan) checked() error {
 		return usage("", "table %s has no limit on the rows of a person", r.Children)
 	case heldOut(p.child) != "" && heldOut(p.parent) == "":
 		return usage("declare the holdout in "+r.Table+" too", "only %s holds persons out", r.Children)
+	case r.Target != "":
+		return usage("leave --target out", "a target is a column of a single table, without --children")
 	case r.Method == MWEM || r.Method == Fixed:
 		return usage("use aim, mst or independent", "%s does not support a table of children", r.Method)
 	case len(r.PrivateEdges)+len(r.PrivateValues) > 0:

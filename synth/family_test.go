@@ -184,6 +184,7 @@ func TestBadFamilies(t *testing.T) {
 	for name, of := range map[string]FamilyRequest{
 		"no children":   {Request: Request{Table: "people"}},
 		"itself":        {Request: Request{Table: "people"}, Children: "people"},
+		"a target":      {Request: Request{Table: "people", Target: "age"}, Children: "visits"},
 		"the reverse":   {Request: Request{Table: "visits"}, Children: "people"},
 		"order":         {Request: Request{Table: "people"}, Children: "visits", Order: "cost"},
 		"method":        {Request: Request{Table: "people", Method: MWEM}, Children: "visits"},

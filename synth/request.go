@@ -46,6 +46,7 @@ type Request struct {
 	Fresh               bool
 	Method              Method  // "": AIM
 	Ways                []int   // AIM and MWEM: the numbers of columns of the marginals that rows should have. None: 2 and 3
+	Target              string  // AIM: a column that matters most, such as one that classifiers will predict; "": none
 	ModelBytes          float64 // AIM: the largest size of the model. 0: DefaultBytes
 	Bins                int     // the largest number of cells of a column of numbers. 0: DefaultBins
 	// Edges are the lower ends of the bins of columns of numbers, dates or times, in place of Bins equal ones
@@ -286,6 +287,8 @@ func (r *Request) check() error {
 	switch {
 	case len(r.Workload) > 0 && r.Method != AIM && r.Method != MWEM:
 		return usage("use --method aim or mwem", "the method %s takes no workload", r.Method)
+	case r.Target != "" && (r.Method != AIM || len(r.Workload) > 0 || len(r.From) > 0):
+		return usage("leave --target out", "a target weighs the marginals that aim chooses by --ways, and no others")
 	case r.Table == "":
 		return usage("name one: --table T", "a table is needed")
 	case r.Method != AIM && r.Method != MST && r.Method != MWEM && r.Method != Independent && r.Method != Fixed:
