@@ -56,7 +56,7 @@ func (c *capped) addParts(out *Linear, parts []LinearPart) error {
 		}
 		out.Parts = append(out.Parts, of)
 	}
-	if len(looks) >= jointLooks && !out.ordersByContents() {
+	if len(looks) >= jointLooks && !out.OrdersByContents() {
 		out.join()
 	}
 	var known chosen
@@ -108,7 +108,7 @@ func (p *Linear) part(i int, of LinearPart, looks map[string]*bounded.Statement)
 			plural(int64(of.Strategy.Columns()), "column"),
 		)
 	}
-	if p.ordersByContents() && len(keys) < len(p.Base.Keys) {
+	if p.OrdersByContents() && len(keys) < len(p.Base.Keys) {
 		var err error
 		if of.Strategy, keys, err = p.overAllKeys(of.Strategy, keys, cells); err != nil {
 			return refuse("use a table; or fewer keys in GROUP BY", "asks about a relation, so it reads the cells of all keys: %v", err)
@@ -153,9 +153,9 @@ func (p *Linear) join() {
 	}
 }
 
-// ordersByContents reports whether the keys and values of a statement choose which rows of a unit count, as they do for
+// OrdersByContents reports whether the keys and values of a statement choose which rows of a unit count, as they do for
 // the rows of a relation. Then statements with other keys may count other rows.
-func (p *Linear) ordersByContents() bool {
+func (p *Linear) OrdersByContents() bool {
 	return p.Base.Source != nil && p.Base.Unit != nil && !p.Base.Source.Single
 }
 

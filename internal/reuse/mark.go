@@ -23,7 +23,7 @@ func Marks(p *plan.Plan) (measures, conditions []string) {
 		return nil, nil
 	}
 	for _, m := range p.Measures {
-		measures = append(measures, mark(m.String()))
+		measures = append(measures, markOf(p, m.String()))
 	}
 	var add func(*bounded.Expr)
 	add = func(e *bounded.Expr) {
@@ -48,18 +48,26 @@ func CentredMarks(p *plan.Plan) []string {
 	if !Followable(p) {
 		return nil
 	}
-	return marksOf(p.CentredSums())
+	return marksOf(p, p.CentredSums())
 }
 
 // ApartMarks returns a mark for each centred sum of a question: that of the sum of its own that earlier versions measured
 // (plan.SumsApart).
-func ApartMarks(p *plan.Plan) []string { return marksOf(p.ApartSums()) }
+func ApartMarks(p *plan.Plan) []string { return marksOf(p, p.ApartSums()) }
 
-func marksOf(texts []string) (out []string) {
-	for _, text := range texts {
-		out = append(out, mark(text))
+func marksOf(p *plan.Plan, measures []string) (out []string) {
+	for _, text := range measures {
+		out = append(out, markOf(p, text))
 	}
 	return out
+}
+
+// markOf returns the mark of a measure. In a relation, columns have numbers in place of names, so its text is part of it.
+func markOf(p *plan.Plan, measure string) string {
+	if p.Source != nil {
+		return mark(fmt.Sprintf("%s\nfrom %s", measure, p.Source))
+	}
+	return mark(measure)
 }
 
 // MarkAtAnyPrice returns a mark that a question has at every price. It covers the text of plan.Canonical without

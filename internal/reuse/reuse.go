@@ -1,6 +1,6 @@
 // Package reuse decides which earlier releases answer a question at no further cost. It compares what two plans
 // measure, as typed trees, and expresses the cells of one as sums of cells of the other. It reads plans alone: no
-// rows and no canonical text.
+// rows, and no canonical text but those of relations.
 package reuse
 
 import (
@@ -26,6 +26,8 @@ type Following struct {
 //
 // Claim: for every table of rows, each exact *bounded* cell of p is the sum of the stated cells of q. (Nothing is
 // claimed about the aggregates without bounds.) Proof, by what determines a cell.
+//   - Both plans read one table, or the same relation: the texts of their sources are equal. Under one policy, such
+//     sources have the same rows, with their columns at the same places.
 //   - The measures are the Same, so each row contributes the same integer to both.
 //   - Columns that both plans read are cleaned alike. The policy is the same, and so is the version of a public
 //     table from which they take their values. So expressions that are the Same have the same value in each row.
@@ -40,8 +42,8 @@ type Following struct {
 //     of the same key of q. A cell of p to which no cell of q leads is 0 for all rows.
 //   - Parts drop the same rows. If each row is a unit, they drop none. Otherwise both plans are confined to parts,
 //     or neither is. Which parts are a unit's own depends on the policy and not on the question.
-//   - Each unit keeps the same rows. There are three cases. In the first, each row is a unit. In the second, the
-//     same number of a unit's rows count, in the same order (see sameOrder), and p has no further condition, which
+//   - Each unit keeps the same rows. There are three cases. In the first, every row counts (see everyRow). In the
+//     second, the same number of a unit's rows count, in the same order (see sameOrder), and p has no further condition, which
 //     would drop some of the rows that q's cap kept. In the third, the plans have the same cells and the same caps:
 //     without ranks, an engine orders a unit's cells by their keys alone.
 //   - Counts of units follow only if the cells and the caps are the same, because a unit may be in several cells.
@@ -86,7 +88,7 @@ func (r *Reader) Tells(q *plan.Plan) bool {
 // known in advance. What such a release depends on is compared by Follow, or is one of the plan's versions, its
 // noise or its price.
 func Followable(p *plan.Plan) bool {
-	if p.Source != nil { // over a relation, the rows of a unit that count depend on what the question evaluates of them
+	if p.Source != nil && !everyRow(p) { // the keys and the values of a question choose which rows of a unit count
 		return false
 	}
 	if p.Rows != nil || len(p.Searches)+len(p.Quantiles)+len(p.Modes) > 0 || p.Selection != nil || p.Open() || p.Other {
@@ -104,6 +106,10 @@ func Followable(p *plan.Plan) bool {
 	})
 }
 
+// everyRow reports whether no cap drops a row. If each row is a unit, none is enforced after the relation, and the joins
+// inside it are the same for the same source. If a unit has at most one row, one row is within every cap.
+func everyRow(p *plan.Plan) bool { return p.Unit == nil || p.Source != nil && p.Source.Single }
+
 // sameCaps reports whether a unit keeps the same rows and cells for a measure in both plans.
 func sameCaps(m *plan.Measure, p, q *plan.Plan) bool {
 	sameCells := func() bool {
@@ -113,7 +119,7 @@ func sameCaps(m *plan.Measure, p, q *plan.Plan) bool {
 	switch {
 	case m.Kind == bounded.CountUnits:
 		return p.Sets == nil && q.Sets == nil && p.Caps == q.Caps && sameCells() && (p.Caps.Rows == 0 || sameOrder(p, q))
-	case p.Unit == nil:
+	case everyRow(p):
 		return true
 	case p.Caps.Rows > 0:
 		return p.Caps.Rows == q.Caps.Rows && sameOrder(p, q)

@@ -13,11 +13,11 @@ import (
 // admitted cells of q.
 func (c *comparison) compareRows() bool {
 	p, q := c.p, c.q
-	if !sameOrigins(p, q) || p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
+	if !sameSource(p, q) || !sameOrigins(p, q) || p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
 		return false
 	}
 	extra, ok := c.reader.further(q.Where)
-	if !ok || len(extra) > 0 && p.Unit != nil || !c.picks(extra) {
+	if !ok || len(extra) > 0 && !everyRow(p) || !c.picks(extra) {
 		return false
 	}
 	dropped := make([]bool, len(q.Keys)) // by key of q: p also drops every row that this key drops
@@ -27,8 +27,16 @@ func (c *comparison) compareRows() bool {
 	return c.lead(dropped) && !slices.Contains(dropped, false)
 }
 
+// sameSource reports whether both plans read the same table alone, or the same relation.
+func sameSource(p, q *plan.Plan) bool {
+	if p.Source == nil || q.Source == nil {
+		return p.Source == q.Source
+	}
+	return p.Source.String() == q.Source.String()
+}
+
 // sameOrigins reports whether the columns that both plans have take their values from the same version of a public
-// table.
+// table. The columns of plans over the same relation are those of its tables.
 func sameOrigins(p, q *plan.Plan) bool {
 	same := func(c, o bounded.Column) bool {
 		if c.ValuesFrom == nil || o.ValuesFrom == nil {
@@ -36,9 +44,22 @@ func sameOrigins(p, q *plan.Plan) bool {
 		}
 		return *c.ValuesFrom == *o.ValuesFrom
 	}
+	if p.Source != nil {
+		return slices.EqualFunc(scanned(p.Source), scanned(q.Source), same)
+	}
 	return !slices.ContainsFunc(p.Columns, func(c bounded.Column) bool {
 		return slices.ContainsFunc(q.Columns, func(o bounded.Column) bool { return c.Name == o.Name && !same(c, o) })
 	})
+}
+
+// scanned lists the columns of the tables that a relation reads, in the order of its text.
+func scanned(s *bounded.Source) (out []bounded.Column) {
+	s.Walk(func(s *bounded.Source) {
+		if s.Op == bounded.Scan {
+			out = append(out, s.Columns...)
+		}
+	})
+	return out
 }
 
 // complete reports whether the key drops no row.
@@ -114,7 +135,7 @@ func (c *comparison) lead(dropped []bool) bool {
 		for _, v := range f.to {
 			at := key.Index(v)
 			c.leads[i].to = append(c.leads[i].to, at)
-			if at < 0 && v.Null && (c.p.Sets != nil || c.p.Unit != nil) {
+			if at < 0 && v.Null && (c.p.Sets != nil || !everyRow(c.p)) {
 				return false
 			}
 		}

@@ -46,9 +46,10 @@ type Sum struct {
 	Error *noise.Combination
 }
 
-// New returns what a plan determines. It returns nil if its parts are too large, or determine no cell.
+// New returns what a plan determines. It returns nil if its parts are too large, if they determine no cell, or if their keys
+// choose which rows of a unit count.
 func New(p *plan.Linear) *Measurement {
-	if p.Base.Source != nil || p.Numbers() > MaxNumbers {
+	if p.OrdersByContents() || p.Numbers() > MaxNumbers {
 		return nil
 	}
 	m, first := &Measurement{}, 0

@@ -216,3 +216,81 @@ func TestOtherWorkloadsAreFree(t *testing.T) {
 		}
 	}
 }
+
+const wards = `
+version: 1
+population: {name: visitors}
+budget: {epsilon: 1000}
+price: {default: 20}
+tables:
+  visits:
+    source: {csv: visits.csv}
+    unit: row
+    columns:
+      hour: {type: integer, bounds: [0, 3]}
+      ward: {type: text, values: [a, b, c]}
+  persons:
+    source: {csv: persons.csv}
+    unit: person
+    rows_per_unit: 3
+    columns:
+      person: {type: integer}
+      hour: {type: integer, bounds: [0, 3]}
+      ward: {type: text, values: [a, b, c]}
+  wards:
+    source: {csv: wards.csv}
+    public: true
+    rows_per_value: {name: 2}
+    columns:
+      name: {type: text, values: [a, b, c]}
+      zone: {type: integer, values: [1, 2]}
+`
+
+// Ordinary questions over a join follow from a strategy that was measured on the same join, where each row is a unit. They
+// have the sums of its estimate, and a measurement of their own has the same exact count. Other joins have other rows, and
+// for persons the keys choose the rows that count.
+func TestLaterQuestionsOverJoins(t *testing.T) {
+	o, _ := testhome.Opened(t, testhome.Files(wards, map[string]string{
+		"visits.csv":  "hour,ward\n0,a\n0,a\n1,b\n2,c\n3,a\n3,b\n",
+		"persons.csv": "person,hour,ward\n1,0,a\n1,1,b\n1,2,c\n1,3,a\n2,1,b\n",
+		"wards.csv":   "name,zone\na,1\na,2\nb,2\n", // a visit to a has two rows, and one to c none
+	}), "visits", "persons", "wards")
+	s := o.Session()
+	measure := func(sql string) *answer.Estimate {
+		column := must[*answer.Column](t)(answer.Open(t.Context(), s, curator.Request{SQL: sql, Epsilon: "20"}))
+		return must[*answer.Estimate](t)(column.Measure(t.Context(), chosen(t, must[strategy.Workload](t)(strategy.Ranges(4)), column.Unit)))
+	}
+	const join = "FROM visits v JOIN wards w ON v.ward = w.name"
+	e := measure("SELECT COUNT(*) " + join + " GROUP BY v.hour")
+	for sql, want := range map[string]struct {
+		q     strategy.Query
+		exact float64
+	}{
+		"SELECT COUNT(*) " + join + " WHERE v.hour >= 0":            {strategy.Query{Low: 0, High: 4}, 8},
+		"SELECT COUNT(*) " + join + " WHERE v.hour BETWEEN 1 AND 2": {strategy.Query{Low: 1, High: 3}, 1},
+		"SELECT COUNT(*) " + join + " WHERE v.hour * 2 > 5":         {strategy.Query{Low: 3, High: 4}, 3},
+	} {
+		a := ask(t, s, sql)
+		estimate := must[answer.Answer](t)(e.Answer(want.q.Coefficients(4), 0.9))
+		got := a.Rows[0][0].Estimate
+		if !a.Replayed || len(a.From) != 1 || a.From[0] != e.ID || math.Abs(got.Value.Real-estimate.Value) > 1e-6 {
+			t.Errorf("%s: %v from %v, and the estimate is %v of %s", sql, got.Value, a.From, estimate.Value, e.ID)
+		}
+		// the noise of the strategy is below 4 with a probability above 1 − 1e-9
+		paid := must[*curator.Release](t)(s.Answer(t.Context(), curator.Question{SQL: sql, Epsilon: "20", Fresh: true}))
+		if n := paid.Rows[0][0].Estimate.Value.Real; math.Abs(n-want.exact) > 4 || math.Abs(got.Value.Real-want.exact) > 4 {
+			t.Errorf("%s: %v, and %v measured by itself; the exact count is %v", sql, got.Value, n, want.exact)
+		}
+	}
+	measure("SELECT COUNT(*) FROM persons v JOIN wards w ON v.ward = w.name GROUP BY v.hour")
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits v LEFT JOIN wards w ON v.ward = w.name",
+		"SELECT COUNT(*) FROM visits v JOIN wards w ON v.ward = w.name AND w.zone = 1", "SELECT w.zone, COUNT(*) " + join + " GROUP BY w.zone",
+		"SELECT COUNT(*) FROM persons v JOIN wards w ON v.ward = w.name",
+		"SELECT v.hour, COUNT(*) FROM persons v JOIN wards w ON v.ward = w.name GROUP BY v.hour",
+	} {
+		if x := must[*curator.Explanation](t)(s.Explain(t.Context(), curator.Question{SQL: sql})); x.Reuse != nil && x.Reuse.Taken {
+			t.Errorf("%s: %+v", sql, x.Reuse)
+		}
+	}
+}
