@@ -222,3 +222,21 @@ func TestNearestFunction(t *testing.T) {
 		}
 	}
 }
+
+// Power BI's test for NULL beside a distinct count has a hint of its own.
+func TestExtremumOfNullTest(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"SELECT MAX(CASE WHEN a IS NULL THEN 1 ELSE 0 END) FROM t": true, "SELECT MAX(a) FROM t": false,
+		"SELECT MAX(CASE WHEN a > 1 THEN 1 ELSE 0 END) FROM t": false,
+	} {
+		tree, err := query.Parse(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = bind.Extremum(tree.Items[0].Expr.(*query.Call))
+		var e *bind.Error
+		if !errors.As(err, &e) || strings.Contains(e.Hint, "leave it out") != want {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}

@@ -30,6 +30,10 @@ func unwindowed(x *query.Call) error {
 
 // Extremum returns the refusal of MIN or MAX over rows of several persons.
 func Extremum(x *query.Call) error {
+	if whetherNull(x) {
+		return Refuse(x.At, "leave it out: COUNT(DISTINCT x) counts the values that are not NULL",
+			"%s is not supported: it is one person's value", strings.ToUpper(x.Name))
+	}
 	at, order := "0.01", "x"
 	if x.Name == "max" {
 		at, order = "0.99", "x DESC"
@@ -44,6 +48,20 @@ func Extremum(x *query.Call) error {
 	)
 	e.Instead = NearExtremum
 	return e
+}
+
+// whetherNull reports whether an aggregate is of CASE WHEN y IS NULL THEN 1 ELSE 0 END, which Power BI adds to
+// COUNT(DISTINCT y).
+func whetherNull(x *query.Call) bool {
+	if len(x.Args) != 1 {
+		return false
+	}
+	c, ok := x.Args[0].(*query.Case)
+	if !ok || c.Operand != nil || len(c.Whens) != 1 {
+		return false
+	}
+	is, ok := c.Whens[0].Cond.(*query.Is)
+	return ok && is.What == query.IsNull
 }
 
 // unordered refuses LIMIT and OFFSET in a subquery whose rows belong to persons. ORDER BY alone has no effect there.
