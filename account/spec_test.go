@@ -47,7 +47,7 @@ func TestParseStepRefuses(t *testing.T) {
 		"":                                          "at character 1: begin with a mechanism: gaussian, ",
 		" \n":                                       "at character 1: begin with a mechanism",
 		"gausian sigma=1":                           `at character 1: there is no mechanism "gausian" (did you mean gaussian?); the mechanisms are gaussian, discrete-gaussian,`,
-		"  zdcp rho=1":                              "at character 3: there is no mechanism \"zdcp\"; the mechanisms are gaussian",
+		"  zdcp rho=1":                              "at character 3: there is no mechanism \"zdcp\" (did you mean zcdp?); the mechanisms are gaussian",
 		"gaussian":                                  "at character 1: gaussian needs sigma",
 		"gaussian sigma":                            `at character 10: "sigma" is not key=value; gaussian takes sigma, sensitivity, sampling, scheme, count`,
 		"gaussian sigma = 10":                       "at character 10: write no spaces around =, for example sigma=1",
