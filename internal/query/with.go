@@ -117,6 +117,9 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 		return []*Select{out}, err
 	default:
 	}
+	if err := l.refuseClauses(&pg.SelectStmt{LockingClause: s.GetLockingClause(), LimitOption: s.GetLimitOption()}); err != nil {
+		return nil, err
+	}
 	left, err := l.branches(s.GetLarg(), at, depth+1)
 	if err != nil {
 		return nil, err
