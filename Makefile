@@ -8,7 +8,7 @@ FUZZTIME ?= 5s
 PART ?= 1/1
 BENCH ?= ./...
 
-.PHONY: demo test test-long lint questions fuzz bench build clean prerequisites
+.PHONY: demo test race test-long lint questions fuzz bench build clean prerequisites
 
 demo: build
 	@$(BIN) demo
@@ -19,19 +19,21 @@ build: prerequisites
 	   "it also downloads the modules that this machine lacks" >&2
 	@$(GO) build -o $(BIN) ./cmd/dither
 
-# Packages that start goroutines or share locks run under the race detector. In the others it has nothing to find, and makes them many times slower: the
+test: prerequisites
+	$(GO) test -shuffle=on ./...
+	cd testdata/embed && $(GO) test ./...
+
+# Packages that start goroutines or share locks, under the race detector. In the others it has nothing to find, and makes them many times slower: the
 # commands' scripts start the program hundreds of times, the exact checks draw millions of numbers. Of some that do much besides, the tests of what works at once run under it.
 shared = $(GO) list $$(git ls-files '*.go' | grep -v _test.go | xargs grep -lE '^\s+go (func|[a-zA-Z_.]+)\(|"sync(/atomic)?"' \
            | xargs -n1 dirname | sort -u | grep -vxE 'internal/cli(/[a-z]+)?|internal/(ledger|query|release|reuse)|audit(/ours)?|account|mechanism(/.*)?|curator|internal/engine/(duckdb|postgres)|strategy/together' | sed 's,^,./,') | sort
-test: prerequisites
+race: prerequisites
 	$(GO) test -race -shuffle=on $$($(shared))
 	$(GO) test -race -run 'ReportFigures|Clip|Poisson|StepReplays|Minim|Newton|Correct|Rows|AtOnce|Handles|Kill' ./account ./mechanism/... ./internal/ledger
 	$(GO) test -race -run 'Wall|Turns|Planned|AtOnce|Never|Program|Pipes|Hang|Group|Crash|Stops|Distance|Unequal|Left|Concurrent|Thread' ./internal/release ./internal/reuse ./internal/query ./audit
 	$(GO) test -race -run 'AtOnce|Concurrent|Sealing|Instant|Turns|Rehears|Underway|Waits|LastMoment|GivenUp|Suspend|Steps|Verdicts|Earlier|Within|Another|Kept' ./curator
 	$(GO) test -race -run 'Cancelled' ./strategy/together
 	$(GO) test -race -run 'Threads|Processes|Tmp|Sweep|Rehears|GivenUp|TimeIsUp|Cut|Passes|Moves|Full|Changes' ./internal/engine/duckdb ./internal/engine/postgres
-	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
-	cd testdata/embed && $(GO) test ./...
 
 # The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some 40 minutes on two cores; `make test-long SHARE=3/20` is the third of twenty shares.
 SHARE ?=

@@ -117,13 +117,18 @@ func TestCoverage(t *testing.T) {
 		for _, form := range forms {
 			bound := boundForm(t, form+measuredForm)
 			truth := computed(t, bound, drawn(n, s, func(*Noise) int64 { return 0 }))
-			tests := make([]*stattest.Sequential, len(exactCounts))
-			if strings.Contains(form, "/") && os.Getenv("DITHER_LONG") == "" { // quotients take longer
-				if name != "laplace" {
+			from, to := 0, len(exactCounts)
+			if os.Getenv("DITHER_LONG") == "" {
+				law := "mixed"
+				if strings.Contains(form, "/") { // quotients take longer; those with LAG have none in the first row
+					law, from, to = "laplace", 1, 2
+				}
+				if name != law {
 					continue
 				}
-				truth.Rows, tests = truth.Rows[:1], tests[:1]
 			}
+			truth.Rows = truth.Rows[from:to]
+			tests := make([]*stattest.Sequential, len(truth.Rows))
 			for i := range tests {
 				tests[i] = &stattest.Sequential{Promised: 0.95, Wrong: 0.85, FalseAlarm: 1e-7, Miss: 1e-2}
 			}
@@ -132,7 +137,7 @@ func TestCoverage(t *testing.T) {
 				if why := got.Columns[0].Why; why != "" {
 					t.Fatalf("%s: %s", form, why)
 				}
-				for i, row := range got.Rows[:len(tests)] {
+				for i, row := range got.Rows[from:to] {
 					want, in := truth.Rows[i][0].Value, row[0].Interval
 					x := number(want)
 					tests[i].Observe(in == nil || want.Null || in.Low <= x && x <= in.High)
@@ -140,7 +145,7 @@ func TestCoverage(t *testing.T) {
 			}
 			for i, test := range tests {
 				if err := test.Check(); err != nil {
-					t.Errorf("%s noise, %s, row %d: %v", name, form, i, err)
+					t.Errorf("%s noise, %s, row %d: %v", name, form, from+i, err)
 				}
 			}
 		}
