@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -102,3 +103,52 @@ func (l *Scope) Whole(x query.Expr) Whole {
 
 // KeepsFraction reports whether `/` keeps the fraction of an expression of type integer.
 func (l *Scope) KeepsFraction(x query.Expr) bool { return l.Whole(x) == WholeNumeric }
+
+// fraction is the kind of number that PostgreSQL gives an expression. A greater kind wins in an expression of two.
+type fraction int
+
+const (
+	noFraction fraction = iota
+	numericFraction
+	doubleFraction
+)
+
+// fraction returns the kind of number that PostgreSQL gives an expression. A constant with a point and EXTRACT are numeric.
+// A real column counts as double precision, and so does everything else that is not known to be numeric.
+func (l *Scope) fraction(x query.Expr) fraction {
+	widest := func(xs ...query.Expr) (out fraction) {
+		for _, x := range xs {
+			out = max(out, l.fraction(x))
+		}
+		return out
+	}
+	switch x := x.(type) {
+	case *query.Literal:
+		switch x.Kind {
+		case query.IntegerLiteral:
+			return noFraction
+		case query.DecimalLiteral:
+			return numericFraction
+		}
+	case *query.Unary:
+		return widest(x.X)
+	case *query.Binary:
+		return widest(x.L, x.R)
+	case *query.Column:
+		if e, err := l.Row(x); err == nil && e.Op == bounded.OpColumn && e.Type == value.Integer {
+			return noFraction
+		}
+	case *query.Cast:
+		if t, ok := value.ParseType(x.Type); ok && t == value.Integer {
+			return noFraction
+		}
+	case *query.Call:
+		switch x.Name {
+		case "extract":
+			return numericFraction
+		case "abs", "round", "trunc", "coalesce", "least", "greatest":
+			return widest(x.Args...)
+		}
+	}
+	return doubleFraction
+}

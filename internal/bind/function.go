@@ -278,8 +278,8 @@ func Extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, err
 	}
 }
 
-// cast translates CAST. The target is integer (a real is rounded, halves to even), real, or the type that the
-// expression already has.
+// cast translates CAST. The target is integer, real, or the type that the expression already has. A real is rounded to an
+// integer, as in PostgreSQL: halves to even, or away from zero where PostgreSQL has a numeric.
 func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 	e, err := l.Row(x.X)
 	if err != nil {
@@ -298,6 +298,8 @@ func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 		return dayOf(e), nil
 	case t == value.Time && e.Type == value.Timestamp:
 		return timeOf(e), nil
+	case t == value.Integer && e.Type == value.Real && l.fraction(x.X) == numericFraction:
+		return toInteger(bounded.OpRound, e, math.Round, x.At)
 	case t == value.Integer && e.Type == value.Real:
 		return toInteger(bounded.OpToInteger, e, math.RoundToEven, x.At)
 	case t == value.Integer && e.Type == value.Boolean:
