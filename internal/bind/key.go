@@ -38,6 +38,16 @@ func manyTimes(e *bounded.Expr) bool {
 		!AnyColumn(e, func(x *bounded.Expr) bool { return !declared(x) })
 }
 
+// Enumerable reports whether the policy declares bounds or values for each column that e reads. The values of e then follow
+// from the policy, but may be too many.
+func (l *Scope) Enumerable(e *bounded.Expr) bool {
+	every := func(*bounded.Expr) bool { return true }
+	return AnyColumn(e, every) && !AnyColumn(e, func(x *bounded.Expr) bool {
+		c := l.Columns[x.Column]
+		return c.Lower == nil && c.Values == nil && c.Type != value.Boolean
+	})
+}
+
 // KeyOf returns the key of a grouping expression that has one of these values or NULL in every row that counts.
 func (l *Scope) KeyOf(e *bounded.Expr, values []value.Value) bounded.Key {
 	values = slices.Clip(values)

@@ -26,8 +26,17 @@ type Unknown struct {
 	Other bool // adds one group, of all rows whose group is not selected
 }
 
+// selects reports whether a request has an option of the selection of unknown groups.
+func (r *Request) selects() bool {
+	u := r.Unknown
+	return !u.Delta.IsZero() || u.MinUnits > 0 || u.Other || r.GroupSelection == bind.LaplaceThreshold
+}
+
 // openKey returns the key of a grouping expression. If the values are unknown and the question and the budget admit
 // unknown groups, the key is Open.
+//
+// The values of columns with bounds are declared, but may be too many: hours of three years. The key then has those values
+// that WHERE leaves, if they are few enough and the request has no option of the selection.
 //
 // The groups are then the combinations of values of all keys. Each combination is selected or not as a whole, even
 // if some of its keys are known.
@@ -57,6 +66,11 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	}
 	if why != "" {
 		b.oneUnit = oneUnit(why, at)
+	}
+	if why == "" && b.Enumerable(e) && b.public == nil && !b.request.selects() {
+		if k, ok := b.possibleKey(e, at); ok {
+			return k, nil
+		}
 	}
 	if err := b.admits(b.UnknownKeyHint(e), at); err != nil {
 		return bounded.Key{}, cmp.Or(b.oneUnit, err)

@@ -25,6 +25,8 @@ tables:
       born: {type: date}
       branch: {type: integer, bounds: [1, 60], nullable: true}
       minutes: {type: real, bounds: [0, 100]}
+      placed: {type: timestamp, bounds: [2015-01-01, 2025-12-31]}
+      second: {type: integer, bounds: [1420070400, 1767225599]}
 `
 
 func callsPolicy(t testing.TB, budget string) *policy.Policy {
@@ -86,5 +88,34 @@ func TestUnknownKeysStayUnknown(t *testing.T) {
 	q, err = plan.Build(p, plan.Request{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS)" + rest})
 	if err != nil || q.Open() || q.Cells() != 31 {
 		t.Errorf("%v, %v", q, err)
+	}
+}
+
+// Under a budget for selection, a key of columns with bounds has the values that WHERE leaves, unless the question asks for
+// a selection, another key is unknown, or too many remain.
+func TestDeclaredKeysOfWhereAreKnown(t *testing.T) {
+	p := callsPolicy(t, "epsilon: 10, delta: 1e-6, selection_delta: 5e-7")
+	const day = " WHERE placed BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-01T23:59:59.999Z'"
+	for _, c := range []struct {
+		keys, where string
+		unknown     plan.Unknown
+		cells       int // 0 if the keys are unknown
+	}{
+		{keys: "date_trunc('hour', placed)", where: day, cells: 24},
+		{keys: "floor(extract(epoch FROM placed) / 900) * 900, branch", where: day, cells: 96 * 61},
+		{keys: "date_trunc('hour', placed) + INTERVAL '15 minutes' * FLOOR(EXTRACT(minute FROM placed) / 15)", where: day, cells: 24 * 4},
+		{keys: "FLOOR(second / 300) * 300", where: " WHERE second >= 1740787200 AND second <= 1740873599", cells: 288},
+		{keys: "FLOOR(second / 300) * 300"},
+		{keys: "date_trunc('hour', placed)"},
+		{keys: "date_trunc('hour', placed), born", where: day},
+		{keys: "date_trunc('hour', placed)", where: day, unknown: plan.Unknown{Other: true}},
+		{keys: "date_trunc('hour', placed)", where: day, unknown: plan.Unknown{MinUnits: 5}},
+		{keys: "date_trunc('hour', placed)", where: day, unknown: plan.Unknown{Delta: mustDelta(t, "1e-8")}},
+	} {
+		sql := "SELECT COUNT(*) FROM calls" + c.where + " GROUP BY " + c.keys
+		q, err := plan.Build(p, plan.Request{SQL: sql, Unknown: c.unknown})
+		if err != nil || q.Open() != (c.cells == 0) || !q.Open() && q.Cells() != c.cells {
+			t.Errorf("%s %+v: %v", sql, c.unknown, err)
+		}
 	}
 }

@@ -316,3 +316,7 @@ SELECT time_bucket('1 week', ts, INTERVAL '1 day') AS time, sum(watts) FROM read
 SELECT count(*) FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND room IN (VALUES ('hall'), ('attic'))
 --= answered
 SELECT time_bucket_gapfill('1 day', ts) AS "time", room AS metric, interpolate(avg(watts)) FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-20T00:00:00Z' GROUP BY 1, 2 ORDER BY 1
+--= answered
+SELECT floor(extract(epoch from ts)/300)*300 AS "time", room AS metric, count(*) AS value FROM readings WHERE ts BETWEEN '2025-03-01T00:00:00Z' AND '2025-03-01T05:59:59.999Z' GROUP BY 1, 2 ORDER BY 1, 2
+--= answered
+SELECT floor((epoch)/300)*300 AS "time", sum(watts) AS value FROM readings WHERE epoch >= 1740787200 AND epoch <= 1740808799 GROUP BY 1 ORDER BY 1

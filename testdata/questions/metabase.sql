@@ -349,3 +349,5 @@ SELECT COUNT(*) AS "count", SQRT(AVG("public"."trips"."fare")) AS "root", LOG(10
 SELECT 1 AS "a" FROM "public"."trips" WHERE 1 <> 1 LIMIT 0
 --= answered
 SELECT TRUE AS "_" FROM "public"."trips" WHERE 1 <> 1 LIMIT 0
+--= answered
+SELECT DATE_TRUNC('hour', "public"."trips"."booked_at") AS "booked_at", COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."booked_at" >= timestamp with time zone '2025-05-01 00:00:00.000Z') AND ("public"."trips"."booked_at" < timestamp with time zone '2025-05-03 00:00:00.000Z') GROUP BY DATE_TRUNC('hour', "public"."trips"."booked_at") ORDER BY DATE_TRUNC('hour', "public"."trips"."booked_at") ASC

@@ -298,3 +298,7 @@ SELECT COUNT(*) AS rowcount FROM (SELECT * FROM public.trips WHERE sailed >= TO_
 SELECT DISTINCT channel AS channel FROM (SELECT * FROM public.trips) AS virtual_table LIMIT 1000
 --= answered
 SELECT band AS band FROM (SELECT t.*, CASE WHEN t.fare < 25 THEN 'low' ELSE 'high' END AS band FROM trips t) AS virtual_table GROUP BY band LIMIT 10000
+--= answered
+SELECT DATE_TRUNC('hour', booked_at) + INTERVAL '15 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 15) AS booked_at, COUNT(*) AS count FROM public.trips WHERE booked_at >= TO_TIMESTAMP('2025-05-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND booked_at < TO_TIMESTAMP('2025-05-02 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('hour', booked_at) + INTERVAL '15 minutes' * FLOOR(EXTRACT(MINUTE FROM booked_at) / 15) ORDER BY count DESC LIMIT 10000
+--= answered
+SELECT (EXTRACT(MINUTE FROM booked_at) / 10)::int * 10 AS minute, COUNT(*) AS count FROM public.trips GROUP BY (EXTRACT(MINUTE FROM booked_at) / 10)::int * 10 ORDER BY count DESC LIMIT 100
