@@ -222,8 +222,14 @@ func (o *Oracle) RandomizeAll(values []uint64) ([][]byte, error) {
 func (o *Oracle) Check(report []byte) error {
 	size := o.Bits()
 	if !padded(report, size) {
-		return fmt.Errorf("%w: a report of %s has %d bits, in %d bytes that end with zeros", ErrReport,
-			o.params.Mechanism, size, (size+7)/8)
+		has := fmt.Sprintf("%d bits, in %d bytes that end with zeros", size, o.bytes())
+		switch {
+		case size == 1:
+			has = "1 bit, in 1 byte that ends with zeros"
+		case o.bytes() == 1:
+			has = fmt.Sprintf("%d bits, in 1 byte that ends with zeros", size)
+		}
+		return fmt.Errorf("%w: a report of %s has %s", ErrReport, o.params.Mechanism, has)
 	}
 	if !o.scheme.sends(report) {
 		return fmt.Errorf("%w: %s never sends these bits", ErrReport, o.params.Mechanism)

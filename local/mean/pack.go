@@ -36,7 +36,11 @@ func (r *Randomizer) Pack(report Report) ([]byte, error) {
 func (r *Randomizer) Unpack(packed []byte) (report Report, err error) {
 	size := r.Bits()
 	if len(packed) != (size+7)/8 {
-		return report, fmt.Errorf("%w: a report of %s has %d bits", ErrReport, r.params.Mechanism, size)
+		has := fmt.Sprintf("%d bits", size)
+		if size == 1 {
+			has = "1 bit"
+		}
+		return report, fmt.Errorf("%w: a report of %s has %s", ErrReport, r.params.Mechanism, has)
 	}
 	field := uint64(0)
 	for _, b := range packed {
