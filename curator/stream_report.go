@@ -114,7 +114,7 @@ func cellKeys(keys []release.Labels, cell int) []*string {
 // estimates.
 func (r *StreamReport) Table() *Release {
 	out := &Release{
-		ID: r.ID, SQL: r.SQL, Confidence: r.Confidence, Price: r.Price, Remaining: r.Remaining, Replayed: true,
+		ID: r.ID, SQL: r.SQL, Confidence: r.Confidence, Price: r.Price, Remaining: r.Remaining,
 		Notes: r.notes(),
 	}
 	for _, name := range append([]string{"period", "begins"}, r.Columns...) {
@@ -195,7 +195,7 @@ func (r *StreamReport) bounded() string {
 
 // notes states what the numbers of a stream mean.
 func (r *StreamReport) notes() []string {
-	out := []string{r.bounded()}
+	out := []string{r.bounded(), "the price pays for all periods, and was charged when the stream was created"}
 	if r.Decay != "" {
 		out = append(out, "decayed sums the counts; each period multiplies earlier counts by "+r.Decay)
 	}
