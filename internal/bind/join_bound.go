@@ -118,8 +118,8 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 	return times(s.l.unit, join.Most, s.at)
 }
 
-// unitHint returns the missing condition, that the units are the same, as a hint.
-func (s *joining) unitHint() string {
+// unitEquality returns the condition that the units are the same, or "" if a side does not name its unit.
+func (s *joining) unitEquality() string {
 	unit := func(r *Relation) string {
 		for _, n := range r.Names {
 			if n.unit && !isHidden(n.table) {
@@ -129,7 +129,15 @@ func (s *joining) unitHint() string {
 		return ""
 	}
 	if l, r := unit(s.l), unit(s.r); l != "" && r != "" {
-		return "add " + l + " = " + r
+		return l + " = " + r
+	}
+	return ""
+}
+
+// unitHint returns the missing condition, that the units are the same, as a hint.
+func (s *joining) unitHint() string {
+	if units := s.unitEquality(); units != "" {
+		return "add " + units
 	}
 	return "select the unit's column of both sides and compare the two; or the owner can declare that one table has its unit through the other"
 }

@@ -82,11 +82,8 @@ func (f from) listWritten(list *query.List, where query.Expr) (*Relation, query.
 			return true
 		})
 		if on == nil {
-			return nil, nil, Refuse(
-				item.Pos(),
-				"write JOIN … ON a.x = b.x",
-				"WHERE has no equality that joins this table to the ones before it",
-			)
+			return nil, nil, Refuse(item.Pos(), "add "+equality(out, next)+" to WHERE",
+				"WHERE has no equality that joins this table to the ones before it")
 		}
 		if out, err = beside(out, next, &query.Join{At: item.Pos(), Kind: query.InnerJoin, On: on}); err != nil {
 			return nil, nil, err
@@ -97,6 +94,36 @@ func (f from) listWritten(list *query.List, where query.Expr) (*Relation, query.
 		left = both(left, x)
 	}
 	return out, left, nil
+}
+
+// equality returns an equality that could join two relations: of their units, of the one column name that both have, or
+// of any two columns.
+func equality(l, r *Relation) string {
+	if !l.public && !r.public {
+		if units := (&joining{l: l, r: r}).unitEquality(); units != "" {
+			return units
+		}
+	}
+	var common []string
+	for _, a := range l.Names {
+		for _, b := range r.Names {
+			if a.name == "" || a.name != b.name || a.table == "" || b.table == "" || isHidden(a.table) || isHidden(b.table) {
+				continue
+			}
+			name := query.QuoteName(a.name)
+			common = append(common, query.QuoteName(a.table)+"."+name+" = "+query.QuoteName(b.table)+"."+name)
+		}
+	}
+	if len(common) == 1 {
+		return common[0]
+	}
+	named := func(of *Relation, alias string) string {
+		if tables := of.tables(); len(tables) == 1 {
+			return query.QuoteName(tables[0])
+		}
+		return alias
+	}
+	return "an equality, such as " + named(l, "a") + ".x = " + named(r, "b") + ".x,"
 }
 
 // joins reports whether x equates an expression over the relation `one` with an expression over the relation `other`.
