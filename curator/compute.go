@@ -65,7 +65,7 @@ type freeTable struct {
 }
 
 // read returns the first reading whose measured question is answered. If there is none, it returns the refusal of the
-// innermost one, unless that is about the reading itself or about a subquery that aggregates each unit.
+// innermost one, unless that is about the reading itself, or about a subquery that aggregates each unit, or nothing.
 func (c *Session) read(q Question, over []*post.Program, refused error) (*reading, error) {
 	last, reads := refused, true // whether the refusal is about the numbers, and not about the reading
 	for i, p := range over {
@@ -86,8 +86,8 @@ func (c *Session) read(q Question, over []*post.Program, refused error) (*readin
 		}
 		refusal := (*plan.Error)(nil)
 		isRefusal := errors.As(err, &refusal)
-		if isRefusal && refusal.OfUnits() && i > 0 {
-			break // each unit is aggregated first, as it should be: the refusal of the SELECT around it says what is wrong
+		if isRefusal && i > 0 && (refusal.OfUnits() || refusal.Bare) {
+			break // each unit is aggregated first, or nothing is: the refusal of the SELECT around it says what is wrong
 		}
 		last, reads = err, !isRefusal || !refusal.Outer && (a == nil || a.plan.OneUnit == nil)
 	}

@@ -31,7 +31,9 @@ func dividePrice(s *stated) (*priced, error) {
 			"there is nothing to measure: the policy declares the number of units")
 	}
 	if len(s.claims) == 0 {
-		return nil, bind.Refuse(s.first(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
+		bare := bind.Refuse(s.first(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
+		bare.Bare = true
+		return nil, bare
 	}
 	if s.main.Cells()*s.numbers() > MaxNumbers {
 		many := bind.Refuse(
