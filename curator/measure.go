@@ -88,40 +88,15 @@ func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // measurements returns the public form of a question's released numbers.
 func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, err error) {
-	out := &Measurements{
-		ID:        s.Name(),
-		Grouped:   a.plan.Grouped,
-		RowsBound: c.rowsBound(a),
-		Limits:    c.limits(a.plan),
-		Price:     c.loss(a.plan.Price),
-		Replayed:  s.Replayed,
-	}
+	out, firsts := c.cells(a, len(s.Numbers))
+	out.ID, out.RowsBound, out.Replayed = s.Name(), c.rowsBound(a), s.Replayed
 	if s.Truncation != nil {
 		if out.Truncation, err = c.truncation(a, s.Truncation); err != nil {
 			return nil, c.after(s, err)
 		}
 	}
-	for _, k := range a.plan.Keys {
-		out.Keys = append(out.Keys, k.Expr.String())
-	}
-	if a.plan.Other {
-		out.Keys = append(out.Keys, plan.OtherName)
-	}
-	for _, g := range a.plan.Groupings() {
-		// for unknown keys, the cells that were released
-		first, n, keys := len(out.Cells), len(s.Numbers), a.plan.CellKeys
-		if a.plan.Sets != nil {
-			n, keys = g.Cells(&a.plan.Statement), func(i int) []value.Value { return g.CellKeys(&a.plan.Statement, i) }
-		}
-		for i := range n {
-			out.Cells = append(out.Cells, keyValues(keys(i)))
-		}
-		if can := a.plan.Reachable(g); can != nil {
-			for len(out.Possible) < first { // the cells of groupings without conditions on their keys
-				out.Possible = append(out.Possible, true)
-			}
-			out.Possible = append(out.Possible, can...)
-		}
+	for i, g := range a.plan.Groupings() {
+		first, end := firsts[i], firsts[i+1]
 		for j, m := range g.Measures {
 			d, err := derive.NoiseOf(m)
 			if err != nil {
@@ -147,17 +122,65 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 			for i, end := range []int64{m.Lo, m.Hi} {
 				v.Bounds[i] = m.Units(new(big.Int).Add(big.NewInt(end), big.NewInt(m.Centre)))
 			}
-			for _, cell := range s.Numbers[first:len(out.Cells)] {
+			for _, cell := range s.Numbers[first:end] {
 				v.Values = append(v.Values, cell[j])
 			}
 			out.Vectors = append(out.Vectors, v)
 		}
 	}
+	out.Remaining, err = c.remains(s)
+	return out, err
+}
+
+// ExplainMeasure returns what is known of the measurements of a question before anything is spent: the cells, which of
+// them can have rows, the bounds and the price. The cells of unknown keys are not known. It is free, and reads no row.
+func (c *Session) ExplainMeasure(_ context.Context, q Question) (*Measurements, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
+	c.timed(&q.SQL)
+	a, err := c.ask(q)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	n := 0
+	if !a.plan.Open() {
+		n = a.plan.Cells()
+	}
+	out, _ := c.cells(a, n)
+	return out, nil
+}
+
+// cells returns the measurements of a question without values. Without grouping sets, they have n cells: for unknown
+// keys, those that were released. The indices are those of the first cell of each grouping, and the number of cells.
+func (c *Session) cells(a *asked, n int) (out *Measurements, firsts []int) {
+	out = &Measurements{Grouped: a.plan.Grouped, Limits: c.limits(a.plan), Price: c.loss(a.plan.Price)}
+	for _, k := range a.plan.Keys {
+		out.Keys = append(out.Keys, k.Expr.String())
+	}
+	if a.plan.Other {
+		out.Keys = append(out.Keys, plan.OtherName)
+	}
+	for _, g := range a.plan.Groupings() {
+		first, n, keys := len(out.Cells), n, a.plan.CellKeys
+		if a.plan.Sets != nil {
+			n, keys = g.Cells(&a.plan.Statement), func(i int) []value.Value { return g.CellKeys(&a.plan.Statement, i) }
+		}
+		for i := range n {
+			out.Cells = append(out.Cells, keyValues(keys(i)))
+		}
+		if can := a.plan.Reachable(g); can != nil {
+			for len(out.Possible) < first { // the cells of groupings without conditions on their keys
+				out.Possible = append(out.Possible, true)
+			}
+			out.Possible = append(out.Possible, can...)
+		}
+		firsts = append(firsts, first)
+	}
 	for out.Possible != nil && len(out.Possible) < len(out.Cells) {
 		out.Possible = append(out.Possible, true)
 	}
-	out.Remaining, err = c.remains(s)
-	return out, err
+	return out, append(firsts, len(out.Cells))
 }
 
 // measured replays or releases everything that a question needs: its measures, then quantiles and modes. The cells

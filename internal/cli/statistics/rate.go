@@ -1,7 +1,9 @@
 package statistics
 
 import (
+	"context"
 	"math"
+	"slices"
 	"strconv"
 
 	"dither/curator"
@@ -68,13 +70,13 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 		return err
 	}
 	q := curator.Question{SQL: sql, Epsilon: o.Epsilon, Rho: o.Rho, Analyst: o.Analyst, Fresh: o.Fresh}
-	try := func(cells int) error {
-		if err := l.try(cells); err != nil {
-			return err
-		}
-		return l.tryStandard(strata)
-	}
 	return testError(s.Asking(func(c *curator.Session) error {
+		try := func(cells int) error {
+			if err := l.try(cells); err != nil {
+				return err
+			}
+			return l.tryStandard(c, q, strata)
+		}
 		return measured(s, c, o.Table, q, o.explain, try, func(r *released) error {
 			found, err := l.read(r)
 			if err != nil {
@@ -100,9 +102,16 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 }
 
 // tryStandard refuses, before anything is paid, a standard that does not fit the strata whose number is known.
-func (l *eventCounts) tryStandard(standard hypothesis.Strata) error {
+func (l *eventCounts) tryStandard(c *curator.Session, q curator.Question, standard hypothesis.Strata) error {
 	strata := l.key.groups
-	if strata == 0 || l.where != "" { // the policy does not tell how many there are, or a condition may exclude some
+	if l.where != "" {
+		m, err := c.ExplainMeasure(context.Background(), q)
+		if err != nil {
+			return err
+		}
+		strata = (&released{Measurements: m}).strata()
+	}
+	if strata == 0 { // the policy does not tell how many there are, or the condition leaves none
 		strata = max(1, len(standard.Weights), len(standard.Rates))
 	}
 	row := make([]float64, strata)
@@ -115,6 +124,17 @@ func (l *eventCounts) tryStandard(standard hypothesis.Strata) error {
 		_, err = standard.Indirect(.95)
 	}
 	return err
+}
+
+// strata returns how many strata can have rows.
+func (r *released) strata() int {
+	left, place := map[any]bool{}, r.Grouped[len(r.Grouped)-2] // the keys are --by, the stratum and the event
+	for i, group := range r.groups() {
+		if group && !slices.Contains(r.Cells[i], nil) {
+			left[r.Cells[i][place]] = true
+		}
+	}
+	return len(left)
 }
 
 func (v *rated) show(s *console.Console) error {
