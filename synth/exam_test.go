@@ -151,14 +151,18 @@ func TestAdultClassifier(t *testing.T) {
 		all = append(all, row)
 	}
 	best := take(names, all) // it has seen the held-out rows too, which a regression of 48,842 rows hardly notices
-	// The means of ten runs are .0112, .0122 and .0154 in three homes, which hold out different rows, and .0115 with the
-	// target in one of them. Their standard deviation is .0022, so .023 is above any of them by chance with probability
-	// below 1e-5. A synthesis that does not measure capital gains together with the target loses .03 or more.
-	const runs = 10
+	// The limit guards against gross losses alone. Three homes, which hold out different rows, have means of ten runs of
+	// .0112, .0154 and .0122: .0129 in the mean, with a standard deviation of .0022, so the limit is 4.6 deviations above
+	// the mean. Three homes do not show how often another home is that far off. If their means are normal with this
+	// deviation, a run of this test fails by chance with probability below 1e-5. In one home, ten runs with the target
+	// lose .0115. The published scores and annealing lost .020 in the mean of ten runs, which the limit does not show.
+	const runs, limit = 10, .023
 	for _, column := range []string{"", target} {
 		below := 0.0
 		for range runs {
-			result, err := Synthesize(t.Context(), c, Request{Table: "t", Epsilon: "1", Delta: "1e-9", Bins: 100, Target: column, Fresh: true})
+			result, err := Synthesize(t.Context(), c, Request{
+				Table: "t", Epsilon: "1", Delta: "1e-9", Bins: 100, Target: column, Fresh: true,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +172,7 @@ func TestAdultClassifier(t *testing.T) {
 			below += (best - area) / runs
 		}
 		t.Logf("target %q: %.4f below training on real rows, in the mean of %d runs", column, below, runs)
-		if below > 0.023 {
+		if below > limit {
 			t.Errorf("training on synthetic rows loses %.4f of the area, in the mean", below)
 		}
 	}
