@@ -62,7 +62,8 @@ func (c *Session) combination(q Question, refused error) (*combination, error) {
 	if err := out.bind(); err != nil {
 		refusal := (*plan.Error)(nil)
 		priced := errors.As(err, &refusal) && refusal.Price
-		if !priced && (len(tree.Tables) > 0 || tree.From.None()) && !slices.ContainsFunc(out.parts, func(p *combined) bool { return p.sql != "" }) {
+		measures := slices.ContainsFunc(out.parts, func(p *combined) bool { return p.sql != "" })
+		if !priced && !measures && (len(tree.Tables) > 0 || tree.From.None()) {
 			err = refused
 		}
 		return nil, c.public(err)

@@ -34,8 +34,8 @@ func TestMeasurementsGrouped(t *testing.T) {
 	}
 }
 
-// Possible says which cells the answer of the same question shows. The cells are measured alike, with a WHERE that leaves
-// them rows or not.
+// Possible says which cells the answer of the same question shows. The cells are measured alike, with a WHERE that
+// leaves them rows or not.
 func TestMeasurementsPossible(t *testing.T) {
 	c := shopOf(t, "add-remove", false)
 	for _, sql := range []string{
@@ -76,7 +76,8 @@ func TestMeasurementsPossible(t *testing.T) {
 		v.SQL = "SELECT age FROM customers WHERE " + of.where + " GROUP BY region"
 		m := must[*Moments](t)(c.Moments(t.Context(), v))
 		e := must[*MomentsExplanation](t)(c.ExplainMoments(t.Context(), v))
-		if n := possible(len(m.Cells), m.Possible); n != of.cells || possible(len(e.Cells), e.Possible) != n || len(m.Cells) != 2 {
+		n := possible(len(m.Cells), m.Possible)
+		if n != of.cells || possible(len(e.Cells), e.Possible) != n || len(m.Cells) != 2 {
 			t.Errorf("%s: %v and %v of %d cells", of.where, m.Possible, e.Possible, len(m.Cells))
 		}
 	}

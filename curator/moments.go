@@ -119,7 +119,9 @@ func (c *Session) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Moments{ID: s.Name(), Possible: m.Reachable(), Limits: c.limitsOf(&m.Statement), Price: c.loss(m.Price), Replayed: s.Replayed}
+	out := &Moments{
+		ID: s.Name(), Possible: m.Reachable(), Limits: c.limitsOf(&m.Statement), Price: c.loss(m.Price), Replayed: s.Replayed,
+	}
 	for i := range m.Cells() {
 		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))
 	}

@@ -65,8 +65,8 @@ func (a *asked) combinable() error {
 	case !reuse.Followable(a.plan):
 		return &Error{
 			Code: CodeUsage,
-			Message: "earlier releases can only be combined for counts, sums and averages over one table, or over a join of which every row counts, with " +
-				"known keys and given bounds; this question asks for something else",
+			Message: "earlier releases can only be combined for counts, sums and averages over one table, or over a join of " +
+				"which every row counts, with known keys and given bounds; this question asks for something else",
 			Hint: "ask without combining; if the same question was answered before, its answer is free",
 		}
 	}

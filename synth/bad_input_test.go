@@ -141,7 +141,11 @@ func TestFitting(t *testing.T) {
 	if got := p.fitting(9); got != "--columns married,job, which fits" {
 		t.Error(got)
 	}
-	for _, bad := range []Request{{Target: "nobody"}, {Target: "age", Method: MST}, {Target: "age", Workload: []Wanted{{SQL: "SELECT COUNT(*) FROM people"}}}} {
+	for _, bad := range []Request{
+		{Target: "nobody"},
+		{Target: "age", Method: MST},
+		{Target: "age", Workload: []Wanted{{SQL: "SELECT COUNT(*) FROM people"}}},
+	} {
 		bad.Table, bad.Rho = "people", "1"
 		if _, err := Explain(t.Context(), c.Session(), bad); err == nil {
 			t.Errorf("%+v is possible", bad)

@@ -37,7 +37,8 @@ func (p *Plan) candidatesFixed() error {
 			if bins := p.binsFor(columns, mostCells); bins > 0 && p.domain.Cells(set...) > mostCells {
 				hint = fmt.Sprintf("name fewer columns together, or give at most --bins %d", bins)
 			}
-			return usage(hint, "the marginals have more than %d cells, with that of %s", mostCells, strings.Join(p.names(set), ", "))
+			return usage(hint, "the marginals have more than %d cells, with that of %s",
+				mostCells, strings.Join(p.names(set), ", "))
 		}
 		return nil
 	}
@@ -73,8 +74,9 @@ func (p *Plan) candidatesFixed() error {
 		return err
 	}
 	if size > p.request.ModelBytes {
-		return usage(fmt.Sprintf("give --model-size %.0fkB or more, or name fewer columns together: a cycle of pairs needs larger tables",
-			math.Ceil(size/1024)), "these marginals need a model of %.0f bytes, above %.0f", size, p.request.ModelBytes)
+		return usage(fmt.Sprintf("give --model-size %.0fkB or more, or name fewer columns together: "+
+			"a cycle of pairs needs larger tables", math.Ceil(size/1024)),
+			"these marginals need a model of %.0f bytes, above %.0f", size, p.request.ModelBytes)
 	}
 	p.candidates, p.Candidates = sets, len(sets)
 	return nil

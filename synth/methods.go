@@ -169,9 +169,9 @@ func (s *synthesis) chosen(ctx context.Context, options []curator.Option, price 
 
 // mst measures each column with a third of the price, selects a tree of pairs with a third, and measures the pairs with
 // the rest. A pair's score is its distance from the model in which all columns are independent, less the error that is
-// expected after its measurement. The published score lacks the second term, and the published method merges rare values in its
-// place. On the census table, the term alone takes pairs of many cells from the tree, whose measurements are mostly
-// noise.
+// expected after its measurement. The published score lacks the second term, and the published method merges rare
+// values in its place. On the census table, the term alone takes pairs of many cells from the tree, whose measurements
+// are mostly noise.
 func (s *synthesis) mst(ctx context.Context) error {
 	third := new(big.Rat).Quo(s.total, big.NewRat(3, 1))
 	if err := s.measure(ctx, s.ones(), third); err != nil {

@@ -186,8 +186,9 @@ func (s *synthesis) interrupted(err error) error {
 		continues = "the same command with --resume in place of --fresh measures the rest at no further cost"
 	}
 	if e.Code == curator.CodeUsage && strings.Contains(e.Message, "recorded with other parameters") {
-		continues = "it was paid with other flags, such as --target, --model-size or --require, by another version of dither, or on a processor that rounds differently: " +
-			"repeat those flags, free, or pay for another synthesis with --fresh"
+		continues = "it was paid with other flags, such as --target, --model-size or --require, by another version of " +
+			"dither, or on a processor that rounds differently: repeat those flags, free, or pay for another synthesis " +
+			"with --fresh"
 		e.Hint = ""
 	}
 	if len(s.sets) > 0 {

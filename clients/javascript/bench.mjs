@@ -12,7 +12,8 @@ function rate(params, batch) {
   let n = 0, elapsed = 0;
   for (; elapsed < 1500; elapsed = performance.now() - start) n += oracle.randomizeAll(values).length / oracle.bytes;
   const { user, system } = process.cpuUsage(before), a = (rate) => rate.toExponential(2);
-  return `${params.mechanism.padEnd(7)} k = ${String(k).padEnd(7)} ${a((n / elapsed) * 1e3)} responses/s, ${a((n / (user + system)) * 1e6)} of the processor`;
+  const rates = `${a((n / elapsed) * 1e3)} responses/s, ${a((n / (user + system)) * 1e6)} of the processor`;
+  return `${params.mechanism.padEnd(7)} k = ${String(k).padEnd(7)} ${rates}`;
 }
 console.log(`Node ${process.version}, one thread`);
 for (const values of [2, 10, 1000]) console.log(rate({ mechanism: "krr", values }, 100000));

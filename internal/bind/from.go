@@ -144,7 +144,8 @@ func constantsBesidePersons(r *query.Constants) error {
 		return Refuse(r.At,
 			"group by the column itself, because the answer has all its known groups; or aggregate the rows first: "+
 				"FROM generate_series(…) d LEFT JOIN (SELECT day, COUNT(*) AS n FROM t GROUP BY day) q ON q.day = d; "+
-				"for the rows that are open on each of a few days, select COUNT(*) FILTER (WHERE begun <= DATE '2025-01-01' AND ended > DATE '2025-01-01') for each",
+				"for the rows that are open on each of a few days, select "+
+				"COUNT(*) FILTER (WHERE begun <= DATE '2025-01-01' AND ended > DATE '2025-01-01') for each",
 			"generate_series is not supported beside rows of persons")
 	}
 	return Refuse(r.At,

@@ -113,7 +113,8 @@ func NoFunction(x *query.Call, known []string) *Error {
 			"%s is not supported here, outside any aggregate", strings.ToUpper(name))
 	}
 	if overOnly[name] {
-		return Refuse(x.At, "put OVER after it, as in RANK() OVER (ORDER BY COUNT(*))", "%s needs OVER: it is a window function", x.Name)
+		return Refuse(x.At, "put OVER after it, as in RANK() OVER (ORDER BY COUNT(*))",
+			"%s needs OVER: it is a window function", x.Name)
 	}
 	if best := nearest.Name(x.Name, slices.Concat(all, query.OtherNames())); best != "" {
 		hint = fmt.Sprintf("did you mean %q?", best)

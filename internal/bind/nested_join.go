@@ -226,7 +226,8 @@ func (n *nesting) sameUnits(x *query.Nested, in *inner, together bool) error {
 	}
 	hint := "ask the subquery first, and write its answer as a constant"
 	if ofRows {
-		return Refuse(x.At, hint, "this subquery would pair different persons' rows: each row of a table is a unit of its own")
+		return Refuse(x.At, hint,
+			"this subquery would pair different persons' rows: each row of a table is a unit of its own")
 	}
 	if n.shown && x.Kind == query.ValueNested && len(in.equal)+len(in.compared)+len(in.rest) == 0 {
 		hint += "; for a share of all groups together, write 1.0 * COUNT(*) / SUM(COUNT(*)) OVER ()"

@@ -52,8 +52,8 @@ func (n *nesting) pairedUp(x *query.Nested, in *inner) (*inner, error) {
 	return out, nil
 }
 
-// unshadowed returns an expression over the outer row in which no name means a column of the subquery. The value before IN
-// may have such names, because it stands outside the subquery: in y IN (SELECT w.y FROM v w WHERE …), the first y.
+// unshadowed returns an expression over the outer row in which no name means a column of the subquery. The value before
+// IN may have such names, because it stands outside the subquery: in y IN (SELECT w.y FROM v w WHERE …), the first y.
 func (n *nesting) unshadowed(in *inner, x query.Expr) (query.Expr, error) {
 	return query.Rewrite(x, func(x query.Expr) (query.Expr, error) {
 		c, ok := x.(*query.Column)

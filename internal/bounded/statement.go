@@ -153,9 +153,9 @@ func (b *Statement) Cells() int {
 	return n
 }
 
-// GroupsCapped reports whether a unit's rows that count can lie in more cells (groups) of the answer than Caps.Groups. If
-// not, a unit adds to each cell of the answer at most what the caps allow, and to at most Caps.Groups cells, without a
-// choice among its cells.
+// GroupsCapped reports whether a unit's rows that count can lie in more cells (groups) of the answer than Caps.Groups.
+// If not, a unit adds to each cell of the answer at most what the caps allow, and to at most Caps.Groups cells, without
+// a choice among its cells.
 func (b *Statement) GroupsCapped() bool {
 	few := b.Caps.Rows > 0 && b.Caps.Rows <= b.Caps.Groups // each row is in one cell
 	return len(b.Keys) > 0 && !few && (b.Open() || int64(b.Cells()) > b.Caps.Groups)

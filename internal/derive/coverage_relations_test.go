@@ -40,9 +40,19 @@ func TestCoverageOfRelations(t *testing.T) {
 		{"SELECT COUNT(*) FROM (SELECT person FROM v UNION ALL SELECT person FROM w) q", "1", 600 + 600 + 6},
 		// LATERAL, and windows over the rows of one person
 		{"SELECT AVG(x.n) FROM v a CROSS JOIN LATERAL (SELECT COUNT(*) AS n FROM w b WHERE b.person = a.person) x", "1", 3},
-		{"SELECT SUM(x.m) FROM v a LEFT JOIN LATERAL (SELECT MAX(b.i) AS m FROM v b WHERE b.person = a.person) x ON TRUE", "ρ 1", 3 * of.most},
-		{"SELECT SUM(x.i) FROM (SELECT person FROM w GROUP BY person) p CROSS JOIN LATERAL (SELECT b.i FROM v b WHERE b.person = p.person ORDER BY b.i DESC LIMIT 1) x", "1", of.most},
-		{"SELECT SUM(d) FROM (SELECT i - LAG(i) OVER (PARTITION BY person ORDER BY i) AS d FROM v) q", "ρ 0.5", of.most - of.least},
+		{
+			"SELECT SUM(x.m) FROM v a LEFT JOIN LATERAL (SELECT MAX(b.i) AS m FROM v b WHERE b.person = a.person) x ON TRUE",
+			"ρ 1", 3 * of.most,
+		},
+		{
+			"SELECT SUM(x.i) FROM (SELECT person FROM w GROUP BY person) p " +
+				"CROSS JOIN LATERAL (SELECT b.i FROM v b WHERE b.person = p.person ORDER BY b.i DESC LIMIT 1) x",
+			"1", of.most,
+		},
+		{
+			"SELECT SUM(d) FROM (SELECT i - LAG(i) OVER (PARTITION BY person ORDER BY i) AS d FROM v) q",
+			"ρ 0.5", of.most - of.least,
+		},
 		{"SELECT COUNT(*) FROM (SELECT i, SUM(i) OVER (PARTITION BY person) AS s FROM v) q WHERE 2 * i > s", "1", of.above},
 		{"SELECT AVG(r) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY person ORDER BY i) AS r FROM v) q", "1", 2},
 		{"SELECT AVG(b.n) FROM v a JOIN (SELECT person, COUNT(*) AS n FROM w GROUP BY person) b USING (person)", "1", 3},
@@ -60,8 +70,8 @@ func TestCoverageOfRelations(t *testing.T) {
 	}
 }
 
-// spread has sums over persons with three rows each: of the greatest and of the least i, and the number of rows with more than
-// half of a person's sum.
+// spread has sums over persons with three rows each: of the greatest and of the least i, and the number of rows with
+// more than half of a person's sum.
 type spread struct{ most, least, above float64 }
 
 func spreadOf(rows []enginetest.Row) (out spread) {

@@ -8,8 +8,8 @@ import "strings"
 const maxWord = 64
 
 // Name returns the known name closest to word, or "" if none is close. It ignores case. A close name is at most two
-// edits away, and the edits are fewer than half of its bytes. An exchange of two neighbouring bytes is half an edit, because
-// it is the most usual mistake.
+// edits away, and the edits are fewer than half of its bytes. An exchange of two neighbouring bytes is half an edit,
+// because it is the most usual mistake.
 func Name(word string, known []string) string {
 	if len(word) > maxWord {
 		return ""
@@ -26,8 +26,8 @@ func Name(word string, known []string) string {
 	return best
 }
 
-// halfEdits returns the least cost of changing a into b by inserted, deleted and replaced bytes, which cost 2 each, and by
-// exchanges of neighbouring bytes, which cost 1. No byte is edited twice.
+// halfEdits returns the least cost of changing a into b by inserted, deleted and replaced bytes, which cost 2 each, and
+// by exchanges of neighbouring bytes, which cost 1. No byte is edited twice.
 func halfEdits(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

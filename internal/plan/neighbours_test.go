@@ -40,17 +40,20 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 	})
 }
 
-// Under max_groups_contributed = NULL, with bounds per group, units count in as many groups as they may have rows, and one of
-// the groups is that of NULL. About 1,700 of the keys that are drawn have that group.
+// Under max_groups_contributed = NULL, with bounds per group, units count in as many groups as they may have rows, and
+// one of the groups is that of NULL. About 1,700 of the keys that are drawn have that group.
 func TestNeighboursWithUnlimitedGroups(t *testing.T) {
 	nulls := 0
-	acrossNeighboursOf(t, 600, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
+	type moves = func(before, after []enginetest.Row) bool
+	acrossNeighboursOf(t, 600, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, moves) {
 		sql := enginetest.PerGroup(t, table)
 		q, err := plan.Build(p, plan.Request{SQL: sql})
 		if err != nil {
 			return nil, nil
 		}
-		if unit := p.Table(table).Unit; !unit.IsRow() && (q.Caps.Rows != 0 || q.Caps.Groups != min(unit.RowsPerUnit, int64(q.Cells()))) {
+		unit := p.Table(table).Unit
+		most := min(unit.RowsPerUnit, int64(q.Cells()))
+		if !unit.IsRow() && (q.Caps.Rows != 0 || q.Caps.Groups != most) {
 			t.Fatalf("%s: a unit of %d rows counts in %v of %d cells", sql, unit.RowsPerUnit, q.Caps, q.Cells())
 		}
 		for _, k := range q.Keys {
@@ -72,8 +75,9 @@ func TestUnlimitedGroupsMoveAsPlanned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := plan.Build(p, plan.Request{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=NULL) s, " +
-			"COUNT(*, contribution_bounds_per_group => (0, 1)), SUM(i, contribution_bounds_per_group => (0, 5)) FROM p GROUP BY s"})
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY " +
+			"OPTIONS(max_groups_contributed=NULL) s, COUNT(*, contribution_bounds_per_group => (0, 1)), " +
+			"SUM(i, contribution_bounds_per_group => (0, 5)) FROM p GROUP BY s"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,8 @@ func (p *Plan) Possible() *prune.Groups {
 	return prune.Where(p.Where, p.Columns).Groups(p.Keys)
 }
 
-// Reachable reports, for each cell (group) of a grouping of the plan in their order, whether it can have rows. It returns
-// nil if all can. With grouping sets, each key is examined by itself, as in an answer.
+// Reachable reports, for each cell (group) of a grouping of the plan in their order, whether it can have rows. It
+// returns nil if all can. With grouping sets, each key is examined by itself, as in an answer.
 func (p *Plan) Reachable(g Grouping) []bool {
 	groups, keys := p.Possible(), p.Keys
 	if groups != nil && p.Sets != nil {
@@ -56,7 +56,8 @@ func (m *Moments) Reachable() []bool {
 	return reachable(groups, m.Keys, allKeys(len(m.Keys)))
 }
 
-// reachable reports for each combination of the keys' values whether it can occur. The last key of the order runs fastest.
+// reachable reports for each combination of the keys' values whether it can occur. The last key of the order runs
+// fastest.
 func reachable(groups *prune.Groups, keys []bounded.Key, order []int) []bool {
 	cells := 1
 	for _, k := range order {

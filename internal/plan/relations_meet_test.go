@@ -62,7 +62,10 @@ func TestRelationsMeetEverything(t *testing.T) {
 						}
 					}
 				})
-				for _, kind := range []string{"sums", "found", "ordered", "mode", "sets", "open", "rows", "found in open groups", "found over sets", "found beside quantiles", "distinct over sets", "followed"} {
+				for _, kind := range []string{
+					"sums", "found", "ordered", "mode", "sets", "open", "rows", "found in open groups", "found over sets",
+					"found beside quantiles", "distinct over sets", "followed",
+				} {
 					if seen[kind] < 3 {
 						t.Errorf("%s: only %d moved", kind, seen[kind])
 						for e, sql := range refused {

@@ -97,10 +97,10 @@ func drawn(n, s *Noise, draw func(*Noise) int64) (rows [][]Cell) {
 	return rows
 }
 
-// Intervals hold the value that the form has without noise. For each form, each kind of noise and each row, a sequential
-// test takes as many draws as it needs. If every interval covers with probability 95 % or more, a test fails by chance with
-// probability at most 1e-7, and one of these 435 tests with probability at most 5e-5. A coverage of 85 % or less is found
-// with probability 99 %.
+// Intervals hold the value that the form has without noise. For each form, each kind of noise and each row, a
+// sequential test takes as many draws as it needs. If every interval covers with probability 95 % or more, a test fails
+// by chance with probability at most 1e-7, and one of these 435 tests with probability at most 5e-5. A coverage of 85 %
+// or less is found with probability 99 %.
 func TestCoverage(t *testing.T) {
 	laplace, err := noise.NewDiscreteLaplace(big.NewRat(8, 1))
 	if err != nil {

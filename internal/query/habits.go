@@ -10,7 +10,11 @@ import (
 func (l *lowering) textAsName(at Pos) string {
 	for i, t := range l.tokens {
 		text := l.tokenText(t)
-		if t.GetToken() == pg.Token_SCONST && i > 0 && l.tokens[i-1].GetToken() != pg.Token_SCONST && l.text.pos(int(t.GetStart())) == at && len(text) > 2 && text[0] == '\'' {
+		constant := func(t *pg.ScanToken) bool { return t.GetToken() == pg.Token_SCONST }
+		if i == 0 || !constant(t) || constant(l.tokens[i-1]) || l.text.pos(int(t.GetStart())) != at {
+			continue
+		}
+		if len(text) > 2 && text[0] == '\'' {
 			return "a text in single quotes is no name: write " + quote(strings.ReplaceAll(text[1:len(text)-1], "''", "'"))
 		}
 	}
@@ -39,7 +43,8 @@ func (l *lowering) top(i int) string {
 	case word(end+1) == "with" && word(end+2) == "ties":
 		end += 2
 	}
-	hint := "leave " + string(l.text[l.tokens[i].GetStart():l.tokens[end].GetEnd()]) + " out, and write LIMIT " + word(n) + " at the end"
+	written := string(l.text[l.tokens[i].GetStart():l.tokens[end].GetEnd()])
+	hint := "leave " + written + " out, and write LIMIT " + word(n) + " at the end"
 	if word(end+1) == "[" {
 		hint += "; write names in double quotes, and not in brackets"
 	}

@@ -135,7 +135,8 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	if err != nil || len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil && s.GetLimitOffset() == nil {
 		return out, err
 	}
-	of := &Select{At: at, Items: []Item{{Expr: &Star{At: at}}}, From: From{At: at, Relation: &Subquery{At: at, Branches: out}}}
+	whole := From{At: at, Relation: &Subquery{At: at, Branches: out}}
+	of := &Select{At: at, Items: []Item{{Expr: &Star{At: at}}}, From: whole}
 	return []*Select{of}, l.last(s, of, at)
 }
 

@@ -23,9 +23,10 @@ var decided = map[reflect.Type]map[string]string{
 		"policy": "its digest is compared", "request": "what it comes to is compared",
 	},
 	reflect.TypeFor[bounded.Statement](): {
-		"Table": "compared", "Source": "compared", "Unit": "the table's, by the policy", "Unranked": "compared", "Columns": "compared",
-		"Where": "compared", "Keys": "compared", "Measures": "compared", "Caps": "compared", "Part": "compared",
-		"Ordered": "none", "Chosen": "none", "Other": "none", "RowVectors": "none", "reads": "compared where rows have no ranks",
+		"Table": "compared", "Source": "compared", "Unit": "the table's, by the policy", "Unranked": "compared",
+		"Columns": "compared", "Where": "compared", "Keys": "compared", "Measures": "compared", "Caps": "compared",
+		"Part": "compared", "Ordered": "none", "Chosen": "none", "Other": "none", "RowVectors": "none",
+		"reads": "compared where rows have no ranks",
 	},
 	reflect.TypeFor[plan.Measure](): {
 		"Measure": "compared", "Search": "none", "centred": "of a Search", "L1": "the noise's", "L2Squared": "the noise's", "Loss": "the noise's",

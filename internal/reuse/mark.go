@@ -62,7 +62,8 @@ func marksOf(p *plan.Plan, measures []string) (out []string) {
 	return out
 }
 
-// markOf returns the mark of a measure. In a relation, columns have numbers in place of names, so its text is part of it.
+// markOf returns the mark of a measure. In a relation, columns have numbers in place of names, so its text is part of
+// it.
 func markOf(p *plan.Plan, measure string) string {
 	if p.Source != nil {
 		return mark(fmt.Sprintf("%s\nfrom %s", measure, p.Source))

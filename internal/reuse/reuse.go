@@ -43,9 +43,9 @@ type Following struct {
 //   - Parts drop the same rows. If each row is a unit, they drop none. Otherwise both plans are confined to parts,
 //     or neither is. Which parts are a unit's own depends on the policy and not on the question.
 //   - Each unit keeps the same rows. There are three cases. In the first, every row counts (see everyRow). In the
-//     second, the same number of a unit's rows count, in the same order (see sameOrder), and p has no further condition, which
-//     would drop some of the rows that q's cap kept. In the third, the plans have the same cells and the same caps:
-//     without ranks, an engine orders a unit's cells by their keys alone.
+//     second, the same number of a unit's rows count, in the same order (see sameOrder), and p has no further
+//     condition, which would drop some of the rows that q's cap kept. In the third, the plans have the same cells and
+//     the same caps: without ranks, an engine orders a unit's cells by their keys alone.
 //   - Counts of units follow only if the cells and the caps are the same, because a unit may be in several cells.
 //   - Nothing else affects what a Followable plan measures. TestEveryFieldIsDecided lists each field of a plan and
 //     of its statement with the item above that covers it, and fails for a new field. ∎
@@ -106,8 +106,8 @@ func Followable(p *plan.Plan) bool {
 	})
 }
 
-// everyRow reports whether no cap drops a row. If each row is a unit, none is enforced after the relation, and the joins
-// inside it are the same for the same source. If a unit has at most one row, one row is within every cap.
+// everyRow reports whether no cap drops a row. If each row is a unit, none is enforced after the relation, and the
+// joins inside it are the same for the same source. If a unit has at most one row, one row is within every cap.
 func everyRow(p *plan.Plan) bool { return p.Unit == nil || p.Source != nil && p.Source.Single }
 
 // sameCaps reports whether a unit keeps the same rows and cells for a measure in both plans.

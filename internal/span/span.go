@@ -46,8 +46,8 @@ type Sum struct {
 	Error *noise.Combination
 }
 
-// New returns what a plan determines. It returns nil if its parts are too large, if they determine no cell, or if their keys
-// choose which rows of a unit count.
+// New returns what a plan determines. It returns nil if its parts are too large, if they determine no cell, or if their
+// keys choose which rows of a unit count.
 func New(p *plan.Linear) *Measurement {
 	if p.OrdersByContents() || p.Numbers() > MaxNumbers {
 		return nil

@@ -164,9 +164,9 @@ func fail(w http.ResponseWriter, status int, code, format string, args ...any) {
 // mostDropped limits the bytes of a refused request's body that the server reads.
 const mostDropped = 64 << 20
 
-// refuse answers a request whose body is not wanted. It first reads the body and drops it, because most clients send all
-// of it before they read the answer: they would see a reset connection instead. A client with the header Expect waits for
-// the answer, and sends nothing.
+// refuse answers a request whose body is not wanted. It first reads the body and drops it, because most clients send
+// all of it before they read the answer: they would see a reset connection instead. A client with the header Expect
+// waits for the answer, and sends nothing.
 func refuse(w http.ResponseWriter, r *http.Request, status int, code, format string, args ...any) {
 	if r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Body, mostDropped) // a client that stops earlier needs no answer
@@ -248,7 +248,8 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		refuse(w, r, http.StatusUnsupportedMediaType, "media_type", "the header Content-Encoding is %.40q: send reports without an encoding", coding)
+		refuse(w, r, http.StatusUnsupportedMediaType, "media_type",
+			"the header Content-Encoding is %.40q: send reports without an encoding", coding)
 		return
 	}
 	switch s.take(size) {

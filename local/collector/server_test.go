@@ -126,8 +126,8 @@ func TestContentEncoding(t *testing.T) {
 	}
 }
 
-// A client that sends a refused body as a whole, and reads only then, receives the answer. One that waits for permission
-// to send receives it at once.
+// A client that sends a refused body as a whole, and reads only then, receives the answer. One that waits for
+// permission to send receives it at once.
 func TestRefusedBodiesAreAnswered(t *testing.T) {
 	st, _ := open(t, declaration)
 	server := collector.NewServer(st, collector.Options{SubmitToken: "secret"})
@@ -139,7 +139,10 @@ func TestRefusedBodiesAreAnswered(t *testing.T) {
 	length, token := fmt.Sprintf("Content-Length: %d\r\n", size), "Authorization: Bearer secret\r\n"
 	for name, of := range map[string]struct{ header, body, want string }{
 		"declared": {token + length, body, "413"},
-		"chunked":  {token + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body), "413"},
+		"chunked": {
+			token + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n",
+			fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body), "413",
+		},
 		"stranger": {length, body, "401"},
 		"waiting":  {token + length + "Expect: 100-continue\r\n", "", "413"},
 	} {

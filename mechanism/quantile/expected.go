@@ -62,9 +62,9 @@ func (m Approximate) Expected() float64 {
 }
 
 // Expected returns about the mean rank error of the outputs. The numbers of rows between them are off like Laplace
-// variables of scale 2Δ/ε whose sum is 0, so the outputs are off like a bridge.
-// However small the noise is, a sought rank lies between the rows, and an output somewhere between their values: about a
-// quarter of a row, which adds in squares.
+// variables of scale 2Δ/ε whose sum is 0, so the outputs are off like a bridge. However small the noise is, a sought
+// rank lies between the rows, and an output somewhere between their values: about a quarter of a row, which adds in
+// squares.
 func (m Joint) Expected() float64 {
 	target, err := targetsOf(m.Ranks)
 	if err != nil || m.Epsilon.IsZero() || len(target.at) == 0 {

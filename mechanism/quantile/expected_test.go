@@ -10,9 +10,10 @@ import (
 	"dither/privacy"
 )
 
-// TestExpectedErrors compares the expected errors with simulations, over 250 and 251 values that are spread evenly. They
-// agree within a factor of 1.5. In 2,000 trials of each, the means were .83 to 1.23 times the expected ones, and the limits
-// were at least 4.7 standard errors of the trials below from them: a right formula fails in fewer than one of 10⁴ runs.
+// TestExpectedErrors compares the expected errors with simulations, over 250 and 251 values that are spread evenly.
+// They agree within a factor of 1.5. In 2,000 trials of each, the means were .83 to 1.23 times the expected ones, and
+// the limits were at least 4.7 standard errors of the trials below from them: a right formula fails in fewer than one
+// of 10⁴ runs.
 func TestExpectedErrors(t *testing.T) {
 	const gap = 1 << 20
 	one := mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}

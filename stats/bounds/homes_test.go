@@ -262,8 +262,8 @@ func TestRefusedExaminations(t *testing.T) {
 	}
 }
 
-// TestReferredColumnsAreNotExamined checks that the doctor gives no advice about columns to which others refer, because the
-// policy allows no bounds there.
+// TestReferredColumnsAreNotExamined checks that the doctor gives no advice about columns to which others refer, because
+// the policy allows no bounds there.
 func TestReferredColumnsAreNotExamined(t *testing.T) {
 	policy := fmt.Sprintf(visitsPolicy, "add-remove", "epsilon: 2", "0.1") + `      number: {type: integer}
   lines:
@@ -273,7 +273,9 @@ func TestReferredColumnsAreNotExamined(t *testing.T) {
     rows_per_unit: 9
     columns: {number: {type: integer}, pieces: {type: integer}}
 `
-	owner, _ := sealed(t, policy, map[string]string{"visits": "person,cost,ward,number\n1,2,a,7\n", "lines": "number,pieces\n7,3\n"})
+	owner, _ := sealed(t, policy, map[string]string{
+		"visits": "person,cost,ward,number\n1,2,a,7\n", "lines": "number,pieces\n7,3\n",
+	})
 	_, report := examined(t, owner, bounds.Options{})
 	var columns []string
 	for _, a := range report.Advice {

@@ -108,8 +108,8 @@ func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
 	return out, out.clusters >= 2
 }
 
-// valuesWithRows returns the cells that can have rows. The sums of the others, which a condition leaves no row, are noise
-// alone.
+// valuesWithRows returns the cells that can have rows. The sums of the others, which a condition leaves no row, are
+// noise alone.
 func valuesWithRows(cells int, possible []bool) (out []int) {
 	for cell := range cells {
 		if possible == nil || possible[cell] {

@@ -246,9 +246,9 @@ tables:
       zone: {type: integer, values: [1, 2]}
 `
 
-// Ordinary questions over a join follow from a strategy that was measured on the same join, where each row is a unit. They
-// have the sums of its estimate, and a measurement of their own has the same exact count. Other joins have other rows, and
-// for persons the keys choose the rows that count.
+// Ordinary questions over a join follow from a strategy that was measured on the same join, where each row is a unit.
+// They have the sums of its estimate, and a measurement of their own has the same exact count. Other joins have other
+// rows, and for persons the keys choose the rows that count.
 func TestLaterQuestionsOverJoins(t *testing.T) {
 	o, _ := testhome.Opened(t, testhome.Files(wards, map[string]string{
 		"visits.csv":  "hour,ward\n0,a\n0,a\n1,b\n2,c\n3,a\n3,b\n",
@@ -258,7 +258,8 @@ func TestLaterQuestionsOverJoins(t *testing.T) {
 	s := o.Session()
 	measure := func(sql string) *answer.Estimate {
 		column := must[*answer.Column](t)(answer.Open(t.Context(), s, curator.Request{SQL: sql, Epsilon: "20"}))
-		return must[*answer.Estimate](t)(column.Measure(t.Context(), chosen(t, must[strategy.Workload](t)(strategy.Ranges(4)), column.Unit)))
+		ranges := must[strategy.Workload](t)(strategy.Ranges(4))
+		return must[*answer.Estimate](t)(column.Measure(t.Context(), chosen(t, ranges, column.Unit)))
 	}
 	const join = "FROM visits v JOIN wards w ON v.ward = w.name"
 	e := measure("SELECT COUNT(*) " + join + " GROUP BY v.hour")
@@ -285,11 +286,13 @@ func TestLaterQuestionsOverJoins(t *testing.T) {
 	measure("SELECT COUNT(*) FROM persons v JOIN wards w ON v.ward = w.name GROUP BY v.hour")
 	for _, sql := range []string{
 		"SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits v LEFT JOIN wards w ON v.ward = w.name",
-		"SELECT COUNT(*) FROM visits v JOIN wards w ON v.ward = w.name AND w.zone = 1", "SELECT w.zone, COUNT(*) " + join + " GROUP BY w.zone",
+		"SELECT COUNT(*) FROM visits v JOIN wards w ON v.ward = w.name AND w.zone = 1",
+		"SELECT w.zone, COUNT(*) " + join + " GROUP BY w.zone",
 		"SELECT COUNT(*) FROM persons v JOIN wards w ON v.ward = w.name",
 		"SELECT v.hour, COUNT(*) FROM persons v JOIN wards w ON v.ward = w.name GROUP BY v.hour",
 	} {
-		if x := must[*curator.Explanation](t)(s.Explain(t.Context(), curator.Question{SQL: sql})); x.Reuse != nil && x.Reuse.Taken {
+		x := must[*curator.Explanation](t)(s.Explain(t.Context(), curator.Question{SQL: sql}))
+		if x.Reuse != nil && x.Reuse.Taken {
 			t.Errorf("%s: %+v", sql, x.Reuse)
 		}
 	}

@@ -120,7 +120,8 @@ func TestAdultThreeWay(t *testing.T) {
 	s, rows := adultHome(t)
 	start, before := time.Now(), processorTime(t)
 	step := func(name string) {
-		t.Logf("%s: %.2f s, %.2f s of the processors", name, time.Since(start).Seconds(), (processorTime(t) - before).Seconds())
+		used := processorTime(t) - before
+		t.Logf("%s: %.2f s, %.2f s of the processors", name, time.Since(start).Seconds(), used.Seconds())
 		start, before = time.Now(), processorTime(t)
 	}
 	d := must(marginal.NewDomain(adultColumns...))(t)

@@ -140,8 +140,8 @@ func TestScoreIsThePublishedOneWhereThereAreRows(t *testing.T) {
 	}
 }
 
-// A relation with an amount that is mostly 0 is worth a measurement. The published score of these 200 cells is negative,
-// because it expects the whole noise in each of the 190 that are empty.
+// A relation with an amount that is mostly 0 is worth a measurement. The published score of these 200 cells is
+// negative, because it expects the whole noise in each of the 190 that are empty.
 func TestSparseRelationsAreWorthAMeasurement(t *testing.T) {
 	const deviation = 6
 	counts, model := make([]int64, 200), make([]float64, 200)
@@ -209,8 +209,8 @@ func TestRoundsSpendThePriceExactly(t *testing.T) {
 	}
 }
 
-// Without annealing, σ = √(T/(1.8ρ)) and ε = √(0.8ρ/T) with T = 16d. Annealing doubles both prices, up to a sixteenth of
-// the whole.
+// Without annealing, σ = √(T/(1.8ρ)) and ε = √(0.8ρ/T) with T = 16d. Annealing doubles both prices, up to a sixteenth
+// of the whole.
 func TestPricesAreThePublishedOnes(t *testing.T) {
 	s, err := NewSchedule(big.NewRat(1, 2), 14, Published)
 	if err != nil {

@@ -77,13 +77,13 @@ func (s *Schedule) Next() (Round, bool) {
 	return Round{s.choose, s.measure, 1, s.share(), last}, true
 }
 
-// mostOfPrice bounds the price of an annealed round: one part of this number of the whole price.
-const mostOfPrice = 16
+// fewestRounds bounds the price of an annealed round: the whole price divided by this number.
+const fewestRounds = 16
 
 // Annealed adapts the next rounds to the last one. It takes the model's counts of the marginal just measured, before
 // and after that measurement, and the standard deviation of the noise. If they differ by no more than [ExpectedError],
-// the next rounds have twice the price, as far as mostOfPrice allows. It reports whether this is so. Tables of different
-// lengths are not compared.
+// the next rounds have twice the price, as far as fewestRounds allows. It reports whether this is so. Tables of
+// different lengths are not compared.
 //
 // The published factor is four, without a bound. A few rounds without a change then spend most of the price on one or
 // two marginals.
@@ -99,7 +99,7 @@ func (s *Schedule) Annealed(before, after []float64, deviation float64) bool {
 		return false
 	}
 	both := new(big.Rat).Add(s.choose, s.measure)
-	twice, most := new(big.Rat).Add(both, both), new(big.Rat).Quo(s.price, new(big.Rat).SetInt64(mostOfPrice))
+	twice, most := new(big.Rat).Add(both, both), new(big.Rat).Quo(s.price, new(big.Rat).SetInt64(fewestRounds))
 	if twice.Cmp(most) > 0 {
 		twice = most
 	}

@@ -146,8 +146,8 @@ func (r *released) warnings() (lines []string) {
 	return lines
 }
 
-// groups reports for each cell whether each of its keys has a value that WHERE leaves a row. The other values are no groups.
-// A combination of values that alone cannot occur stays, so that the cells are a complete table.
+// groups reports for each cell whether each of its keys has a value that WHERE leaves a row. The other values are no
+// groups. A combination of values that alone cannot occur stays, so that the cells are a complete table.
 func (r *released) groups() []bool {
 	out, occur := make([]bool, len(r.Cells)), map[[2]any]bool{} // by the place and the value of a key
 	for i, keys := range r.Cells {

@@ -54,7 +54,8 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&cliques, "cliques", "A+B,…", "measure the marginals of these columns, and choose none (method fixed)")
 	s.Flag(&columns, "columns", "C,…", "the columns (default: all with declared values or bounds)")
 	s.Flag(&ways, "ways", "K,…", "aim and mwem: the numbers of columns of the marginals that rows should have (default 2,3)")
-	s.Flag(&r.Target, "target", "C", "aim: a column that matters most, such as one that classifiers will predict: marginals with it weigh three times as much")
+	s.Flag(&r.Target, "target", "C", "aim: a column that matters most, such as one that classifiers will predict: "+
+		"marginals with it weigh three times as much")
 	s.Flag(&workload, "workload", "FILE", "aim and mwem: the questions that rows should answer well, in SQL, separated by semicolons; or a "+
 		"specification of tabulate, which ends in .yaml")
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")

@@ -43,8 +43,8 @@ tables:
 `
 
 // BenchmarkKeys measures counts, sums and averages by keys of several types beside plain statements on the same sealed
-// file, in turn, and counts of persons: the processor time of both threads. A person has about ten rows, of which twenty
-// may count.
+// file, in turn, and counts of persons: the processor time of both threads. A person has about ten rows, of which
+// twenty may count.
 func BenchmarkKeys(b *testing.B) {
 	dir, rows := b.TempDir(), benchRows(b)
 	sealed := filepath.Join(dir, "sealed")

@@ -47,8 +47,8 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	return addedUp(b, both(few, many))
 }
 
-// countsAllUnits reports whether b counts the units that have a row, and nothing else. A unit's first row then stands for
-// all of its rows.
+// countsAllUnits reports whether b counts the units that have a row, and nothing else. A unit's first row then stands
+// for all of its rows.
 func countsAllUnits(b *bounded.Statement, known engine.Sealed) bool {
 	other := func(m *bounded.Measure) bool { return m.Kind != bounded.CountUnits }
 	return b.Unit != nil && len(b.Keys) == 0 && len(b.Measures) > 0 && !b.Ordered && b.RowVectors == nil &&
@@ -165,7 +165,8 @@ func capped(b, raw *bounded.Statement, scan string, known engine.Sealed) (few, m
 	}
 	few = evaluated(raw, filtered(fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows)), known)
 	kept := engine.Kept(b, known.Complete)
-	if kept != "" { // a rank is never negative. Without it, DuckDB would clean the keys of all rows before it drops most rows
+	if kept != "" {
+		// a rank is never negative. Without this test, DuckDB would clean the keys of all rows before it drops most rows
 		kept = " WHERE (" + strings.TrimPrefix(kept, " WHERE ") + ") OR q < 0"
 	}
 	many = keptOf(b, filtered(fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows)), kept)

@@ -6,8 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// PerGroup draws a question whose aggregates have bounds per group, under max_groups_contributed = NULL: a unit counts in as
-// many groups as it may have rows. Most of its keys have a group of NULL. The planner accepts most of these questions.
+// PerGroup draws a question whose aggregates have bounds per group, under max_groups_contributed = NULL: a unit counts
+// in as many groups as it may have rows. Most of its keys have a group of NULL. The planner accepts most of these
+// questions.
 func PerGroup(t *rapid.T, table string) string {
 	g := generator{t}
 	var items []string
@@ -24,7 +25,8 @@ func PerGroup(t *rapid.T, table string) string {
 	if g.chance(2) {
 		keys = append(keys, g.pick("k", "b", "s"))
 	}
-	return sql + g.pick(" GROUP BY "+strings.Join(keys, ", "), " GROUP BY "+strings.Join(keys, ", "), " GROUP BY "+g.sets(keys), "")
+	by := " GROUP BY " + strings.Join(keys, ", ")
+	return sql + g.pick(by, by, " GROUP BY "+g.sets(keys), "")
 }
 
 // named draws an aggregate with named arguments. They change its bounds or its share of the price.

@@ -6,10 +6,11 @@
 // A message is drawn once, and stays in the browser's storage until it is sent. A person who could draw again, or
 // another tab that draws too, would reveal more than ε. The memories of repeated questions are in the same storage.
 //
-// Claim: a browser draws no more messages than the survey allows, whatever its tabs do at once. Proof: the page reads the
-// number of drawn messages, draws, and writes the number and the message in one transaction of IndexedDB. Transactions that
-// write into one store never overlap, in any tab or process. The page shows and sends a message only after the transaction
-// has ended, with "strict" durability. If the browser stores nothing, the transaction fails, and nothing is drawn. ∎
+// Claim: a browser draws no more messages than the survey allows, whatever its tabs do at once. Proof: the page reads
+// the number of drawn messages, draws, and writes the number and the message in one transaction of IndexedDB.
+// Transactions that write into one store never overlap, in any tab or process. The page shows and sends a message only
+// after the transaction has ended, with "strict" durability. If the browser stores nothing, the transaction fails, and
+// nothing is drawn. ∎
 package page
 
 import (

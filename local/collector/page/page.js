@@ -32,8 +32,9 @@ const result = (request) => new Promise((done, fail) => {
 });
 
 /**
- * Calls f with the kept texts of the keys, keeps the texts that f returns by key, and returns all. The browser runs such
- * transactions one after the other, whichever tab or process they are in. The texts are on the disk before it returns.
+ * Calls f with the kept texts of the keys, keeps the texts that f returns by key, and returns all. The browser runs
+ * such transactions one after the other, whichever tab or process they are in. The texts are on the disk before it
+ * returns.
  */
 async function change(keys, f) {
   let db;
@@ -41,8 +42,12 @@ async function change(keys, f) {
     const opening = globalThis.indexedDB.open("dither", 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore("kept");
     db = await result(opening);
-    const transaction = db.transaction("kept", "readwrite", { durability: "strict" }), store = transaction.objectStore("kept");
-    const ended = new Promise((done, fail) => Object.assign(transaction, { oncomplete: done, onabort: () => fail(transaction.error) }));
+    const transaction = db.transaction("kept", "readwrite", { durability: "strict" });
+    const store = transaction.objectStore("kept");
+    const ended = new Promise((done, fail) => {
+      transaction.oncomplete = done;
+      transaction.onabort = () => fail(transaction.error);
+    });
     const texts = {};
     for (const key of keys) texts[key] = await result(store.get(key));
     for (const [key, text] of Object.entries(f(texts))) store.put((texts[key] = text), key);
@@ -50,7 +55,8 @@ async function change(keys, f) {
     return texts;
   } catch (error) {
     if (db && !(error instanceof DOMException)) throw error; // of f
-    throw new Error("the browser stores nothing for this page, which could draw a second message. Allow it, or use another browser");
+    throw new Error("the browser stores nothing for this page, which could draw a second message. " +
+      "Allow it, or use another browser");
   } finally {
     db?.close();
   }

@@ -129,7 +129,8 @@ const fragment = "/#submit=s3nd&read=r3ad"
 func visit(b *browser, f *fake, again bool) {
 	b.t.Helper()
 	if !again {
-		b.eval(`location.protocol === "http:" && new Promise((done) => { indexedDB.deleteDatabase("dither").onsuccess = done; })`)
+		b.eval(`location.protocol === "http:" &&
+			new Promise((done) => { indexedDB.deleteDatabase("dither").onsuccess = done; })`)
 	}
 	loaded, method, params := len(b.seen("Page.loadEventFired")), "Page.navigate", map[string]any{"url": f.URL + fragment}
 	if b.eval(`location.href`) == params["url"] { // navigating would only look for the fragment
@@ -145,7 +146,7 @@ func visit(b *browser, f *fake, again bool) {
 	b.eval(until(`!document.getElementById("status").textContent.includes("loading")`))
 }
 
-// kept is the text that the browser keeps about the survey. It differs from `+"`undefined`"+` after the page has loaded once.
+// kept returns the text that the browser keeps about the survey, or nil if it keeps none.
 func kept(b *browser) any {
 	b.t.Helper()
 	return b.eval(transaction(`const got = store.get("dither survey d1"); got.onsuccess = () => done(got.result)`))
@@ -154,7 +155,8 @@ func kept(b *browser) any {
 // keep replaces this text.
 func keep(b *browser, text string) {
 	b.t.Helper()
-	b.eval(transaction(fmt.Sprintf(`store.put(%q, "dither survey d1"); store.transaction.oncomplete = () => done()`, text)))
+	put := fmt.Sprintf(`store.put(%q, "dither survey d1"); store.transaction.oncomplete = () => done()`, text)
+	b.eval(transaction(put))
 }
 
 // transaction is a promise that a script fulfils, about the store that the page has made.
@@ -484,7 +486,8 @@ func TestCountIsStored(t *testing.T) {
 	b, f := start(t), serve(t, "1")
 	f.survey["reports"] = 2
 	visit(b, f, false)
-	b.eval(`IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); }; document.querySelector("input[name=q0]").click()`)
+	b.eval(`IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); };
+		document.querySelector("input[name=q0]").click()`)
 	for range 2 {
 		b.eval(`document.getElementById("status").textContent = ""; ` + submit)
 		if hidden := b.eval(`document.getElementById("preview").hidden`); hidden != true {
@@ -496,7 +499,8 @@ func TestCountIsStored(t *testing.T) {
 	}, nil)
 	visit(b, f, true)
 	hidden := b.eval(`document.getElementById("ask").hidden`)
-	if status := b.eval(`document.getElementById("status").textContent`).(string); hidden != true || !strings.Contains(status, "stores nothing") {
+	status := b.eval(`document.getElementById("status").textContent`).(string)
+	if hidden != true || !strings.Contains(status, "stores nothing") {
 		t.Errorf("without storage, the page asks, or says %q", status)
 	}
 }
