@@ -44,8 +44,6 @@ type search struct {
 	columns [][]value.Value                 // the declared values of each column, sorted; nil if there are none
 	lists   map[*bounded.Expr][]value.Value // the sorted constants of each IN
 	steps   int
-	// whether a condition of a CASE is being assumed
-	assuming bool
 }
 
 // maxSteps bounds the nodes that one call of a function of this package evaluates. The result then contains more groups
@@ -58,10 +56,10 @@ func (s *search) spent() bool { return s.steps > maxSteps }
 //
 // Claim: the set has every such value. Proof, by induction on e. A column has its cleaned value: NULL, or one of its
 // declared values, or a number within its range ([bounded.CleanRange]). AND, OR, NOT, IS and comparisons follow the
-// three-valued tables, for all combinations of their arguments' values. CASE returns a result only in rows in which
-// its condition is true and no earlier one is, so assuming both keeps the facts true of these rows. COALESCE, LEAST and
-// GREATEST return an argument. If the arguments' values are listed, the image has the value of the operation for each
-// combination ([bounded.Expr.Apply] computes what every engine computes). Otherwise the operations in monotone are monotone in each argument, also
+// three-valued tables, for all combinations of their arguments' values. CASE can only return results whose
+// condition can be true while no earlier condition must be. COALESCE, LEAST and GREATEST return an argument. If the
+// arguments' values are listed, the image has the value of the operation for each combination ([bounded.Expr.Apply]
+// computes what every engine computes). Otherwise the operations in monotone are monotone in each argument, also
 // after IEEE 754 has rounded their results, so over a box of arguments they are largest and smallest at corners.
 // For all other operations, the set has all values within e's range, which bind proved. ∎
 func (s *search) eval(e *bounded.Expr, f *facts) set {
@@ -212,40 +210,19 @@ func (s *search) among(e *bounded.Expr, f *facts) set {
 	return truths(!out, true, x.null)
 }
 
-// longCase is a number of arguments. A CASE with more is evaluated without the facts that its conditions add.
-const longCase = 64
-
-// chosen returns the set of a CASE: the results that some row can reach. In each of these rows, the result's condition is
-// TRUE, and no earlier one is. These facts narrow the result.
+// chosen returns the set of a CASE: the results that some row can reach.
 func (s *search) chosen(e *bounded.Expr, f *facts) set {
 	out := set{listed: true}
-	narrow := !s.assuming && len(e.Args) <= longCase
 	for i := 0; i+1 < len(e.Args); i += 2 {
 		t, no, null := s.eval(e.Args[i], f).may()
-		here, rest, some, more := f, f, t, no || null
-		if narrow {
-			here, some = s.with(goal{e.Args[i], onlyTrue}, f)
-			rest, more = s.with(goal{e.Args[i], notTrue}, f)
+		if t {
+			out = join(out, s.eval(e.Args[i+1], f))
 		}
-		if t && some {
-			out = join(out, s.eval(e.Args[i+1], here))
-		}
-		if !no && !null || !more { // every row that comes here ends here
+		if !no && !null { // every row that comes here ends here
 			return out
 		}
-		f = rest
 	}
 	return join(out, s.eval(e.Args[len(e.Args)-1], f))
-}
-
-// with returns the facts and a further assumption. The boolean is false if no row can meet them. A CASE within the
-// assumption is evaluated without further ones, so that the steps do not multiply.
-func (s *search) with(g goal, f *facts) (*facts, bool) {
-	out := f.clone()
-	s.assuming = true
-	ok := s.assume(g, out)
-	s.assuming = false
-	return out, ok
 }
 
 // image returns the set of an operation on values.
