@@ -77,7 +77,6 @@ func seriesOf(r *query.Constants, args []*node) ([]value.Value, error) {
 	no := func(hint, message string, a ...any) ([]value.Value, error) {
 		return nil, bind.Refuse(r.At, hint, message, a...)
 	}
-	from, to := args[0], args[1]
 	for _, a := range args {
 		if a.fixed.Null {
 			return nil, nil
@@ -93,7 +92,7 @@ func seriesOf(r *query.Constants, args []*node) ([]value.Value, error) {
 			args[i] = read
 		}
 	}
-	from, to = args[0], args[1]
+	from, to := args[0], args[1]
 	var next func(v value.Value) (value.Value, bool)
 	var first, last value.Value
 	up := true
