@@ -77,18 +77,7 @@ func twoOver(t *rapid.T, r, other joined) (first, second string) {
 
 // overTables is exactOver for the rows of a relation.
 func overTables(b *bounded.Statement, g plan.Grouping, j int, tables enginetest.Tables) []*big.Int {
-	out := make([]*big.Int, g.Cells(b))
-	for i := range out {
-		out[i] = new(big.Int)
-	}
-	enginetest.SumOf(b, tables, func(keys []value.Value, sums []*big.Int) {
-		cell := 0
-		for _, k := range g.Keys {
-			cell = cell*len(b.Keys[k].Values) + b.Keys[k].Index(keys[k])
-		}
-		out[cell].Add(out[cell], sums[j])
-	})
-	return out
+	return cellsOf(b, g, j, func(add func([]value.Value, []*big.Int)) { enginetest.SumOf(b, tables, add) })
 }
 
 // What follows over a relation does so exactly, of the bounded quantities, over hostile rows. Nothing follows from another

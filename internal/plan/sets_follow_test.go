@@ -244,11 +244,16 @@ func conditionOn(pick func(name string, of ...string) string, key string) string
 
 // exactOver are a measure's exact cells over some keys.
 func exactOver(b *bounded.Statement, g plan.Grouping, j int, rows []enginetest.Row) []*big.Int {
+	return cellsOf(b, g, j, func(add func([]value.Value, []*big.Int)) { enginetest.Sum(b, rows, add) })
+}
+
+// cellsOf adds up the j-th sums of finer cells, which each calls add for, over the keys of g.
+func cellsOf(b *bounded.Statement, g plan.Grouping, j int, each func(add func([]value.Value, []*big.Int))) []*big.Int {
 	out := make([]*big.Int, g.Cells(b))
 	for i := range out {
 		out[i] = new(big.Int)
 	}
-	enginetest.Sum(b, rows, func(keys []value.Value, sums []*big.Int) {
+	each(func(keys []value.Value, sums []*big.Int) {
 		cell := 0
 		for _, k := range g.Keys {
 			cell = cell*len(b.Keys[k].Values) + b.Keys[k].Index(keys[k])

@@ -106,8 +106,9 @@ func Followable(p *plan.Plan) bool {
 	})
 }
 
-// everyRow reports whether no cap drops a row. If each row is a unit, none is enforced after the relation, and the
-// joins inside it are the same for the same source. If a unit has at most one row, one row is within every cap.
+// everyRow reports whether every row of the table or relation counts: no cap drops one. If each row is a unit, a question
+// has no cap on rows. A relation's joins have bounds, but these belong to the relation. If a unit has at most one row in
+// the relation, that row is within every cap.
 func everyRow(p *plan.Plan) bool { return p.Unit == nil || p.Source != nil && p.Source.Single }
 
 // sameCaps reports whether a unit keeps the same rows and cells for a measure in both plans.

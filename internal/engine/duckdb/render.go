@@ -81,9 +81,10 @@ func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 // keptOf is like evaluated, with the WHERE clause that drops rows without a unit or a known key.
 func keptOf(b *bounded.Statement, scan, kept string) string {
 	var cleaned, row []string
-	read := columnsRead(b)
+	own := b.ReadingToo(nil)
+	read := own.Reads()
 	for i, c := range b.Columns { // DuckDB would compute some of the columns that nothing reads
-		if read[i] {
+		if slices.Contains(read, i) {
 			cleaned = append(cleaned, clean(c)+" AS "+column(i))
 		}
 	}
@@ -100,19 +101,6 @@ func keptOf(b *bounded.Statement, scan, kept string) string {
 		sql += " WHERE " + expression(b.Where)
 	}
 	return relabelled(b, "SELECT * FROM ("+sql+")"+kept)
-}
-
-// columnsRead returns the set of the columns that b's expressions read.
-func columnsRead(b *bounded.Statement) map[int]bool {
-	read := map[int]bool{}
-	b.Expressions(func(e *bounded.Expr) {
-		e.Walk(func(x *bounded.Expr) {
-			if x.Op == bounded.OpColumn {
-				read[x.Column] = true
-			}
-		})
-	})
-	return read
 }
 
 // gridded returns the SQL of a row's value for m, in grid units, before clamping: a pure function of the row.
