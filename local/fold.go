@@ -25,6 +25,12 @@ func (f Folded) plus(g Folded) Folded {
 	return f
 }
 
+// FoldingSteps returns the number of elementary steps of folding this many reports. It grows with the number of reports
+// for "olh" and "loloha" alone, because each of their reports has its own hash function.
+func (o *Oracle) FoldingSteps(reports int64) float64 {
+	return o.scheme.work(float64(reports), float64(o.params.Values))
+}
+
 // Fold returns the counts of all reports of the tally. The error is ErrWork.
 func (t *Tally) Fold() (Folded, error) {
 	if t.n == 0 {

@@ -8,6 +8,9 @@ import (
 // SetNow replaces the clock.
 func (st *Store) SetNow(now func() time.Time) { st.now = now }
 
+// SetSteps limits the steps of folding a part of the reports.
+func (st *Store) SetSteps(steps float64) { st.steps = steps }
+
 // Fill lets the file grow by a number of pages at most, as a disk would that is almost full.
 func (st *Store) Fill(pages int) error {
 	var n int

@@ -2,12 +2,14 @@ package collector_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,12 +32,12 @@ q`, 1))))
 		now = now.Add(24 * time.Hour)
 	}
 	want := must(st.Results(.95, collector.Malicious(2)))
-	if n := must(st.Fold()); n != 30 {
+	if n := must(st.Fold(t.Context())); n != 30 {
 		t.Errorf("%d reports were folded", n)
 	}
 	got := must(st.Results(.95, collector.Malicious(2)))
 	now = now.Add(24 * time.Hour)
-	if n := must(st.Fold()); n != 30 {
+	if n := must(st.Fold(t.Context())); n != 30 {
 		t.Errorf("%d reports were folded", n)
 	}
 	again := must(st.Results(.95, collector.Malicious(2)))
@@ -51,12 +53,12 @@ q`, 1))))
 		t.Errorf("%d replayed reports were counted twice", count(fresh))
 	}
 	now = s.Closes.Add(s.Skew)
-	must(st.Fold())
+	must(st.Fold(t.Context()))
 	if n := must(st.Rows("ids")); n != 90 || st.Late(now) {
 		t.Errorf("%d ids at the end of the window", n)
 	}
 	now = now.Add(time.Second)
-	must(st.Fold())
+	must(st.Fold(t.Context()))
 	if n := must(st.Rows("ids")); n != 0 || !st.Late(now) {
 		t.Errorf("%d ids after the window", n)
 	}
@@ -69,6 +71,69 @@ q`, 1))))
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Two processes that fold at the same moment fold each report once. A context that ends stops them between parts.
+func TestFoldingTwice(t *testing.T) {
+	s := must(survey.Parse([]byte(`
+survey: 1
+name: many
+version: 1
+questions: [{name: q, values: 1000, mechanism: olh, epsilon: 20}]
+retention: {fold: 2d}
+`)))
+	now := time.Date(2026, 12, 20, 12, 30, 0, 0, time.UTC)
+	file := filepath.Join(t.TempDir(), "store")
+	var stores [2]*collector.Store
+	for i := range stores {
+		stores[i] = must(collector.Open(file, s))
+		stores[i].SetNow(func() time.Time { return now })
+		stores[i].SetSteps(3 * 40 * 1000) // three rows
+	}
+	const rows, each = 24, 40
+	var all []survey.Report
+	for range rows {
+		var batch []survey.Report
+		for i := range each {
+			batch = append(batch, must(s.Randomize([]survey.Answer{{Value: uint64(i % 4)}})))
+		}
+		must(stores[0].Add(t.Context(), batch))
+		all = append(all, batch...)
+	}
+	now = now.Add(72 * time.Hour)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n, err := stores[0].Fold(over); !errors.Is(err, context.Canceled) || n == 0 || n == rows*each {
+		t.Errorf("%d reports were folded, %v", n, err)
+	}
+	before := must(stores[0].Reports())
+	var wait sync.WaitGroup
+	for _, st := range stores {
+		wait.Go(func() {
+			if _, err := st.Fold(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if n := must(stores[1].Rows("reports")); n != 0 {
+		t.Errorf("%d rows of reports are left", n)
+	}
+	tally := s.Questions[0].Oracle.NewTally()
+	for _, r := range all {
+		if err := tally.Add(r.Answers[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, got := must(tally.Estimate(.95, 0, 1, 2, 3, 4)), must(stores[1].Results(.95, collector.Malicious(2)))
+	if !slices.Equal(want, got.Questions[0].Estimates[:5]) || got.Reports != rows*each || before != rows*each {
+		t.Errorf("%v became %v, of %d reports", want, got.Questions[0].Estimates[:5], got.Reports)
+	}
+	for _, st := range stores {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -98,7 +163,7 @@ questions:
 	now = now.Add(72 * time.Hour)
 	must(st.Add(t.Context(), all[1000:]))
 	before := must(st.Results(.95, collector.Malicious(50))).Questions[0]
-	if n := must(st.Fold()); n != 1000 {
+	if n := must(st.Fold(t.Context())); n != 1000 {
 		t.Errorf("%d reports were folded", n)
 	}
 	after := must(st.Results(.95, collector.Malicious(50))).Questions[0]
@@ -144,7 +209,7 @@ func TestNewVersionFoldsTheEarlierOne(t *testing.T) {
 	}
 	must(st.Add(t.Context(), reports(second, 20)))
 	now = now.Add(72 * time.Hour)
-	if n := must(st.Fold()); n != 60 {
+	if n := must(st.Fold(t.Context())); n != 60 {
 		t.Errorf("%d of 60 reports were folded", n)
 	}
 	if n := must(st.Rows("reports")); n != 0 {
@@ -185,7 +250,7 @@ func TestFoldedReportsAreOverwritten(t *testing.T) {
 		t.Fatalf("%d bytes of answers, which no file has", len(stored))
 	}
 	now = now.Add(72 * time.Hour)
-	if n := must(st.Fold()); n != 400 {
+	if n := must(st.Fold(t.Context())); n != 400 {
 		t.Fatalf("%d reports were folded", n)
 	}
 	if in := found(); in != nil {

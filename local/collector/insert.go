@@ -2,6 +2,7 @@ package collector
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -64,9 +65,9 @@ func (st *Store) insert(group []*job, n int) error {
 // Fold turns the stored reports that are older than the survey's retention allows into counts, and deletes them. This
 // includes the reports of the store's earlier versions. Once the window has closed for late reports too, it ends the
 // collection for good, and deletes the hashed ids. It returns the number of folded reports. Deleted contents are
-// overwritten in the file.
+// overwritten in the file. If the context ends, it stops between two parts of the reports, with the context's error.
 // The estimates stay the same; see local.Folded for the analyses that are lost. So are tables of two questions.
-func (st *Store) Fold() (folded int64, err error) {
+func (st *Store) Fold(ctx context.Context) (folded int64, err error) {
 	now := st.now()
 	if st.survey.Fold > 0 {
 		versions, err := st.versions()
@@ -75,7 +76,7 @@ func (st *Store) Fold() (folded int64, err error) {
 		}
 		var failed []error
 		for _, s := range versions {
-			n, err := st.foldVersion(s, now.Add(-st.survey.Fold).Unix()/3600)
+			n, err := st.foldVersion(ctx, s, now.Add(-st.survey.Fold).Unix()/3600)
 			if folded += n; err != nil {
 				failed = append(failed, fmt.Errorf("version %d: %w", s.Version, err))
 			}
@@ -124,14 +125,18 @@ func (st *Store) versions() (out []*survey.Survey, err error) {
 }
 
 // foldVersion folds the reports of a version that arrived in hours before the given one.
-func (st *Store) foldVersion(s *survey.Survey, hour int64) (folded int64, err error) {
+func (st *Store) foldVersion(ctx context.Context, s *survey.Survey, hour int64) (folded int64, err error) {
 	for {
-		var some int64
-		err := st.within(func(tx *sql.Tx) (err error) {
-			some, err = foldBefore(tx, s, hour)
-			return err
-		})
-		if folded += some; some == 0 || err != nil {
+		old, err := st.readOld(s, hour)
+		if err != nil || old.reports == 0 {
+			return folded, err
+		}
+		if err := st.within(func(tx *sql.Tx) error { return foldInto(tx, s, hour, old) }); err == nil {
+			folded += old.reports
+		} else if !errors.Is(err, errFolded) {
+			return folded, err
+		}
+		if err := ctx.Err(); err != nil {
 			return folded, err
 		}
 	}
@@ -147,46 +152,89 @@ func (st *Store) Early(now time.Time) bool {
 	return !st.survey.Opens.IsZero() && now.Before(st.survey.Opens.Add(-st.survey.Skew))
 }
 
-// foldBefore folds some of the reports that arrived in hours before the given one: few at a time, so that new reports
-// do not wait for long.
-func foldBefore(tx *sql.Tx, s *survey.Survey, hour int64) (folded int64, err error) {
+// Limits of the reports that are folded at once: rows, reports, and the steps of counting them, which take some
+// seconds. At least one row is folded.
+const (
+	mostFoldedRows    = 1 << 14
+	mostFoldedReports = 1 << 20
+	mostFoldedSteps   = 1 << 30
+)
+
+// readOld reads some of the reports that arrived in hours before the given one, and counts them. That can take seconds,
+// so it is not within the transaction that deletes them, for which new reports wait.
+func (st *Store) readOld(s *survey.Survey, hour int64) (*seen, error) {
 	old := newSeen(s)
-	if err := old.read(tx, `SELECT number, n, answers FROM reports WHERE version = ? AND hour < ? ORDER BY number LIMIT 256`,
-		s, hour); err != nil {
-		return 0, err
+	old.full = func() bool {
+		steps := 0.0
+		for i := range s.Questions {
+			if o := s.Questions[i].Oracle; o != nil {
+				steps += o.FoldingSteps(old.reports) - o.FoldingSteps(0)
+			}
+		}
+		return old.reports >= mostFoldedReports || steps >= st.steps
 	}
-	if old.reports == 0 {
-		return 0, nil
+	err := old.read(st.reader, fmt.Sprintf(`SELECT number, n, answers FROM reports WHERE version = ? AND hour < ? ORDER BY number
+		LIMIT %d`, mostFoldedRows), s, hour)
+	if err != nil {
+		return nil, named(err)
+	}
+	for i, t := range old.tallies { // counts alone remain
+		n, kept, err := t.fold()
+		if err == nil && n > 0 {
+			old.tallies[i] = newTally(&s.Questions[i])
+			err = old.tallies[i].unfold(n, kept)
+		}
+		if err != nil {
+			return nil, named(err)
+		}
+	}
+	return old, nil
+}
+
+// errFolded reports that another process has folded the same reports.
+var errFolded = errors.New("the reports are folded already")
+
+// foldInto adds the counts of old reports to those of earlier ones, and deletes the reports. If they are not all there
+// any more, the error is errFolded, and nothing changes. Numbers of rows are never used again, so rows that are there
+// are those that were counted.
+func foldInto(tx *sql.Tx, s *survey.Survey, hour int64, old *seen) error {
+	const rows = ` FROM reports WHERE version = ? AND hour < ? AND number <= ?`
+	var there int64
+	if err := tx.QueryRow(`SELECT coalesce(sum(n), 0)`+rows, s.Version, hour, old.last).Scan(&there); err != nil {
+		return err
+	} else if there != old.reports {
+		return errFolded
 	}
 	before := newSeen(s)
 	if err := before.readFolded(tx, s); err != nil {
-		return 0, err
+		return err
 	}
 	for i := range s.Questions {
 		q := &s.Questions[i]
 		if err := before.tallies[i].merge(old.tallies[i]); err != nil {
-			return 0, err
+			return err
 		}
 		n, kept, err := before.tallies[i].fold()
 		if err != nil {
-			return 0, err
+			return err
 		}
 		_, err = tx.Exec(`INSERT OR REPLACE INTO folded VALUES (?, ?, ?, ?, ?, ?)`, s.Version, q.Name, q.Mechanism(),
 			q.Epsilon().String(), n, kept)
 		if err != nil {
-			return 0, err
+			return err
 		}
 	}
-	_, err = tx.Exec(`DELETE FROM reports WHERE version = ? AND hour < ? AND number <= ?`, s.Version, hour, old.last)
-	return old.reports, err
+	_, err := tx.Exec(`DELETE`+rows, s.Version, hour, old.last)
+	return err
 }
 
 // seen is the tallies of the stored reports, as far as they were read.
 type seen struct {
-	tallies []tally // of the questions
-	reports int64   // that were read, apart from folded ones
-	folded  int64   // the number of folded reports
-	last    int64   // the number of the last row that was read
+	tallies []tally     // of the questions
+	reports int64       // that were read, apart from folded ones
+	folded  int64       // the number of folded reports
+	last    int64       // the number of the last row that was read
+	full    func() bool // reports whether no further row is wanted; nil for never
 }
 
 func newSeen(s *survey.Survey) *seen {
@@ -229,6 +277,9 @@ func (v *seen) read(tx querier, query string, s *survey.Survey, after int64) (er
 			}
 		}
 		v.reports, v.last = v.reports+n, max(v.last, number)
+		if v.full != nil && v.full() {
+			break
+		}
 	}
 	return rows.Err()
 }

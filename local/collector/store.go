@@ -43,6 +43,7 @@ type Store struct {
 	reader *sql.DB
 	key    []byte
 	now    func() time.Time
+	steps  float64 // mostFoldedSteps, apart from tests
 
 	jobs    chan *job
 	closing chan struct{}
@@ -116,7 +117,7 @@ func Read(file string, s *survey.Survey) (*Store, error) {
 
 func newStore(s *survey.Survey) *Store {
 	return &Store{
-		survey: s, now: time.Now, jobs: make(chan *job, mostWaiting), closing: make(chan struct{}), done: make(chan struct{}),
+		survey: s, now: time.Now, steps: mostFoldedSteps, jobs: make(chan *job, mostWaiting), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 

@@ -197,12 +197,41 @@ func (s *Survey) read(n *yaml.Node) error {
 		},
 		"retention": func(n *yaml.Node) error {
 			return fields(n, "retention", []string{"fold"}, map[string]func(*yaml.Node) error{
-				"fold": into(&s.Fold, func(n *yaml.Node) (time.Duration, error) { return duration(n, "fold", century) }),
+				"fold": into(&s.Fold, func(n *yaml.Node) (time.Duration, error) {
+					d, err := duration(n, "fold", century)
+					if err == nil && d == 0 {
+						err = wrong(n, "fold is above 0: reports become counts at most an hour and a quarter after that age")
+					}
+					return d, err
+				}),
 			})
 		},
 		"questions": s.readQuestions,
 	})
-	return err
+	if err != nil || s.Fold == 0 {
+		return err
+	}
+	return s.foldable(n)
+}
+
+// mostFoldedSteps limits the steps of folding a million reports: some hours of a processor.
+const mostFoldedSteps = 1 << 40
+
+// foldable checks that reports of the survey can become counts. The keys of a survey come in any order, so it is checked
+// after all of them.
+func (s *Survey) foldable(n *yaml.Node) error {
+	for i := range s.Questions {
+		q := &s.Questions[i]
+		if q.Oracle == nil {
+			continue
+		}
+		if q.Oracle.Params().Values > local.MaxValues || q.Oracle.FoldingSteps(1<<20) > mostFoldedSteps {
+			return wrong(n, "retention cannot fold the reports of question %s: %s takes a step for each report and each of "+
+				"%d values: for retention, use flh or hr, or at most %d values", q.Name, q.Mechanism(), q.Oracle.Params().Values,
+				mostFoldedSteps>>20)
+		}
+	}
+	return nil
 }
 
 func (s *Survey) readQuestions(n *yaml.Node) error {
@@ -216,9 +245,6 @@ func (s *Survey) readQuestions(n *yaml.Node) error {
 		}
 		if slices.ContainsFunc(s.Questions, func(other Question) bool { return other.Name == q.Name }) {
 			return wrong(item, "there are two questions %s", q.Name)
-		}
-		if s.Fold > 0 && q.Oracle != nil && q.Oracle.Params().Values > local.MaxValues {
-			return wrong(item, "retention cannot fold the reports about more than %d values", local.MaxValues)
 		}
 		s.Questions = append(s.Questions, q)
 	}

@@ -3,6 +3,7 @@ package survey_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -190,6 +191,17 @@ questions: [{name: hours, bounds: [-2.5, 12.5], mechanism: piecewise, epsilon: 1
 	}
 }
 
+// A retention that cannot be kept is refused wherever it stands.
+func TestRetentionAfterQuestions(t *testing.T) {
+	for values, ok := range map[int]bool{1 << 20: true, 1<<20 + 1: false, 1 << 30: false} {
+		text := fmt.Sprintf("survey: 1\nname: a\nversion: 1\nquestions: [{name: q, values: %d, mechanism: olh, epsilon: 1}]\n"+
+			"retention: {fold: 1d}\n", values)
+		if _, err := survey.Parse([]byte(text)); (err == nil) != ok {
+			t.Errorf("%d values: %v", values, err)
+		}
+	}
+}
+
 func TestInvalidSurveysAreRefused(t *testing.T) {
 	for _, change := range [][3]string{
 		{"survey: 1", "survey: 2", "line 2: survey"},
@@ -220,6 +232,8 @@ func TestInvalidSurveysAreRefused(t *testing.T) {
 		{"positions: 2", "positions: 6", "positions"},
 		{"name: meat", "name: phone", "two questions"},
 		{"values: 1000, mechanism: hr", "values: 100000000, mechanism: olh", "fold"},
+		{"values: 1000, mechanism: hr", "values: 1048577, mechanism: loloha", "use flh or hr, or at most 1048576 values"},
+		{"retention: {fold: 7d}", "retention: {fold: 0d}", "fold is above 0"},
 		{"values: 1000, mechanism: hr", "values: 16000000, mechanism: oue", "bytes"},
 		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "mechanism: krr, epsilon: 1", "values, or bounds"},
 		{"values: 5, mechanism: dbit, epsilon: 1, positions: 2", "bounds: [0, 1], mechanism: krr, epsilon: 1", "duchi, piecewise or hybrid"},

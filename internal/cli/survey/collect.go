@@ -2,9 +2,11 @@ package survey
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
@@ -166,6 +168,26 @@ func (o *collectOptions) storeFlag() error {
 	return nil
 }
 
+// retention states the age at which reports become counts, and the analyses that are lost then.
+func retention(v *declared.Survey) string {
+	if v.Fold == 0 {
+		return ""
+	}
+	age := render.Plural(int(v.Fold/time.Second), "second")
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		if v.Fold%unit.of == 0 {
+			age = render.Plural(int(v.Fold/unit.of), unit.name)
+			break
+		}
+	}
+	return fmt.Sprintf("Reports become counts %s after they arrive, and are deleted. The estimates stay the same. These analyses are\n"+
+		"lost then: tables of two questions, counts by time, estimates for a part of the reports, and the removal of\n"+
+		"one sender's reports.\n", age)
+}
+
 // collectCheck states what a survey promises.
 func collectCheck(s *console.Console, o *collectOptions) error {
 	v := o.survey
@@ -187,7 +209,7 @@ func collectCheck(s *console.Console, o *collectOptions) error {
 	if v.Reports > 1 {
 		s.Print(" The %d reports of a device have ε = %s together.", v.Reports, render.Given(v.Lifetime().Rat()))
 	}
-	s.Print("\n")
+	s.Print("\n%s", retention(v))
 	s.Print("The digest of version %d is %s.\n", v.Version, v.DigestText())
 	return nil
 }

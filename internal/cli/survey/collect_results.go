@@ -88,7 +88,7 @@ func (o *collectOptions) showResults(s *console.Console, r collector.Results) er
 		if q.Question.Text != "" {
 			title += ": " + q.Question.Text
 		}
-		words := o.resultWords(r, q)
+		words := o.resultWords(r, q) + foldedWords(r.Folded)
 		header := header
 		if q.Mean != nil {
 			header = append([]string{"mean", header[2]}, header[3:]...)
@@ -145,6 +145,14 @@ func (o *collectOptions) resultWords(r collector.Results, q collector.QuestionRe
 		"and lowers it by at most %s.\n", render.Plural(int(r.Reports), "report"), p.Mechanism,
 		render.Given(q.Question.Epsilon().Rat()), render.Percent(o.confidence), render.ShortInt(r.Malicious),
 		render.TwoDigits(q.Up), render.TwoDigits(q.Down))
+}
+
+// foldedWords states how many of the reports are counts alone, if any.
+func foldedWords(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The survey's retention has turned %s into counts.\n", render.Plural(int(n), "report"))
 }
 
 // chart draws at most 30 values of each of the first questions.

@@ -49,9 +49,13 @@ func collectServe(s *console.Console, o *collectOptions) (err error) {
 	server := collector.NewServer(st, options)
 	s.Print("collecting %s at %s://%s, with %s in %s\n", o.survey.Name, scheme, l.Addr(), render.Plural(int(n), "report"), o.store)
 	ctx := s.Context()
-	stopped := make(chan error, 1)
+	stopped, folding := make(chan error, 1), make(chan struct{})
 	go func() {
+		defer close(folding)
 		o.fold(ctx, s, st)
+	}()
+	go func() {
+		<-ctx.Done()
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceful)
 		defer cancel()
 		stopped <- server.Shutdown(stop)
@@ -62,6 +66,7 @@ func collectServe(s *console.Console, o *collectOptions) (err error) {
 	if err := <-stopped; err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	<-folding
 	s.Note("stopped: all acknowledged reports are in %s\n", o.store)
 	return nil
 }
@@ -71,9 +76,11 @@ func (o *collectOptions) fold(ctx context.Context, s *console.Console, st *colle
 	tick := time.NewTicker(15 * time.Minute)
 	defer tick.Stop()
 	for {
-		if n, err := st.Fold(); err != nil {
+		n, err := st.Fold(ctx)
+		if err != nil && ctx.Err() == nil {
 			s.Note("reports could not be folded: %v\n", err)
-		} else if n > 0 {
+		}
+		if n > 0 {
 			s.Note("folded %s into counts\n", render.Plural(int(n), "report"))
 		}
 		select {
