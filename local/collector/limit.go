@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // limited is a listener that closes connections beyond its limits at once. It knows the addresses of open connections
@@ -83,6 +84,26 @@ type counted struct {
 func (c *counted) Close() error {
 	c.once.Do(c.leave)
 	return c.Conn.Close()
+}
+
+// bucket limits a rate, after a burst. It is not safe for concurrent use.
+type bucket struct {
+	rate, most, left float64 // a second, of the burst, and now
+	filled           time.Time
+}
+
+func newBucket(rate, most float64) bucket { return bucket{rate, most, most, time.Now()} }
+
+// take takes n, or nothing if less is left.
+func (b *bucket) take(n float64) bool {
+	now := time.Now()
+	b.left = min(b.most, b.left+b.rate*now.Sub(b.filled).Seconds())
+	b.filled = now
+	if b.left < n {
+		return false
+	}
+	b.left -= n
+	return true
 }
 
 // silent returns a logger that drops its messages, which contain addresses.

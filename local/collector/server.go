@@ -29,6 +29,7 @@ type Options struct {
 	MaxBody        int64         // bytes of a request; default 1 MiB
 	MaxBatch       int           // reports of a request; default 10,000
 	MaxBytes       int64         // bytes of all requests in progress; default 256 MiB
+	MaxDropped     int64         // bytes of refused requests that are read in a minute; default 256 MiB
 	Rate           float64       // accepted requests to /v1/reports a second, after a burst of as many; default unlimited
 	MaxConnections int           // at the same time; default 12,000. Others are closed at once.
 	PerAddress     int           // connections of an address at the same time (a /64 of IPv6); default 256, −1 for any
@@ -52,6 +53,9 @@ func (o *Options) fill() {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 256 << 20
 	}
+	if o.MaxDropped == 0 {
+		o.MaxDropped = 256 << 20
+	}
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 12_000
 	}
@@ -71,9 +75,9 @@ type Server struct {
 	stop    chan struct{} // closed when streams must end
 
 	mu       sync.Mutex
-	bytes    int64 // of requests in progress
-	tokens   float64
-	refilled time.Time
+	bytes    int64  // of requests in progress
+	requests bucket // of the rate
+	dropped  bucket // of bytes of refused requests
 
 	results sync.Mutex // held while results are computed
 	usual   computed   // with the default parameters
@@ -84,7 +88,10 @@ type Server struct {
 // NewServer returns a server of a store.
 func NewServer(st *Store, o Options) *Server {
 	o.fill()
-	s := &Server{store: st, options: o, stop: make(chan struct{}), tokens: max(o.Rate, 1), refilled: time.Now()}
+	s := &Server{
+		store: st, options: o, stop: make(chan struct{}), requests: newBucket(o.Rate, max(o.Rate, 1)),
+		dropped: newBucket(float64(o.MaxDropped)/60, float64(o.MaxDropped)),
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/reports", s.receive)
 	mux.HandleFunc("GET /v1/survey", s.declaration)
@@ -166,16 +173,38 @@ const mostDropped = 64 << 20
 
 // refuse answers a request whose body is not wanted. It first reads the body and drops it, because most clients send
 // all of it before they read the answer: they would see a reset connection instead. A client with the header Expect
-// waits for the answer, and sends nothing.
-func refuse(w http.ResponseWriter, r *http.Request, status int, code, format string, args ...any) {
-	if r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, mostDropped) // a client that stops earlier needs no answer
+// waits for the answer, and sends nothing. The server reads a limited number of such bytes in a minute. Beyond it, the
+// connection is closed, so refused clients cannot occupy the network and the processors.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, code, format string, args ...any) {
+	if r.Header.Get("Expect") == "" && !s.drop(r.Body) {
+		w.Header().Set("Connection", "close")
 	}
 	fail(w, status, code, format, args...)
 }
 
+// drop reads a body within the limits, and reports whether it has ended.
+func (s *Server) drop(body io.Reader) bool {
+	const part = 64 << 10
+	for range mostDropped / part {
+		s.mu.Lock()
+		ok := s.dropped.take(part)
+		s.mu.Unlock()
+		if !ok {
+			return false
+		}
+		n, err := io.CopyN(io.Discard, body, part)
+		if err != nil { // a client that stops earlier needs no answer
+			s.mu.Lock()
+			s.dropped.left += float64(part - n)
+			s.mu.Unlock()
+			return true
+		}
+	}
+	return false
+}
+
 // permitted checks the bearer token, in a time that does not depend on its characters.
-func permitted(w http.ResponseWriter, r *http.Request, token string) bool {
+func (s *Server) permitted(w http.ResponseWriter, r *http.Request, token string) bool {
 	if token == "" {
 		return true
 	}
@@ -185,7 +214,7 @@ func permitted(w http.ResponseWriter, r *http.Request, token string) bool {
 		return true
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	refuse(w, r, http.StatusUnauthorized, "unauthorized", "the header Authorization: Bearer TOKEN is missing or wrong")
+	s.refuse(w, r, http.StatusUnauthorized, "unauthorized", "the header Authorization: Bearer TOKEN is missing or wrong")
 	return false
 }
 
@@ -193,14 +222,8 @@ func permitted(w http.ResponseWriter, r *http.Request, token string) bool {
 func (s *Server) take(bytes int64) (code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if rate := s.options.Rate; rate > 0 {
-		now := time.Now()
-		s.tokens = min(max(rate, 1), s.tokens+rate*now.Sub(s.refilled).Seconds())
-		s.refilled = now
-		if s.tokens < 1 {
-			return "too_many"
-		}
-		s.tokens--
+	if s.options.Rate > 0 && !s.requests.take(1) {
+		return "too_many"
 	}
 	if s.bytes+bytes > s.options.MaxBytes {
 		return "busy"
@@ -231,7 +254,7 @@ type receivedJSON struct {
 
 // receive is POST /v1/reports.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
-	if !permitted(w, r, s.options.SubmitToken) {
+	if !s.permitted(w, r, s.options.SubmitToken) {
 		return
 	}
 	size := r.ContentLength
@@ -239,31 +262,31 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 		size = s.options.MaxBody
 	}
 	if size > s.options.MaxBody {
-		refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
+		s.refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
 		return
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && kind != BinaryType {
-		refuse(w, r, http.StatusUnsupportedMediaType, "media_type", "reports are application/json or %s", BinaryType)
+		s.refuse(w, r, http.StatusUnsupportedMediaType, "media_type", "reports are application/json or %s", BinaryType)
 		return
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		refuse(w, r, http.StatusUnsupportedMediaType, "media_type",
+		s.refuse(w, r, http.StatusUnsupportedMediaType, "media_type",
 			"the header Content-Encoding is %.40q: send reports without an encoding", coding)
 		return
 	}
 	switch s.take(size) {
 	case "too_many":
-		refuse(w, r, http.StatusTooManyRequests, "too_many", "at most %g requests a second are accepted", s.options.Rate)
+		s.refuse(w, r, http.StatusTooManyRequests, "too_many", "at most %g requests a second are accepted", s.options.Rate)
 		return
 	case "busy":
-		refuse(w, r, http.StatusServiceUnavailable, "busy", "too many reports are in progress")
+		s.refuse(w, r, http.StatusServiceUnavailable, "busy", "too many reports are in progress")
 		return
 	}
 	defer s.release(size)
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
+		s.refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
 		return
 	} else if err != nil {
 		fail(w, http.StatusBadRequest, survey.Malformed, "the body is incomplete, or came too slowly")

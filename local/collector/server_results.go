@@ -20,7 +20,7 @@ type computed struct {
 
 // read is GET /v1/results.
 func (s *Server) read(w http.ResponseWriter, r *http.Request) {
-	if !permitted(w, r, s.options.ReadToken) {
+	if !s.permitted(w, r, s.options.ReadToken) {
 		return
 	}
 	text, status, err := s.resultsOf(r)
@@ -99,7 +99,7 @@ const mostStreams = 256
 
 // stream is GET /v1/results/stream: an event with the results now, and one whenever they have changed.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
-	if !permitted(w, r, s.options.ReadToken) {
+	if !s.permitted(w, r, s.options.ReadToken) {
 		return
 	}
 	if !s.enter() {

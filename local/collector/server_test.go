@@ -163,6 +163,47 @@ func TestRefusedBodiesAreAnswered(t *testing.T) {
 	}
 }
 
+// Refused clients that send much make the server read a limited number of bytes in a minute. Then it closes their
+// connections, and still accepts reports of others.
+func TestRefusedBytesAreLimited(t *testing.T) {
+	st, s := open(t, declaration)
+	const most = 4 << 20
+	server := collector.NewServer(st, collector.Options{SubmitToken: "secret", MaxDropped: most})
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	began, sent := time.Now(), int64(0)
+	const clients, size = 10, 32 << 20
+	for range clients {
+		c := must(net.Dial("tcp", l.Addr().String()))
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		_, _ = fmt.Fprintf(c, "POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size)
+		n, _ := io.Copy(c, io.LimitReader(zeros{}, size)) // an error is the end of the connection
+		sent += n
+		_ = c.Close()
+	}
+	// buffers of the connections hold at most 8 MiB each
+	if limit := most + int64(most*time.Since(began).Minutes()) + clients<<23; sent > limit {
+		t.Errorf("the refused clients sent %d bytes, not at most %d", sent, limit)
+	}
+	body := s.Binary(reports(s, 5))
+	r := must(http.NewRequest(http.MethodPost, "http://"+l.Addr().String()+"/v1/reports", bytes.NewReader(body)))
+	r.Header.Set("Content-Type", collector.BinaryType)
+	r.Header.Set("Authorization", "Bearer secret")
+	answer := must(http.DefaultClient.Do(r))
+	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		t.Errorf("beside refused clients: %d", answer.StatusCode)
+	}
+	if err := errors.Join(server.Shutdown(context.Background()), <-served); err != nil {
+		t.Error(err)
+	}
+}
+
+// zeros is an endless reader.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
 // Beyond its rate, the server refuses requests. The second one would be due after a quarter of an hour.
 func TestRate(t *testing.T) {
 	st, s := open(t, declaration)
