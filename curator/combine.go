@@ -58,6 +58,9 @@ func (c *Session) combination(q Question, refused error) (*combination, error) {
 			return nil, c.public(refused)
 		}
 	}
+	if _, err := parseConfidence(&q.Confidence); err != nil {
+		return nil, c.public(err)
+	}
 	out := &combination{c: c, q: q, tree: tree}
 	if err := out.bind(); err != nil {
 		refusal := (*plan.Error)(nil)

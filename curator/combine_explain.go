@@ -24,7 +24,7 @@ func (c *Session) explainCombined(q Question, refused error) (*Explanation, erro
 		for _, p := range s.parts {
 			rows = max(rows, p.answer.Rows)
 		}
-		return c.freeExplanation(q, computedFrom(s.bound.Columns(), s.columns(nil)), rows, state.Remaining), nil
+		return c.freeExplanation(s.q, computedFrom(s.bound.Columns(), s.columns(nil)), rows, state.Remaining), nil
 	}
 	var all []*Explanation
 	for _, p := range parts {
@@ -42,7 +42,7 @@ func (c *Session) explainCombined(q Question, refused error) (*Explanation, erro
 	} else if err := s.explainSeveral(out, all); err != nil {
 		return nil, c.public(err)
 	}
-	out.SQL, out.Groupings, out.Columns = q.SQL, nil, computedFrom(s.bound.Columns(), s.columns(all))
+	out.SQL, out.Groupings, out.Columns = s.q.SQL, nil, computedFrom(s.bound.Columns(), s.columns(all))
 	return out, nil
 }
 

@@ -239,12 +239,12 @@ func TestConstantsAlone(t *testing.T) {
 	} {
 		q := Question{SQL: sql}
 		e, err := c.Explain(t.Context(), q)
-		if err != nil || !e.Free || e.Cells < len(want) {
+		if err != nil || !e.Free || e.Cells < len(want) || e.Confidence != "0.95" {
 			t.Errorf("%s: %+v, %v", sql, e, err)
 			continue
 		}
 		r, err := c.Answer(t.Context(), q)
-		if err != nil || !r.Free || r.ID != "" || len(r.Rows) != len(want) {
+		if err != nil || !r.Free || r.ID != "" || len(r.Rows) != len(want) || r.Confidence != "0.95" {
 			t.Errorf("%s: %+v, %v", sql, r, err)
 			continue
 		}

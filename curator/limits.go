@@ -256,8 +256,7 @@ func counts(rows int64) string {
 
 // rows adds the limits on the rows that a statement reads: those of joins, and of the columns that are read.
 func (b *limiting) rows(s *bounded.Statement) {
-	var all []*bounded.Expr
-	all = append(all, s.Where)
+	all := []*bounded.Expr{s.Where}
 	for _, k := range s.Keys {
 		all = append(all, k.Expr)
 	}
@@ -265,22 +264,58 @@ func (b *limiting) rows(s *bounded.Statement) {
 		all = append(all, m.X)
 	}
 	b.reads(s.Columns, all...)
-	if s.Source == nil {
+	if s.Source != nil {
+		b.source(s.Source, columnsIn(all))
+	}
+}
+
+// source adds the limits of a source, of whose columns those in used are read further on, and of the sources below it.
+// Only a Select and a PerUnit leave columns unread: all columns of a row decide which rows a Join or a Window keeps.
+func (b *limiting) source(of *bounded.Source, used func(column int) bool) {
+	if of.Op == bounded.Scan {
 		return
 	}
-	s.Source.Walk(func(of *bounded.Source) {
-		if of.Op == bounded.Scan {
-			return
-		}
-		of.Expressions(func(e *bounded.Expr) { b.reads(of.Inputs[0].Columns, e) })
-		inCap := of.Inputs[len(of.Inputs)-1].Units && of.Most >= b.MaxRows && len(of.Within) == 0
-		if of.Op == bounded.Join && of.Most > 1 && !of.Inputs[1].Single && !inCap {
-			b.join(of)
-		}
-		if of.Op == bounded.PerUnit && slices.ContainsFunc(of.Aggregates, addsUp) {
-			b.say("sums and counts over the rows of one unit are clamped to what " + b.rowsBelow(of.Inputs[0]) + " can add up to")
+	var all []*bounded.Expr
+	of.Expressions(func(e *bounded.Expr) {
+		if of.Op != bounded.Select || e == of.Where {
+			all = append(all, e)
 		}
 	})
+	for i, e := range of.Exprs {
+		if of.Op == bounded.Select && used(i) {
+			all = append(all, e)
+		}
+	}
+	b.reads(of.Inputs[0].Columns, all...)
+	inCap := of.Inputs[len(of.Inputs)-1].Units && of.Most >= b.MaxRows && len(of.Within) == 0
+	if of.Op == bounded.Join && of.Most > 1 && !of.Inputs[1].Single && !inCap {
+		b.join(of)
+	}
+	if of.Op == bounded.PerUnit && slices.ContainsFunc(of.Aggregates, addsUp) {
+		b.say("sums and counts over the rows of one unit are clamped to what " + b.rowsBelow(of.Inputs[0]) + " can add up to")
+	}
+	below := func(int) bool { return true }
+	if of.Op == bounded.Select || of.Op == bounded.PerUnit {
+		below = columnsIn(all)
+	}
+	for _, in := range of.Inputs {
+		b.source(in, below)
+	}
+}
+
+// columnsIn returns whether a column is read by any of several expressions.
+func columnsIn(all []*bounded.Expr) func(int) bool {
+	read := map[int]bool{}
+	for _, e := range all {
+		if e != nil {
+			e.Walk(func(x *bounded.Expr) {
+				if x.Op == bounded.OpColumn {
+					read[x.Column] = true
+				}
+			})
+		}
+	}
+	return func(i int) bool { return read[i] }
 }
 
 // rowsBelow names the number of rows of one unit that bounds a sum over the rows of s: that of its table, if it only

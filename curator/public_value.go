@@ -61,13 +61,34 @@ func (r *publicValues) in(s *query.Select) *query.Select {
 		out.GroupBy = append(out.GroupBy, r.expr(x))
 	}
 	out.Where, out.Having = r.expr(s.Where), r.expr(s.Having)
-	if sub, ok := s.From.Relation.(*query.Subquery); ok {
-		inner := *sub
-		inner.Branches = nil
-		for _, b := range sub.Branches {
-			inner.Branches = append(inner.Branches, r.in(b))
+	out.From.Relation = r.relation(s.From.Relation)
+	return &out
+}
+
+func (r *publicValues) relation(x query.Relation) query.Relation {
+	switch x := x.(type) {
+	case *query.Subquery:
+		return r.subquery(x)
+	case *query.Join:
+		out := *x
+		out.L, out.R, out.On = r.relation(x.L), r.relation(x.R), r.expr(x.On)
+		return &out
+	case *query.List:
+		out := *x
+		out.Items = nil
+		for _, item := range x.Items {
+			out.Items = append(out.Items, r.relation(item))
 		}
-		out.From.Relation = &inner
+		return &out
+	}
+	return x
+}
+
+func (r *publicValues) subquery(x *query.Subquery) *query.Subquery {
+	out := *x
+	out.Branches = nil
+	for _, b := range x.Branches {
+		out.Branches = append(out.Branches, r.in(b))
 	}
 	return &out
 }
@@ -78,15 +99,21 @@ func (r *publicValues) expr(x query.Expr) query.Expr {
 	}
 	return query.Replace(x, func(e query.Expr) (query.Expr, bool) {
 		n, ok := e.(*query.Nested)
-		if !ok || n.Kind != query.ValueNested || len(n.Sub.Branches) != 1 {
+		if !ok {
 			return e, false
 		}
-		constant := r.value(n)
-		if constant == nil {
-			return e, true
+		if n.Kind == query.ValueNested && len(n.Sub.Branches) == 1 {
+			if constant := r.value(n); constant != nil {
+				r.found = true
+				return constant, true
+			}
 		}
-		r.found = true
-		return constant, true
+		out := *n
+		out.X, out.Sub = nil, r.subquery(n.Sub)
+		for _, x := range n.X {
+			out.X = append(out.X, r.expr(x))
+		}
+		return &out, true
 	})
 }
 

@@ -34,6 +34,20 @@ func TestAggregatesOfPublicRowsAreConstants(t *testing.T) {
 				"WHERE fare > (SELECT MAX(km) FROM routes) GROUP BY route) q",
 			"SELECT route, COUNT(*) AS n FROM trips WHERE fare > 180 GROUP BY route",
 		},
+		{
+			"SELECT COUNT(*) FROM trips WHERE route IN (SELECT route FROM routes WHERE km > (SELECT AVG(km) FROM routes))",
+			"SELECT COUNT(*) FROM trips WHERE route IN (SELECT route FROM routes WHERE km > 81.75)",
+		},
+		{
+			"SELECT COUNT(*) FROM trips t JOIN routes r ON r.route = t.route AND r.km >= (SELECT MAX(km) FROM routes)",
+			"SELECT COUNT(*) FROM trips t JOIN routes r ON r.route = t.route AND r.km >= 180",
+		},
+		{
+			"SELECT COUNT(*) FROM passengers p WHERE EXISTS (SELECT 1 FROM trips t JOIN routes r ON r.route = t.route WHERE " +
+				"t.passenger = p.passenger AND r.km > (SELECT MIN(km) + 1 FROM routes))",
+			"SELECT COUNT(*) FROM passengers p WHERE EXISTS (SELECT 1 FROM trips t JOIN routes r ON r.route = t.route WHERE " +
+				"t.passenger = p.passenger AND r.km > 13)",
+		},
 	} {
 		explained, err := c.Explain(t.Context(), Question{SQL: q.sql})
 		if err != nil || explained.Free {

@@ -16,8 +16,8 @@ const smoothing = 6
 // |X| > y implies |X + U| > y − δ. X + U has a density. Its characteristic function is that of X, which is at most
 // 1 in magnitude, times (sin(δt/r)/(δt/r))^r, which is at most (r/(δt))^r.
 func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
-	delta := 0.03 * c.StdDev()
-	if p.near <= 3*delta || alpha < 1e-6 || math.IsInf(most, 1) {
+	delta := nearby / 3 * c.StdDev()
+	if p.near <= nearby*c.StdDev() || alpha < leastInverted || math.IsInf(most, 1) {
 		return math.Inf(1) // the bound from continuous noises is as good, or no bound is known
 	}
 	most += delta

@@ -32,7 +32,7 @@ func unwindowed(x *query.Call) error {
 func Extremum(x *query.Call) error {
 	if whetherNull(x) {
 		return Refuse(x.At, "leave it out: COUNT(DISTINCT x) counts the values that are not NULL",
-			"%s is not supported: it is one person's value", strings.ToUpper(x.Name))
+			"%s is not supported: one person's row can decide it", strings.ToUpper(x.Name))
 	}
 	at, order := "0.01", "x"
 	if x.Name == "max" {
@@ -43,7 +43,7 @@ func Extremum(x *query.Call) error {
 		"for numbers and dates, ask for a quantile near it: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); "+
 			"for texts, ask for the first group: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 "+
 			"ORDER BY "+order+" LIMIT 1",
-		"%s is not supported: it is one person's value",
+		"%s is not supported: one person's row can decide it",
 		strings.ToUpper(x.Name),
 	)
 	e.Instead = NearExtremum

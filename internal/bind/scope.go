@@ -118,11 +118,13 @@ func (l *Scope) dispatch(x query.Expr) (*bounded.Expr, error) {
 	case *query.Call:
 		return l.call(x)
 	case *query.Nested:
-		return nil, Refuse(
+		e := Refuse(
 			x.At,
 			"put it into WHERE, into GROUP BY or inside an aggregate; or ask it first, and write its answer as a constant",
 			"a subquery is not supported here",
 		)
+		e.Instead = PublicValue
+		return nil, e
 	}
 	return nil, Refuse(x.Pos(), "", "this expression is not supported here")
 }

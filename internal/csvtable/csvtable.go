@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -82,6 +83,7 @@ type Reader struct {
 	width    int   // the number of fields of each record
 	ignored  []string
 	row      int64
+	lengths  []int // the wrong numbers of fields that were found first
 }
 
 // New returns a reader of r. It checks the dialect. If there is a header, New reads it and finds the declared
@@ -165,15 +167,15 @@ func (t *Reader) Ignored() []string { return t.ignored }
 func (t *Reader) Row() int64 { return t.row }
 
 // Read reads the next record into row: one value of the declared type for each column, in the declared order. It
-// returns io.EOF after the last record, and an *Error for a fault of the file. If a field cannot be read, Read reads on
-// to the end of the file, and its error lists the faults of all columns. It panics if the length of row is not the
+// returns io.EOF after the last record, and an *Error for a fault of the file. If a field cannot be read, or a record has a
+// wrong number of fields, Read reads on to the end of the file, and its error lists all such faults. It panics if the length of row is not the
 // number of columns.
 func (t *Reader) Read(row []value.Value) error { return t.table.Next(row, t.read) }
 
 // Invalids lists the columns in which unreadable values became NULL, in the declared order.
 func (t *Reader) Invalids() []Invalid { return t.table.Invalids() }
 
-// read reads the next record. It records faults of columns in t.table, and returns any other fault.
+// read reads the next record. It records faults of columns and wrong lengths in t.table, and returns any other fault.
 func (t *Reader) read(row []value.Value) error {
 	if err := t.scan.next(); err != nil {
 		var fault *Error
@@ -184,10 +186,8 @@ func (t *Reader) read(row []value.Value) error {
 	}
 	t.row++
 	if got := len(t.scan.fields); got != t.width {
-		return &Error{
-			Row: t.row, Line: t.scan.began,
-			Message: fmt.Sprintf("the record has %d fields instead of %d", got, t.width),
-		}
+		t.table.Record(t.length(got), t.row, t.scan.began)
+		return nil
 	}
 	record := string(t.scan.record) // all texts of the row share this string
 	for i, c := range t.columns {
@@ -195,6 +195,20 @@ func (t *Reader) read(row []value.Value) error {
 		row[i] = t.value(i, c, record[f.start:f.end], f.quoted)
 	}
 	return nil
+}
+
+// otherLengths is how many wrong numbers of fields have a message of their own, so that there are few messages.
+const otherLengths = 3
+
+// length states that a record has a wrong number of fields.
+func (t *Reader) length(got int) string {
+	if !slices.Contains(t.lengths, got) {
+		if len(t.lengths) == otherLengths {
+			return fmt.Sprintf("the record has another number of fields than %d", t.width)
+		}
+		t.lengths = append(t.lengths, got)
+	}
+	return fmt.Sprintf("the record has %s instead of %d", counted(int64(got), "field", "fields"), t.width)
 }
 
 // value reads the field of column i.

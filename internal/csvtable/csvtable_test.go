@@ -119,7 +119,7 @@ func TestFaults(t *testing.T) {
 		{"only a mark", "\ufeff", "the file is empty"},
 		{"column missing", "n,x\n1,2\n", `line 1, column "t": the header does not name`},
 		{"column twice", "n,t,t\n1,2,3\n", `line 1, column "t": the header names this column more than once`},
-		{"too few fields", "n,t\n1,2\n" + secret + "\n", "row 2, line 3: the record has 1 fields instead of 2"},
+		{"too few fields", "n,t\n1,2\n" + secret + "\n", "row 2, line 3: the record has 1 field instead of 2"},
 		{"too many fields", "n,t\n1,2," + secret + "\n", "row 1, line 2: the record has 3 fields instead of 2"},
 		{"bare quote", "n,t\n1," + secret + "\"\n", "row 1, line 2: a quote inside"},
 		{"text after quote", "n,t\n1,\"a\"" + secret + "\n", "row 1, line 2: text after the quote"},
@@ -196,9 +196,18 @@ func TestAllFaultsAreListed(t *testing.T) {
 	if diff := cmp.Diff([]Invalid{{"x", 1, 2}}, in.Invalids()); diff != "" {
 		t.Error(diff)
 	}
-	_, _, err = all(strings.NewReader(file+"1,2\n"), plain, columns)
-	const stopped = "\n- later rows were not read: row 7, line 9: the record has 2 fields instead of 4"
+	_, _, err = all(strings.NewReader(file+"1,\x00\n"), plain, columns)
+	const stopped = "\n- later rows were not read: row 7, line 9: a NUL byte"
 	if err == nil || err.Error() != want+stopped {
+		t.Errorf("%v", err)
+	}
+	_, _, err = all(strings.NewReader("n,t\n1\n2,a\n3\n4,b,c\n5,,,\n,d\n7,,,,\n8,,,,,\n"), plain, columns[:2])
+	const lengths = "records and 1 column have faults:\n- 2 records in rows 1, 3 (the first on line 2): the record has 1 field instead of 2\n" +
+		"- 1 record in row 4 (the first on line 5): the record has 3 fields instead of 2\n" +
+		"- 1 record in row 5 (the first on line 6): the record has 4 fields instead of 2\n" +
+		"- 2 records in rows 7, 8 (the first on line 8): the record has another number of fields than 2\n" +
+		`- column "n", 1 field in row 6 (the first on line 7): the value is NULL, but the column is not declared nullable`
+	if err == nil || err.Error() != lengths {
 		t.Errorf("%v", err)
 	}
 	_, _, err = all(strings.NewReader("N ,t,x,t,t\n"), plain, columns)

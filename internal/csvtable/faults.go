@@ -9,9 +9,9 @@ import (
 
 // Fault is one kind of fault in one column, with its number and its first places.
 type Fault struct {
-	Column  string
+	Column  string  // "" for a fault of whole records
 	Message string  // what is wrong, and what to do; never the content of a cell
-	Count   int64   // the number of fields with this fault; 0 if the column as a whole is at fault
+	Count   int64   // the number of fields or records with this fault; 0 if the column as a whole is at fault
 	Rows    []int64 // the first rows with this fault, from 1, at most firstRows
 	Line    int64   // the line of the first one; 0 if unknown
 }
@@ -26,7 +26,7 @@ type Faults struct {
 	place map[[2]string]int // column and message → index in list
 }
 
-// Add records a fault of one field.
+// Add records a fault of one field, or of one record if the column is "".
 func (f *Faults) Add(column, message string, row, line int64) {
 	key := [2]string{column, message}
 	i, again := f.place[key]
@@ -50,14 +50,14 @@ func (f *Faults) AddColumn(fault Fault) { f.list = append(f.list, fault) }
 // None reports whether there is no fault.
 func (f *Faults) None() bool { return len(f.list) == 0 }
 
-// Err returns nil if there is no fault, and otherwise an *Error with all faults, in the order of the columns. stopped
+// Err returns nil if there is no fault, and otherwise an *Error with all faults: those of records, and then in the order of the columns. stopped
 // is the fault that ended the reading early, or nil. The parameter columns names the columns in the declared order.
 func (f *Faults) Err(columns []string, stopped error) error {
 	if f.None() {
 		return stopped
 	}
 	list := slices.Clone(f.list)
-	place := make(map[string]int, len(columns))
+	place := map[string]int{"": -1}
 	for i, name := range columns {
 		place[name] = i
 	}
@@ -79,11 +79,22 @@ func describe(list []Fault, stopped error) string {
 	for _, f := range list {
 		names[f.Column] = true
 	}
-	b.WriteString(counted(int64(len(names)), "column has", "columns have") + " faults:")
+	switch n := int64(len(names)); {
+	case !names[""]:
+		b.WriteString(counted(n, "column has", "columns have") + " faults:")
+	case n == 1:
+		b.WriteString("records have faults:")
+	default:
+		b.WriteString("records and " + counted(n-1, "column", "columns") + " have faults:")
+	}
 	for _, f := range list {
-		fmt.Fprintf(&b, "\n- column %q", f.Column)
-		if f.Count > 0 {
-			b.WriteString(", " + counted(f.Count, "field", "fields"))
+		switch {
+		case f.Column == "":
+			b.WriteString("\n- " + counted(f.Count, "record", "records"))
+		case f.Count > 0:
+			fmt.Fprintf(&b, "\n- column %q, %s", f.Column, counted(f.Count, "field", "fields"))
+		default:
+			fmt.Fprintf(&b, "\n- column %q", f.Column)
 		}
 		b.WriteString(f.places() + ": " + f.Message)
 	}

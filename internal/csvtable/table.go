@@ -74,6 +74,9 @@ func (t *Table) Fault(i int, message string, row, line int64) {
 	t.faults.Add(t.columns[i].Name, message, row, line)
 }
 
+// Record records a fault of a whole row.
+func (t *Table) Record(message string, row, line int64) { t.faults.Add("", message, row, line) }
+
 // Unreadable records that a value of column i cannot be read. The value becomes NULL if the policy says so. Otherwise it is
 // a fault with the given message.
 func (t *Table) Unreadable(i int, message string, row, line int64) {

@@ -146,9 +146,9 @@ SELECT route || ' by ' || channel AS what, COUNT(*) FROM trips GROUP BY route, c
 SELECT LEFT(route, 1) AS letter, COUNT(*) FROM trips GROUP BY 1
 --= answered
 SELECT LENGTH(route) AS letters, COUNT(*) FROM trips GROUP BY 1
---= refused: MAX is not supported: it is one person's value
+--= refused: MAX is not supported: one person's row can decide it
 SELECT MAX(fare) FROM trips
---= refused: MIN is not supported: it is one person's value
+--= refused: MIN is not supported: one person's row can decide it
 SELECT MIN(sailed), MAX(sailed) FROM trips
 --= answered
 SELECT SUM(DISTINCT luggage) FROM trips

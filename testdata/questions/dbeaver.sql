@@ -183,7 +183,7 @@ SELECT * FROM public.passengers
 ) src
 GROUP BY "sex", "home"
 HAVING COUNT(*) > 1
---= refused: MAX is not supported: it is one person's value
+--= refused: MAX is not supported: one person's row can decide it
 SELECT "route", MAX("fare") as maxfare_ FROM (
 select * from public.trips
 ) src

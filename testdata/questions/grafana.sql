@@ -234,7 +234,7 @@ SELECT floor(extract(epoch from ts)/604800)*604800 AS "time", firmware AS metric
 SELECT "time", metric, value FROM (SELECT floor(extract(epoch from ts)/86400)*86400 AS "time", room AS metric, avg(watts) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY 1, 2) q WHERE value > 100 ORDER BY "time"
 --= answered
 SELECT ts::date AS "time", avg(watts) AS watts, avg(watts) - avg(avg(watts)) OVER (ORDER BY ts::date ROWS BETWEEN 7 PRECEDING AND 1 PRECEDING) AS deviation FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' GROUP BY ts::date ORDER BY 1
---= refused: MAX is not supported: it is one person's value
+--= refused: MAX is not supported: one person's row can decide it
 SELECT floor(extract(epoch from ts)/3600)*3600 AS "time", max(watts) AS watts FROM readings WHERE ts BETWEEN '2025-06-10T00:00:00Z' AND '2025-06-11T00:00:00Z' GROUP BY 1 ORDER BY 1
 --= answered
 SELECT room AS metric, count(*) AS value FROM readings WHERE ts BETWEEN '2025-06-01T00:00:00Z' AND '2025-06-30T00:00:00Z' AND room NOT LIKE '%x%' AND phase::int IN (1,2) AND watts > 0 GROUP BY room HAVING count(*) > 5 ORDER BY 2 DESC LIMIT 5

@@ -257,7 +257,7 @@ SELECT "source"."sailed" AS "sailed", AVG("source"."count") AS "avg" FROM (SELEC
 SELECT SUM("public"."trips"."fare") AS "sum", COUNT(*) AS "count" FROM "public"."trips" WHERE ("public"."trips"."cancelled" = FALSE) AND (NOT (LOWER("public"."trips"."agent") LIKE '%sun%') OR ("public"."trips"."agent" IS NULL)) AND ("public"."trips"."deck" IN ('car', 'open'))
 --= answered
 SELECT SUM(CASE WHEN "public"."trips"."delay_minutes" > 15 THEN 1 ELSE 0.0 END) / NULLIF(CAST(SUM(CASE WHEN "public"."trips"."delay_minutes" IS NOT NULL THEN 1 ELSE 0.0 END) AS DOUBLE PRECISION), 0.0) AS "late share" FROM "public"."trips"
---= refused: MAX is not supported: it is one person's value
+--= refused: MAX is not supported: one person's row can decide it
 SELECT "public"."trips"."route" AS "route", MAX("public"."trips"."fare") AS "max" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC
 --= answered
 SELECT "source"."passenger_count" AS "passenger_count", COUNT(*) AS "count" FROM (SELECT "public"."trips"."passenger" AS "passenger", COUNT(*) AS "passenger_count" FROM "public"."trips" GROUP BY "public"."trips"."passenger" ORDER BY "public"."trips"."passenger" ASC) AS "source" GROUP BY "source"."passenger_count" ORDER BY "source"."passenger_count" ASC
@@ -333,7 +333,7 @@ SELECT COUNT(*) AS "count" FROM "public"."trips" WHERE extract(hour from "public
 SELECT "Passengers"."home" AS "Passengers__home", CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) AS "sailed", COUNT(distinct "public"."trips"."passenger") AS "count" FROM "public"."trips" INNER JOIN "public"."passengers" AS "Passengers" ON "public"."trips"."passenger" = "Passengers"."passenger" WHERE ("Passengers"."home" = 'north') OR ("Passengers"."home" = 'south') GROUP BY "Passengers"."home", CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) ORDER BY "Passengers"."home" ASC, CAST(DATE_TRUNC('quarter', "public"."trips"."sailed") AS date) ASC
 --= answered
 SELECT "public"."trips"."route" AS "route", SUM("public"."trips"."fare") AS "sum", SUM("public"."trips"."fare") - SUM(CASE WHEN "public"."trips"."cancelled" THEN "public"."trips"."fare" ELSE 0.0 END) AS "net" FROM "public"."trips" GROUP BY "public"."trips"."route" HAVING SUM("public"."trips"."fare") > 100 ORDER BY "public"."trips"."route" ASC
---= refused: MIN is not supported: it is one person's value
+--= refused: MIN is not supported: one person's row can decide it
 SELECT MIN("public"."trips"."sailed") AS "min", MAX("public"."trips"."sailed") AS "max" FROM "public"."trips"
 --= answered
 SELECT COUNT(*) AS "count" FROM (SELECT "public"."trips"."route" AS "route" FROM "public"."trips" GROUP BY "public"."trips"."route" ORDER BY "public"."trips"."route" ASC) AS "source"

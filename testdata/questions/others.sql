@@ -22,7 +22,7 @@ SELECT CASE WHEN trips.cancelled THEN 'Yes' ELSE 'No' END AS "trips.cancelled", 
 select "_"."route", count(1) as "C1" from ( select "$Table"."route" as "route", "$Table"."fare" as "fare" from "public"."trips" "$Table" ) "_" where "_"."fare" > 10 group by "_"."route" limit 1000001
 --= answered
 select "rows"."channel" as "channel", sum("rows"."fare") as "a0" from ( select "channel", "fare" from "public"."trips" "$Table" where "route" = 'Cove Line' ) "rows" group by "channel" limit 1000001
---= refused: MAX is not supported: it is one person's value
+--= refused: MAX is not supported: one person's row can decide it
 select sum(cast("t0"."fare" as decimal)) as "a0", count(distinct("t0"."passenger")) + max(case when "t0"."passenger" is null then 1 else 0 end) as "a1" from "public"."trips" "t0"
 --= answered
 SELECT count(1) FROM trips

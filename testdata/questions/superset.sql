@@ -222,7 +222,7 @@ SELECT agent AS agent, sum(fare) AS "SUM(fare)" FROM public.trips WHERE agent IS
 SELECT DATE_TRUNC('month', sailed) AS sailed, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips WHERE route = 'Cove Line' OR route = 'Birch Point' GROUP BY DATE_TRUNC('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
 --= answered
 SELECT DATE_TRUNC('month', sailed) AS sailed, route AS route, sum(fare) AS "SUM(fare)" FROM public.trips JOIN (SELECT route AS route__, sum(fare) AS mme_inner__ FROM public.trips WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY route ORDER BY mme_inner__ DESC LIMIT 5) AS anon_1 ON route = route__ WHERE sailed >= TO_DATE('2025-01-01', 'YYYY-MM-DD') GROUP BY DATE_TRUNC('month', sailed), route ORDER BY "SUM(fare)" DESC LIMIT 10000
---= refused: MIN is not supported: it is one person's value
+--= refused: MIN is not supported: one person's row can decide it
 SELECT min(fare) AS min, max(fare) AS max FROM public.trips LIMIT 1000
 --= answered
 SELECT sum(fare) FILTER (WHERE channel = 'web') AS web, sum(fare) FILTER (WHERE channel = 'desk') AS desk, sum(fare) AS total FROM public.trips LIMIT 50000
@@ -266,7 +266,7 @@ SELECT route AS route, COUNT(DISTINCT passenger) AS "COUNT_DISTINCT(passenger)",
 SELECT route AS route, COUNT(*) AS count FROM public.trips WHERE route NOT ILIKE '%line%' AND channel != 'phone' GROUP BY route ORDER BY count DESC LIMIT 1000
 --= answered
 SELECT (CASE WHEN cancelled THEN 'Lost' ELSE 'Sailed' END) AS status, channel AS channel, COUNT(*) AS count FROM public.trips GROUP BY (CASE WHEN cancelled THEN 'Lost' ELSE 'Sailed' END), channel ORDER BY count DESC LIMIT 10000
---= refused: MIN is not supported: it is one person's value
+--= refused: MIN is not supported: one person's row can decide it
 SELECT min(sailed) AS min, max(sailed) AS max FROM public.trips LIMIT 1000
 --= answered
 SELECT DATE_TRUNC('month', sailed) AS sailed, sum(fare) AS "SUM(fare)" FROM public.trips WHERE sailed >= TO_TIMESTAMP('2025-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND sailed < TO_TIMESTAMP('2025-12-31 23:59:59.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('month', sailed) ORDER BY sum(fare) DESC LIMIT 10000
