@@ -107,17 +107,18 @@ func runQuery(s *console.Console, args []string) error {
 	s.Flag(&joint, "together", "",
 		"answer several counting questions, separated by semicolons, with one measurement that needs less noise")
 	return ask(s, args, func(c *curator.Session, q curator.Question) error {
-		switch {
-		case joint:
-			return jointly(s, c, q, explain, from)
-		case from != "":
-			return console.Usage("--from answers questions asked together: give it with --together")
-		}
-		if explain {
-			return explained(s, c, q)
-		}
 		if err := p.Check(s); err != nil {
 			return err
+		}
+		switch {
+		case joint:
+			return jointly(s, c, q, asking{explain, from, p})
+		case from != "":
+			return console.Usage("--from answers questions asked together: give it with --together")
+		case explain && (p.Chart || p.File != ""):
+			return console.Usage("--explain has no answer to draw: leave --chart and --plot out")
+		case explain:
+			return explained(s, c, q)
 		}
 		r, err := answer(s, c, q)
 		if err != nil {

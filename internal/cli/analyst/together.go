@@ -3,6 +3,7 @@ package analyst
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,9 +16,17 @@ import (
 	"dither/strategy/together"
 )
 
+// asking has the flags of questions asked together that are not those of a question.
+type asking struct {
+	explain bool
+	from    string
+	picture *console.Picture
+}
+
 // jointly answers the questions in q.SQL with one measurement, or explains what the answer would cost. With a file of
 // earlier questions, it answers from their measurement.
-func jointly(s *console.Console, c *curator.Session, q curator.Question, explain bool, from string) error {
+func jointly(s *console.Console, c *curator.Session, q curator.Question, how asking) error {
+	explain, from := how.explain, how.from
 	questions, err := curator.Statements(q.SQL)
 	if err != nil {
 		return err
@@ -55,9 +64,14 @@ func jointly(s *console.Console, c *curator.Session, q curator.Question, explain
 	if err != nil {
 		return err
 	}
+	return errors.Join(showJoint(s, a, b.Questions, explain), drawJoint(s, how, a))
+}
+
+// showJoint prints the counts in the format of the command.
+func showJoint(s *console.Console, a *together.Answer, questions []string, explain bool) error {
 	switch s.Format {
 	case "json":
-		return s.JSON(jointObject(a, b.Questions, explain))
+		return s.JSON(jointObject(a, questions, explain))
 	case "csv":
 		rows := render.BoundedRecords(a.Limits, jointRows(a, explain))
 		if notes := jointNotes(a); len(notes) > 0 {

@@ -53,7 +53,7 @@ func runStream(s *console.Console, args []string) error {
 	s.Flag(&f.until, "until", "PERIOD", "advance: the last period to release")
 	s.Flag(&f.options.Window, "window", "W", "the number of periods of a window (default 7); create: measure for windows, not for totals")
 	s.ConfidenceFlag(&f.options.Confidence)
-	s.Flag(&f.picture.File, "plot", "FILE", "draw the released periods as FILE.svg or FILE.png")
+	s.Flag(&f.picture.File, "plot", "FILE", "draw the released periods as FILE.svg or FILE.png; create: the expected errors")
 	s.FormatFlag(console.AnyFormat...)
 	s.AnalystFlag(&f.options.Analyst)
 	rest, helped, err := s.Parse(args)
@@ -62,6 +62,9 @@ func runStream(s *console.Console, args []string) error {
 	}
 	if err := f.picture.Check(s); err != nil {
 		return err
+	}
+	if len(rest) > 0 && (rest[0] == "list" || rest[0] == "end") && f.picture.File != "" {
+		return console.Usage("--plot draws one stream: give it with stream create, advance or show")
 	}
 	if len(rest) == 1 && rest[0] == "list" {
 		return s.Asking(func(c *curator.Session) error { return listStreams(s, c, f.options) })
@@ -122,13 +125,13 @@ func createStream(s *console.Console, f streamFlags) error {
 				return err
 			}
 			inRows(r, choice)
-			return expectStream(s, r, true)
+			return errors.Join(expectStream(s, r, true), drawExpected(f.picture.File, r))
 		}
 		r, err := c.CreateStream(s.Context(), f.declaration)
 		if err != nil {
 			return err
 		}
-		return expectStream(s, r, false)
+		return errors.Join(expectStream(s, r, false), drawExpected(f.picture.File, r))
 	})
 }
 

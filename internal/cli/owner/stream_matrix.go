@@ -7,6 +7,7 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/internal/plot"
 	"dither/privacy"
 	"dither/strategy"
 )
@@ -97,4 +98,25 @@ func showChoice(s *console.Console, r *curator.StreamReport) {
 	if r.PerPeriod > 0 {
 		s.Print("this bound is loose, because a unit's rows may arrive in several periods\n")
 	}
+}
+
+// drawExpected writes a picture of the expected standard deviations by period, if a file is given.
+func drawExpected(file string, r *curator.StreamReport) error {
+	if file == "" {
+		return nil
+	}
+	l := plot.Lines{
+		Title: "Expected standard deviations of " + r.Name, X: "period", Y: "standard deviation", Linear: true,
+		Caption: "For " + r.Price.String() + ", which pays for all periods.",
+		Lines:   []plot.Line{{Name: "count"}, {Name: "total"}, {Name: fmt.Sprintf("last_%d", r.Window)}},
+	}
+	if r.Decay != "" {
+		l.Lines = append(l.Lines, plot.Line{Name: "decayed"})
+	}
+	for _, e := range r.Expected {
+		for i, y := range []float64{e.Count, e.Total, e.Window, e.Decayed}[:len(l.Lines)] {
+			l.Lines[i].Points = append(l.Lines[i].Points, plot.Point{X: float64(e.Period), Y: y})
+		}
+	}
+	return console.DrawFile(file, plot.WriteLines, l, "")
 }

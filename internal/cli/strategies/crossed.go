@@ -25,9 +25,6 @@ type crossed struct {
 // runCrossed compares strategies for the terms of --cross, for flags with different numbers of cells, or for marginals beside
 // other flags.
 func runCrossed(s *console.Console, a asked, p price) error {
-	if a.picture.File != "" {
-		return console.Usage("--plot draws the error by length of an interval of one column; leave it out")
-	}
 	terms := a.terms
 	if a.marginals != "" || a.ways != "" {
 		terms = a.mixed
@@ -36,12 +33,7 @@ func runCrossed(s *console.Console, a asked, p price) error {
 	if err != nil {
 		return err
 	}
-	return compare(s, all, p)
-}
-
-// compare prints the comparison for terms.
-func compare(s *console.Console, terms []product.Term, p price, notes ...string) error {
-	w, err := product.NewWorkload(terms...)
+	w, err := product.NewWorkload(all...)
 	if err != nil {
 		return console.Usage("%s", words(err))
 	}
@@ -49,7 +41,7 @@ func compare(s *console.Console, terms []product.Term, p price, notes ...string)
 	if err != nil {
 		return console.Usage("%s", words(err))
 	}
-	return crossed{c, w, p, notes}.show(s)
+	return crossed{c, w, p, nil}.show(s, a)
 }
 
 // terms returns the terms of --cross, or those of flags about one column each: flags with as many cells are about the
@@ -154,7 +146,7 @@ func factor(text string) (product.Factor, error) {
 	return product.Of(w), nil
 }
 
-func (c crossed) show(s *console.Console) error {
+func (c crossed) show(s *console.Console, a asked) error {
 	var rows [][]string
 	for _, k := range c.Candidates {
 		name := k.Name
@@ -170,20 +162,25 @@ func (c crossed) show(s *console.Console) error {
 	}, c.notes), "\n")
 	switch s.Format {
 	case "json":
-		return s.JSON(c)
+		if err := s.JSON(c); err != nil {
+			return err
+		}
 	case "markdown":
 		s.Print("\n%s\n", render.MarkdownParagraphs(text))
 	default:
 		s.Print("\n%s\n", text)
 	}
-	return nil
+	return a.drawn(c.compared().chart(c.price))
 }
 
 // MarshalJSON writes the candidates, the chosen one with its errors, and the bound.
-func (c crossed) MarshalJSON() ([]byte, error) {
+func (c crossed) MarshalJSON() ([]byte, error) { return json.Marshal(c.compared().in(c.price)) }
+
+// compared returns the candidates and the chosen one.
+func (c crossed) compared() comparison {
 	out := comparison{Chosen: c.Chosen.Name, RMSE: c.Chosen.RMSE, Maximum: c.Chosen.Maximum, Bound: c.Bound}
 	for _, k := range c.Candidates {
 		out.Candidates = append(out.Candidates, candidate{k.Name, k.RMSE, k.Maximum})
 	}
-	return json.Marshal(out)
+	return out
 }

@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,9 +21,6 @@ type counts struct {
 
 // runMarginals compares strategies for the marginals of --marginals and --ways.
 func runMarginals(s *console.Console, a asked, p price) error {
-	if a.picture.File != "" {
-		return console.Usage("--plot draws the error by length of an interval; --marginals has --explain")
-	}
 	d, ways, err := a.marginalsOf()
 	if err != nil {
 		return err
@@ -31,7 +29,7 @@ func runMarginals(s *console.Console, a asked, p price) error {
 	if err != nil {
 		return console.Usage("--ways %s: %s", a.ways, plain(err))
 	}
-	return counts{w.Choose(p.unit), w, p}.show(s, a.explain)
+	return counts{w.Choose(p.unit), w, p}.show(s, a)
 }
 
 // plain returns the text of an error without its package, which is meant for programs.
@@ -85,7 +83,7 @@ func waysOf(text string, most int) (out []marginal.Way, err error) {
 	return out, nil
 }
 
-func (c counts) show(s *console.Console, explain bool) error {
+func (c counts) show(s *console.Console, a asked) error {
 	var rows [][]string
 	for _, k := range c.Candidates {
 		name := k.Name
@@ -102,17 +100,17 @@ func (c counts) show(s *console.Console, explain bool) error {
 	table(s, []string{"measure", "rmse", "maximum"}, rows)
 	switch s.Format {
 	case "json":
-		return s.JSON(c)
+		return errors.Join(s.JSON(c), a.drawn(c.chart()))
 	case "markdown":
 		s.Print("\n%s\n", render.MarkdownParagraphs(c.words()))
 	default:
 		s.Print("\n%s\n", c.words())
 	}
-	if explain {
+	if a.explain {
 		s.Print("\n")
 		c.explain(s)
 	}
-	return nil
+	return a.drawn(c.chart())
 }
 
 // table prints a table, except in JSON. All columns but the first are numbers.
@@ -147,16 +145,21 @@ func (c counts) explain(s *console.Console) {
 	var rows [][]string
 	all := c.Chosen.Errors()
 	for _, e := range all[:min(len(all), mostExplained)] {
-		name := strings.Join(e.Attributes, ", ")
-		if e.Count > 1 {
-			name += fmt.Sprintf(" (and %s alike)", render.Compact(e.Count-1))
-		}
-		rows = append(rows, []string{name, render.Compact(e.Queries), digits(e.RMSE), digits(e.Maximum)})
+		rows = append(rows, []string{marginalName(e), render.Compact(e.Queries), digits(e.RMSE), digits(e.Maximum)})
 	}
 	table(s, []string{"marginal", "answers", "rmse", "maximum"}, rows)
 	if len(all) > mostExplained {
 		s.Print("\nThe table has the first %d of %d kinds of marginals.\n", mostExplained, len(all))
 	}
+}
+
+// marginalName returns the attributes of a marginal, and the number of further ones with the same errors.
+func marginalName(e marginal.Errors) string {
+	name := strings.Join(e.Attributes, ", ")
+	if e.Count > 1 {
+		name += fmt.Sprintf(" (and %s alike)", render.Compact(e.Count-1))
+	}
+	return name
 }
 
 // MarshalJSON writes the candidates, the chosen one with its errors, and the bound.
@@ -166,5 +169,5 @@ func (c counts) MarshalJSON() ([]byte, error) {
 		out.Candidates = append(out.Candidates, candidate{k.Name, k.RMSE, k.Maximum})
 	}
 	out.Chosen, out.RMSE, out.Maximum, out.Bound = c.Chosen.Name, c.Chosen.RMSE, c.Chosen.Maximum, c.Bound
-	return json.Marshal(out)
+	return json.Marshal(out.in(c.price))
 }

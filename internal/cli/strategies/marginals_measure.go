@@ -11,6 +11,8 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/mechanism/linear"
+	"dither/strategy"
 	"dither/strategy/marginal"
 )
 
@@ -23,10 +25,6 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 		return console.Usage("--whole rounds the values of keys; leave out --marginals")
 	}
 	confidence, err := a.measuring.level()
-	if err != nil {
-		return err
-	}
-	p, err := a.price()
 	if err != nil {
 		return err
 	}
@@ -57,9 +55,13 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 			return console.Usage("the marginals have %s cells, and one command prints at most %d; give fewer ways or keys, or "+
 				"use package strategy/marginal in Go", render.Compact(n), mostAnswers)
 		}
+		p, err := noiseOf(s, c, r, of)
+		if err != nil {
+			return err
+		}
 		choice := w.ChooseIn(c, p.unit)
 		if a.explain {
-			return explainMarginals(s, c, r, of, counts{choice, w, p})
+			return explainMarginals(s, c, r, of, counts{choice, w, p}, a)
 		}
 		e, err := choice.Plan.Measure(s.Context(), c, r)
 		if err != nil {
@@ -76,13 +78,33 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 	})
 }
 
+// noiseOf returns the price of a question, and the noise of one count or sum of all its rows at that price. The kind of noise
+// depends on the budget: under a budget in (ε, δ), a price in ε is one in ρ.
+func noiseOf(s *console.Console, c *curator.Session, r curator.Request, of *curator.Domain) (p price, err error) {
+	total, err := linear.NewStrategy(linear.Product{linear.Identity(1)})
+	if err != nil {
+		return p, err
+	}
+	e, err := c.ExplainStrategy(s.Context(), curator.Strategy{Request: r, Parts: []curator.StrategyPart{{Queries: total}}})
+	if err != nil {
+		return p, err
+	}
+	p = price{strategy.Epsilon, e.Price.String(), e.Parts[0].Noise.StdDev(), &e.Price}
+	if of.Price.Rho != "" {
+		p.unit = strategy.Rho
+	}
+	unit, _ := of.Unit.Float64()
+	p.deviation *= unit
+	return p, nil
+}
+
 // explainMarginals prints the expected errors and the price of a measurement, which it does not make.
-func explainMarginals(s *console.Console, c *curator.Session, r curator.Request, d *curator.Domain, of counts) error {
+func explainMarginals(s *console.Console, c *curator.Session, r curator.Request, d *curator.Domain, of counts, a asked) error {
 	x, err := of.Plan.Explain(s.Context(), c, r)
 	if err != nil {
 		return err
 	}
-	if err := of.show(s, true); err != nil || s.Format == "json" {
+	if err := of.show(s, a); err != nil || s.Format == "json" {
 		return err
 	}
 	state := "The budget has too little left: at most ε = " + x.Largest + "."
@@ -94,6 +116,10 @@ func explainMarginals(s *console.Console, c *curator.Session, r curator.Request,
 	}
 	if d.TotalsNote != "" {
 		s.Print("\n%s\n", d.TotalsNote)
+	}
+	if x.Replayed && !r.Fresh {
+		s.Print("\nIt was measured before, so the answers are free. %s\n", state)
+		return nil
 	}
 	s.Print("\nA measurement of %s would cost %s. %s\n", of.Plan.Name, x.Price, state)
 	return nil

@@ -21,8 +21,6 @@ func compareQuestions(s *console.Console, a asked) error {
 	switch {
 	case len(a.prefixes)+len(a.ranges)+len(a.windows)+len(a.levels)+len(a.matrices)+len(a.crosses) > 0 || a.marginals != "" || a.ways != "":
 		return console.Usage("-f has the questions: leave out the other flags that describe questions")
-	case a.picture.File != "":
-		return console.Usage("--plot draws the error by length of an interval of one column; leave it out")
 	case a.measuring.confidence != "" || a.measuring.fresh:
 		return console.Usage("workload -f compares strategies; dither query -f FILE --together measures")
 	}
@@ -48,8 +46,8 @@ func compareQuestions(s *console.Console, a asked) error {
 			return err
 		}
 		return crossed{
-			of.Choice, of.Workload, price{of.Unit, of.Grid.Price.String(), of.Deviation}, []string{keysLine(of), measurable(of)},
-		}.show(s)
+			of.Choice, of.Workload, price{of.Unit, of.Grid.Price.String(), of.Deviation, &of.Grid.Price}, []string{keysLine(of), measurable(of)},
+		}.show(s, a)
 	})
 }
 

@@ -47,7 +47,7 @@ func runWorkload(s *console.Console, args []string) error {
 	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
 	s.Flag(&a.epsilon, "epsilon", "E", "the price in ε: measurements have Laplace noise")
 	s.Flag(&a.explain, "explain", "", "also print the expected error by the length of a query's interval")
-	s.Flag(&a.picture.File, "plot", "FILE", "draw the expected error by length as FILE.svg or FILE.png")
+	s.Flag(&a.picture.File, "plot", "FILE", "draw the expected errors, or the measured answers, as FILE.svg or FILE.png")
 	a.measuring.declare(s)
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
@@ -65,8 +65,8 @@ func runWorkload(s *console.Console, args []string) error {
 		return console.Usage("--whole rounds measured answers; give it with a question, without --explain")
 	case a.file != "":
 		return compareQuestions(s, a)
-	case len(rest) == 1 && a.picture.File != "" && !a.explain:
-		return console.Usage("--plot draws expected errors; give it with --explain")
+	case len(rest) == 1 && a.picture.File != "" && a.ways != "" && !a.explain:
+		return console.Usage("--plot draws the expected errors of marginals; give it with --explain")
 	case len(rest) == 1 && len(a.crosses) > 0:
 		return console.Usage("--cross compares strategies and takes no question; dither query --together measures questions about " +
 			"several columns")

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/curator"
+
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/privacy"
@@ -21,8 +23,9 @@ import (
 // price is the price of all measurements together.
 type price struct {
 	unit      strategy.Unit
-	text      string  // such as "ρ = 1/2"
-	deviation float64 // the standard deviation of one count's noise
+	text      string        // such as "ρ = 1/2"
+	deviation float64       // the standard deviation of one count's noise
+	home      *curator.Loss // the same price in a home; nil without one
 }
 
 func (a asked) price() (price, error) {
@@ -37,7 +40,7 @@ func (a asked) price() (price, error) {
 			return price{}, err
 		}
 		f, _ := e.Rat().Float64()
-		return price{strategy.Epsilon, "ε = " + render.Given(e.Rat()), math.Sqrt2 / f}, nil
+		return price{strategy.Epsilon, "ε = " + render.Given(e.Rat()), math.Sqrt2 / f, nil}, nil
 	}
 	r, err := console.NumberFlag("rho", a.rho)
 	if err != nil {
@@ -47,7 +50,7 @@ func (a asked) price() (price, error) {
 		return price{}, console.Usage("--rho must be above 0 and at most %d", most)
 	}
 	f, _ := r.Float64()
-	return price{strategy.Rho, "ρ = " + render.Given(r), 1 / math.Sqrt(2*f)}, nil
+	return price{strategy.Rho, "ρ = " + render.Given(r), 1 / math.Sqrt(2*f), nil}, nil
 }
 
 // several reports whether the flags are about several columns.

@@ -9,6 +9,7 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/internal/plot"
 	"dither/strategy"
 	"dither/strategy/answer"
 )
@@ -96,7 +97,10 @@ func measure(s *console.Console, a asked, sql string) error {
 		if out.answers, err = out.all(); err != nil {
 			return refused(err)
 		}
-		return showAnswers(s, out)
+		if err := showAnswers(s, out); err != nil || a.picture.File == "" {
+			return err
+		}
+		return console.DrawFile(a.picture.File, plot.Write, out.chart(), "the answer is")
 	})
 }
 
@@ -140,7 +144,7 @@ func explain(s *console.Console, a asked, column *answer.Column, choice *strateg
 	deviation := e.Parts[0].Noise.StdDev() / choice.Chosen.Scale()
 	unit, _ := e.Parts[0].Unit.Float64()
 	if err := show(s, a, shown{
-		Choice: choice, workload: w, price: price{column.Unit, e.Price.String(), deviation * unit},
+		Choice: choice, workload: w, price: price{column.Unit, e.Price.String(), deviation * unit, &e.Price},
 	}); err != nil || s.Format == "json" {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
@@ -140,6 +141,17 @@ type comparison struct {
 	RMSE       float64     `json:"rmse"`
 	Maximum    float64     `json:"maximum"`
 	Bound      float64     `json:"bound"`
+
+	Noise float64       `json:"noise,omitempty"` // of one count or sum in a home, whose bounds make it larger
+	Price *curator.Loss `json:"price,omitempty"` // in a home
+}
+
+// in returns the comparison with the noise in the home that the price is for, if there is one.
+func (c comparison) in(p price) comparison {
+	if p.home != nil {
+		c.Noise, c.Price = p.deviation, p.home
+	}
+	return c
 }
 
 type candidate struct {
@@ -154,5 +166,5 @@ func (c shown) MarshalJSON() ([]byte, error) {
 	for _, k := range c.Candidates {
 		out.Candidates = append(out.Candidates, candidate{k.Name, k.RMSE, k.Maximum})
 	}
-	return json.Marshal(out)
+	return json.Marshal(out.in(c.price))
 }
