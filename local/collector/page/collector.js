@@ -19,9 +19,10 @@ async function ask(path, token, options = {}) {
   throw Object.assign(new Error(`${why}.`), { status: response.status });
 }
 
-/** The survey, in the public form of package survey. */
+/** The survey, in the public form of package survey, and the collector's time: the clock here may be wrong. */
 export async function survey() {
-  const s = await (await ask(paths.survey, tokens.get("submit"))).json();
+  const response = await ask(paths.survey, tokens.get("submit")), s = await response.json();
+  s.now = Date.parse(response.headers.get("Date")); // NaN if a proxy removed it: then the collector decides
   if (s.version !== 1) throw new Error("its form is newer than this page");
   for (const q of s.questions) {
     const { mechanism, epsilon, seed, first, positions } = q;

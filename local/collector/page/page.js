@@ -280,8 +280,9 @@ async function start() {
     return preview(survey, state.body);
   }
   if (left() < 1) return say("You have answered this survey.");
-  if (survey.opens && Date.now() < Date.parse(survey.opens)) return say(`The survey opens at ${survey.opens}.`);
-  if (survey.closes && Date.now() > Date.parse(survey.closes)) return say(`The survey closed at ${survey.closes}.`);
+  const skew = 1000 * survey.skew_seconds, time = (text) => Date.parse(text); // NaN, which nothing exceeds, for none
+  if (survey.now < time(survey.opens) - skew) return say(`The survey opens at ${survey.opens}.`);
+  if (survey.now > time(survey.closes) + skew) return say(`The survey closed at ${survey.closes}.`);
   say("");
   show("ask");
 }

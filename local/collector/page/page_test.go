@@ -481,6 +481,32 @@ func TestRepeatedQuestions(t *testing.T) {
 	}
 }
 
+// The collector's clock and the allowance decide about the window of a survey, not the browser's clock.
+func TestWrongClock(t *testing.T) {
+	b, f := start(t), serve(t, "1")
+	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `Date.now = () => 1e12;`}, nil) // in 2001
+	at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
+	for i, of := range []struct {
+		opens, closes time.Duration
+		skew          int
+		want          string
+	}{
+		{-time.Hour, time.Hour, 0, ""},
+		{time.Minute, time.Hour, 0, "opens at"},
+		{time.Minute, time.Hour, 300, ""},
+		{-time.Hour, -time.Minute, 0, "closed at"},
+		{-time.Hour, -time.Minute, 300, ""},
+	} {
+		f.survey["opens"], f.survey["closes"], f.survey["skew_seconds"] = at(of.opens), at(of.closes), of.skew
+		visit(b, f, i > 0)
+		status := b.eval(`document.getElementById("status").textContent`).(string)
+		hidden := b.eval(`document.getElementById("ask").hidden`).(bool)
+		if !strings.Contains(status, of.want) || (status == "") != (of.want == "") || hidden != (of.want != "") {
+			t.Errorf("from %v to %v, with %d s: hidden %v, %q", of.opens, of.closes, of.skew, hidden, status)
+		}
+	}
+}
+
 // If the browser stores nothing, the number of messages has no bound: nothing is drawn, and another attempt fails too.
 func TestCountIsStored(t *testing.T) {
 	b, f := start(t), serve(t, "1")
