@@ -16,8 +16,8 @@ import (
 	"dither/internal/engine/enginetest"
 )
 
-// plantedGo is put into each package with errors: an error is there where the environment names it. None of this is in any build but the two that the test
-// makes.
+// plantedGo is put into each package with errors: an error is there where the environment names it. None of this is in any
+// build but the two that the test makes.
 const plantedGo = `package %s
 
 import (
@@ -120,7 +120,8 @@ func byFile() map[string][]place {
 	return out
 }
 
-// The table of errors is that of the code: each place is found, and each line of an engine that writes a bound into a statement is among them.
+// The table of errors is that of the code: each place is found, and each line of an engine that writes a bound into a
+// statement is among them.
 func TestPlacesAreThere(t *testing.T) {
 	root := filepath.Join("..", "..")
 	read := func(file string) string {
@@ -174,16 +175,48 @@ func unplanted(t *testing.T, file, text string, bounding *regexp.Regexp) (seen i
 	return seen
 }
 
-// Each error that is planted is caught by the replay audit of an engine.
+// Each error that is planted is caught by the replay audit of an engine. It is a subtest, so that -run can choose some, as
+// in -run TestPlantedErrorsAreCaught/bind.first. An error's subtest is parallel, so that it ends after the audits.
 func TestPlantedErrorsAreCaught(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		return // it takes some minutes; TestPlacesAreThere keeps the table true
 	}
+	chosen, missed := map[string][]string{}, map[string]bool{}
+	for _, p := range places {
+		for i := range p.wrong {
+			name := p.name(i)
+			t.Run(strings.ReplaceAll(name, "/", "."), func(t *testing.T) {
+				chosen[p.on()] = append(chosen[p.on()], name)
+				t.Parallel()
+				if missed[name] {
+					t.Error("not caught")
+				}
+			})
+		}
+	}
+	dir := t.TempDir()
+	overlay := plantAll(t, dir)
+	var left []string // of what both engines share, which the first leaves for the second
+	for _, engine := range []string{onDuckDB, onPostgres} {
+		names := append(left, chosen[engine]...)
+		left = nil
+		for _, name := range uncaught(t, engine, dir, overlay, names) {
+			if engine == onDuckDB && !strings.HasPrefix(name, inDuckDB) {
+				left = append(left, name)
+				continue
+			}
+			missed[name] = true
+		}
+	}
+}
+
+// plantAll writes the files with all errors into a directory, and returns the path of the overlay that go test reads.
+func plantAll(t *testing.T, dir string) string {
+	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	overlay := map[string]string{}
 	put := func(file, text string) {
 		made := filepath.Join(dir, fmt.Sprintf("%d.go", len(overlay)))
@@ -202,7 +235,8 @@ func TestPlantedErrorsAreCaught(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(file, wrong)
-		if helper := filepath.Join(filepath.Dir(file), "zz_planted.go"); overlay[filepath.Join(root, helper)] == "" {
+		helper := filepath.Join(filepath.Dir(file), "zz_planted.go")
+		if overlay[filepath.Join(root, helper)] == "" {
 			put(helper, fmt.Sprintf(plantedGo, filepath.Base(filepath.Dir(file))))
 		}
 	}
@@ -210,49 +244,43 @@ func TestPlantedErrorsAreCaught(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), list, 0o600); err != nil {
+	out := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(out, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, engine := range []string{onDuckDB, onPostgres} {
-		out, err := exec.Command("go", "test", "-c", "-overlay", filepath.Join(dir, "overlay.json"), "-o", filepath.Join(dir, engine), "./"+engine).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	return out
+}
+
+// uncaught builds an engine's audit with the planted errors, runs it, and returns the names of the errors that it does
+// not catch.
+func uncaught(t *testing.T, engine, dir, overlay string, names []string) []string {
+	t.Helper()
+	if len(names) == 0 {
+		return nil
 	}
-	var left []string // of what both engines share, which the first leaves for the second
-	for _, engine := range []string{onDuckDB, onPostgres} {
-		file, names := filepath.Join(dir, engine+".list"), left
-		for _, p := range places {
-			for i := range p.wrong {
-				if p.why == "" && p.on() == engine {
-					names = append(names, p.name(i))
-				}
-			}
-		}
-		if err := os.WriteFile(file, []byte(strings.Join(names, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		command := exec.Command(filepath.Join(dir, engine), "-test.run", "^TestReplayAudit$", "-test.v", "-test.timeout", "60m")
-		command.Dir = filepath.Join(root, "internal/engine", engine)
-		command.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DITHER_LONG=") }), enginetest.ListVariable+"="+file)
-		out, err := command.CombinedOutput()
-		t.Logf("%s: %d errors\n%s", engine, len(names), out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rest, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		left = nil
-		for name := range strings.FieldsFuncSeq(string(rest), func(c rune) bool { return c == '\n' }) {
-			if engine == onDuckDB && !strings.HasPrefix(name, inDuckDB) {
-				left = append(left, name)
-				continue
-			}
-			t.Errorf("not caught: %s", name)
-		}
+	audit, file := filepath.Join(dir, engine), filepath.Join(dir, engine+".list")
+	build := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", audit, "./"+engine)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
+	if err := os.WriteFile(file, []byte(strings.Join(names, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(audit, "-test.run", "^TestReplayAudit$", "-test.v", "-test.timeout", "60m")
+	command.Dir = engine
+	command.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "DITHER_LONG=")
+	}), enginetest.ListVariable+"="+file)
+	out, err := command.CombinedOutput()
+	t.Logf("%s: %d errors\n%s", engine, len(names), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.FieldsFunc(string(rest), func(c rune) bool { return c == '\n' })
 }
 
 // on is whose audit must catch it. What both engines share is asked of DuckDB first, which answers faster.

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"math/big"
+	"slices"
 
 	"dither/internal/bounded"
 	"dither/internal/plan"
@@ -24,8 +25,12 @@ func plainly(sql ...string) (out []question) {
 
 func asking(kind, sql string) question { return question{Request: plan.Request{SQL: sql}, kind: kind} }
 
-func capped3(sql string) []question {
-	return []question{{Request: plan.Request{SQL: sql, MaxRows: 3}}}
+// limited returns questions in which at most `rows` rows of a unit count.
+func limited(rows int64, sql ...string) (out []question) {
+	for _, s := range sql {
+		out = append(out, question{Request: plan.Request{SQL: s, MaxRows: rows}})
+	}
+	return out
 }
 
 // coordinate returns a question for the sum of one coordinate, which has the bounds of its column and no other.
@@ -45,7 +50,7 @@ func pairOfCoordinates(sql string) question {
 
 // aims returns all aims: databases and questions that reach a bound of the plan or of an engine.
 func aims() []aim {
-	return append(append(append(aimsAtSums(), aimsAtRelations()...), aimsAtOrders()...), aimsAtStored()...)
+	return slices.Concat(aimsAtSums(), aimsAtRelations(), aimsAtOrders(), aimsAtStored(), aimsAtFirstRows())
 }
 
 // othersIn3 is the text of two persons, each with rows in three groups.

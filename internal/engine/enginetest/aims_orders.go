@@ -72,9 +72,10 @@ func aimsAtOrders() []aim {
 			questions: plainly("SELECT s, COUNT(DISTINCT k) FROM p GROUP BY s"),
 		},
 		{
-			at:        "how many rows a unit has",
-			rows:      map[string][2]string{"p": {"person=1 *5; person=2", "person=2"}},
-			questions: []question{{Request: plan.Request{SQL: "SELECT SUM(i) FROM p", AutoRows: true}}},
+			at:   "how many rows a unit has",
+			rows: map[string][2]string{"p": {"person=1 *5; person=2", "person=2"}},
+			questions: append(plainly("SELECT COUNT(DISTINCT person) FROM p"),
+				question{Request: plan.Request{SQL: "SELECT SUM(i) FROM p", AutoRows: true}}),
 		},
 		{
 			at: "how many rows a unit has, which change", change: true,

@@ -88,9 +88,9 @@ func aimsAtRelations() []aim {
 				"person=1 k=5 s=a i=9 *5; person=2 k=5 s=B i=9 *5",
 				"person=2 k=5 s=B i=9 *5",
 			}, "r": {"rk=5", "rk=5"}},
-			questions: append(append(capped3("SELECT a.s, COUNT(*) FROM p a JOIN r b ON a.k = b.rk GROUP BY a.s"),
-				capped3("SELECT a.s, SUM(a.i) FROM p a JOIN r b ON a.k = b.rk GROUP BY a.s")...),
-				capped3("SELECT a.s, SUM(a.i + 1) FROM p a JOIN r b ON a.k = b.rk GROUP BY a.s")...),
+			questions: limited(3, "SELECT a.s, COUNT(*) FROM p a JOIN r b ON a.k = b.rk GROUP BY a.s",
+				"SELECT a.s, SUM(a.i) FROM p a JOIN r b ON a.k = b.rk GROUP BY a.s",
+				"SELECT a.s, SUM(a.i + 1) FROM p a JOIN r b ON a.k = b.rk GROUP BY a.s"),
 		},
 		{
 			at: "rows for a training that are in several pages, of several tables", relation: true,
@@ -122,34 +122,14 @@ func aimsAtRelations() []aim {
 			},
 		},
 		{
-			at:       "a unit's one row, and several that it meets",
+			at:       "a unit's one row, and several that it meets, or that its subquery finds",
 			relation: true,
 			edit:     []string{"{rk: 1, rs: 2}", "{rk: 2, rs: 2}", ofPersons, "rows_per_unit: 5"},
 			rows:     map[string][2]string{"p": {"person=1 *5; person=2", "person=2"}, "r": {"rk=5 *2", "rk=5 *2"}},
-			questions: []question{
-				{
-					Request: plan.Request{
-						SQL: "SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p " +
-							"GROUP BY person) a JOIN r b ON a.n = b.rk",
-						MaxRows: 1,
-					},
-				},
-			},
-		},
-		{
-			at:       "a unit's one row, and several public rows that its subquery finds",
-			relation: true,
-			edit:     []string{"{rk: 1, rs: 2}", "{rk: 2, rs: 2}", ofPersons, "rows_per_unit: 5"},
-			rows:     map[string][2]string{"p": {"person=1 *5; person=2", "person=2"}, "r": {"rk=5 *2", "rk=5 *2"}},
-			questions: []question{
-				{
-					Request: plan.Request{
-						SQL: "SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p " +
-							"GROUP BY person) a WHERE a.n IN (SELECT rk FROM r)",
-						MaxRows: 1,
-					},
-				},
-			},
+			questions: limited(1,
+				"SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p GROUP BY person) a JOIN r b ON a.n = b.rk",
+				"SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p GROUP BY person) a "+
+					"WHERE a.n IN (SELECT rk FROM r)"),
 		},
 	}
 }

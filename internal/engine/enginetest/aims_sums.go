@@ -114,7 +114,7 @@ func aimsAtSums() []aim {
 			at:        "sums that doubles round upward, just above those that they hold",
 			edit:      []string{amounts, "bounds: [0, 4503599627370493]"},
 			rows:      map[string][2]string{"p": {"person=1 k=5 j=4503599627370493 *3", ""}},
-			questions: capped3("SELECT k, SUM(j), COUNT(DISTINCT person) FROM p GROUP BY k"),
+			questions: limited(3, "SELECT k, SUM(j), COUNT(DISTINCT person) FROM p GROUP BY k"),
 		},
 		{
 			at: "the order of another unit's rows", sealed: true, edit: []string{ofPersons, "rows_per_unit: 1"},
@@ -127,13 +127,13 @@ func aimsAtSums() []aim {
 		{
 			at: "another unit's rows beyond the cap", sealed: true,
 			rows: map[string][2]string{"p": {"person=1 k=5 i=9 *5; person=2 k=0 i=9 *5", "person=2 k=0 i=9 *5"}},
-			questions: append(capped3("SELECT k, COUNT(*) FROM p WHERE i > 0 GROUP BY k"),
-				capped3("SELECT k, COUNT(*) FROM p GROUP BY k")...),
+			questions: limited(3, "SELECT k, COUNT(*) FROM p WHERE i > 0 GROUP BY k",
+				"SELECT k, COUNT(*) FROM p GROUP BY k"),
 		},
 		{
 			at: "one row more than may count", sealed: true,
 			rows:      map[string][2]string{"p": {"person=1 k=5 i=9 *4; person=2 k=0 i=9", "person=2 k=0 i=9"}},
-			questions: capped3("SELECT k, COUNT(*) FROM p WHERE i > 0 GROUP BY k"),
+			questions: limited(3, "SELECT k, COUNT(*) FROM p WHERE i > 0 GROUP BY k"),
 		},
 		{
 			at: "values that are above 0", change: true,
@@ -141,7 +141,7 @@ func aimsAtSums() []aim {
 				"person=1 y=1000 b=true *3; person=2 b=true",
 				"person=1 y=1000 b=false *3; person=2 b=true",
 			}},
-			questions: capped3("SELECT SUM(y) FROM p WHERE b"),
+			questions: limited(3, "SELECT SUM(y) FROM p WHERE b"),
 		},
 		{
 			at: "bounds of rows that a search finds", change: true,
