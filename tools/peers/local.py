@@ -6,10 +6,12 @@ form.
     venv/bin/pip install multi-freq-ldpy==0.2.5 pure-ldp==1.2.0 'xxhash<4' scikit-learn pandas matplotlib statsmodels bitarray bitstring
     venv/bin/python tools/peers/local.py
 
-2,048 people have 1,024 values, two people each. The figures are n times the mean squared error of a frequency over all
+2,048 people have 1,024 values, two people each. Devices of dbit have two positions. The figures are n times the mean squared error of a frequency over all
 values, with the standard deviation of the simulated mean. The reports of multi-freq-ldpy are those of its clients. Its
 aggregators clip negative estimates, which biases them, so the unbiased estimate is computed here from its reports.
-pure-ldp estimates without bias by itself. Its Hadamard response sends one sign up to ε = 1; dither's sends two there.
+pure-ldp estimates without bias by itself. Its Hadamard response sends one sign up to ε = 1; dither's sends two there. Its
+RAPPOR has a Bloom filter and no instantaneous response, so that of multi-freq-ldpy is compared. multi-freq-ldpy's
+longitudinal local hashing has another ε for one report, so it is not.
 Nothing here is needed to build, test or run dither.
 """
 
@@ -20,12 +22,14 @@ import subprocess
 
 import numpy as np
 import xxhash
+from multi_freq_ldpy.long_freq_est.dBitFlipPM import dBitFlipPM_Client
+from multi_freq_ldpy.long_freq_est.L_SUE import L_SUE_Client
 from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
 from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Client
 from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Client
 from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Client
-from pure_ldp.frequency_oracles import DEClient, DEServer, HadamardResponseClient, HadamardResponseServer
-from pure_ldp.frequency_oracles import LHClient, LHServer, UEClient, UEServer
+from pure_ldp.frequency_oracles import CMSClient, CMSServer, DEClient, DEServer, FastLHClient, FastLHServer
+from pure_ldp.frequency_oracles import HadamardResponseClient, HadamardResponseServer, LHClient, LHServer, UEClient, UEServer
 
 K, N, RUNS = 1024, 2048, 10
 PEOPLE = [i % K for i in range(N)]
@@ -66,7 +70,32 @@ def ss(e):
     return counts, p, p * (w - 1) / (K - 1) + (1 - p) * w / (K - 1)
 
 
-PEERS = {"krr": krr, "sue": lambda e: unary(e, False), "oue": lambda e: unary(e, True), "olh": olh, "ss": ss}
+def rappor(e):
+    a = math.exp(e / 2)
+    p, q = (a / (a + 1) * 3 + 1 / (a + 1)) / 4, (1 / (a + 1) * 3 + a / (a + 1)) / 4
+    counts = np.zeros(K)
+    for v in PEOPLE:
+        counts += L_SUE_Client(v, K, e, math.log(p * (1 - q) / q / (1 - p)))  # so the second response lies with 1/4
+    return counts, p, q
+
+
+def dbit(e):
+    a, d = math.exp(e / 2), 2
+    counts = np.zeros(K)
+    for v in PEOPLE:
+        counts += dBitFlipPM_Client(v, K, K, d, e) == 1
+    return counts, d / K * a / (a + 1), d / K / (a + 1)
+
+
+PEERS = {
+    "krr": krr,
+    "sue": lambda e: unary(e, False),
+    "oue": lambda e: unary(e, True),
+    "olh": olh,
+    "ss": ss,
+    "rappor": rappor,
+    "dbit": dbit,
+}
 
 
 def same(v):
@@ -78,8 +107,19 @@ PURE = {
     "sue": lambda e: (UEClient(e, K, False, same), UEServer(e, K, False, same)),
     "oue": lambda e: (UEClient(e, K, True, same), UEServer(e, K, True, same)),
     "olh": lambda e: (LHClient(e, K, use_olh=True, index_mapper=same), LHServer(e, K, use_olh=True, index_mapper=same)),
+    "flh": lambda e: (
+        FastLHClient(e, K, 1024, use_olh=True, index_mapper=same),
+        FastLHServer(e, K, 1024, use_olh=True, index_mapper=same),
+    ),
     "hr": lambda e: hadamard(e),
+    "cms": lambda e: sketch(e, False),
+    "hcms": lambda e: sketch(e, True),
 }
+
+
+def sketch(e, transformed):
+    server = CMSServer(e, 1024, 1024, transformed)
+    return CMSClient(e, server.get_hash_funcs(), 1024, transformed), server
 
 
 def hadamard(e):
@@ -108,7 +148,7 @@ def simulated(estimates, known, mechanism, e):
 
 for e in (1, 4):
     out = subprocess.run(
-        ["go", "run", "./cmd/dither", "local", "simulate", "--mechanism", ",".join({**PEERS, **PURE}), "--k", str(K), "--n", str(N), "--epsilon", str(e), "--shape", "uniform", "--runs", str(RUNS), "--format", "json"],
+        ["go", "run", "./cmd/dither", "local", "simulate", "--mechanism", ",".join({**PEERS, **PURE}), "--k", str(K), "--n", str(N), "--epsilon", str(e), "--shape", "uniform", "--positions", "2", "--runs", str(RUNS), "--format", "json"],
         check=True, capture_output=True, text=True,
     )
     for ours in json.loads(out.stdout)["mechanisms"]:

@@ -91,6 +91,24 @@ func TwoDigits(x float64) string {
 	return text
 }
 
+// TwoDigitsUp writes a bound above 0 as TwoDigits does, but never a smaller number.
+func TwoDigitsUp(x float64) string {
+	text := strconv.FormatFloat(x, 'e', 1, 64)
+	y, err := strconv.ParseFloat(text, 64)
+	if err != nil || y >= x {
+		return TwoDigits(x)
+	}
+	digits, exponent, _ := strings.Cut(text, "e")
+	tenths, err := strconv.Atoi(strings.Replace(digits, ".", "", 1))
+	if err != nil {
+		return TwoDigits(x)
+	}
+	if y, err = strconv.ParseFloat(fmt.Sprintf("%de%s", tenths+1, exponent), 64); err != nil {
+		return TwoDigits(x)
+	}
+	return TwoDigits(y / 10)
+}
+
 // Number6 writes a number with six significant digits.
 func Number6(x float64) string {
 	switch {

@@ -45,6 +45,13 @@ func TestWords(t *testing.T) {
 			t.Errorf("%g: %s, want %s", x, got, want)
 		}
 	}
+	for x, want := range map[float64]string{
+		0.0123: "0.013", 1.26: "1.3", 1.2: "1.2", 9.91: "10", 99.1: "100", 112: "120", 1345: "1400", 0.5820: "0.59", 2e12: "2e+12", 1.01e-5: "1.1e-05",
+	} {
+		if got := TwoDigitsUp(x); got != want {
+			t.Errorf("%g: at most %s, want %s", x, got, want)
+		}
+	}
 	for rows, want := range map[int64]string{
 		1: "for one id, at most 1 row counts, as found; the policy's bound is 5\n", 3: "for one id, at most 3 rows count, as found; the policy's bound is 5\n",
 	} {

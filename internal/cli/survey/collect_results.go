@@ -132,7 +132,7 @@ func (o *collectOptions) resultWords(r collector.Results, q collector.QuestionRe
 			"reports, and the sampling of their senders. The last two columns also hold if %s of the reports are\n"+
 			"malicious: one moves the estimate by at most %s.\n", render.Plural(int(r.Reports), "report"), q.Question.Mechanism(),
 			render.Given(q.Question.Epsilon().Rat()), q.Question.Low, q.Question.High, render.Percent(o.confidence),
-			render.ShortInt(r.Malicious), render.TwoDigits(q.Up))
+			render.ShortInt(r.Malicious), render.TwoDigitsUp(q.Up))
 	}
 	p := q.Question.Oracle.Params()
 	text := ""
@@ -144,7 +144,7 @@ func (o *collectOptions) resultWords(r collector.Results, q collector.QuestionRe
 		"columns also hold if %s of the reports are malicious: one raises an estimate by at most %s,\n"+
 		"and lowers it by at most %s.\n", render.Plural(int(r.Reports), "report"), p.Mechanism,
 		render.Given(q.Question.Epsilon().Rat()), render.Percent(o.confidence), render.ShortInt(r.Malicious),
-		render.TwoDigits(q.Up), render.TwoDigits(q.Down))
+		render.TwoDigitsUp(q.Up), render.TwoDigitsUp(q.Down))
 }
 
 // foldedWords states how many of the reports are counts alone, if any.

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"math/big"
 	"os"
-	"strconv"
 	"strings"
 
 	"dither/internal/cli/console"
@@ -74,9 +72,6 @@ func estimate(s *console.Console, o *options) error {
 	case format == local.QuantileFormat:
 		return estimateTree(s, o, ahead, confidence)
 	case format == mean.FileFormat:
-		if o.with != nil || o.assigned || o.batch != "" {
-			return console.Usage("the reports are about numbers: --with, --assigned and --batch are for values")
-		}
 		return estimateNumbers(s, o, ahead, confidence)
 	}
 	if o.ofNumbers() {
@@ -85,7 +80,7 @@ func estimate(s *console.Console, o *options) error {
 	if err := e.read(ahead, o.in, o); err != nil {
 		return err
 	}
-	if err := e.further(o); err != nil {
+	if err := o.further(func(file *os.File, name string) error { return e.read(file, name, o) }); err != nil {
 		return err
 	}
 	if e.shuffled, err = e.shuffle(o); err != nil {
@@ -187,7 +182,7 @@ func (e estimated) show(s *console.Console) error {
 		}
 		share := "–"
 		if n > 0 {
-			share = strconv.FormatFloat(100*v.Count/n, 'f', min(render.Decimals(100*half/n), 6), 64) + " %"
+			share = render.Fixed(100*v.Count/n, min(render.Decimals(100*half/n), 6)) + " %"
 		}
 		rows = append(rows, []string{
 			e.domain.name(
@@ -223,7 +218,7 @@ func (e estimated) words() string {
 	}
 	text += e.sources() + fmt.Sprintf("The %s intervals cover the randomness of the reports, not a sampling of their senders.\n"+
 		"One false report changes an estimate by at most %s.", render.Percent(e.confidence),
-		render.TwoDigits(math.Ceil(10*e.weight())/10))
+		render.TwoDigitsUp(e.weight()))
 	if e.consistent {
 		text += "\nThe counts are moved to the nearest ones that are not negative and sum up to n.\n" +
 			"So rare values are overestimated."

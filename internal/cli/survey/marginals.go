@@ -117,6 +117,7 @@ type tables struct {
 	columns    []column
 	found      [][]local.Frequency // of each table; nil if nobody reported about it
 	confidence string
+	shuffled   *shuffled
 }
 
 // estimateMarginals estimates the counts of all tables.
@@ -129,15 +130,20 @@ func estimateMarginals(s *console.Console, o *options, in io.Reader, confidence 
 		return err
 	}
 	t := tables{confidence: o.confidence}
+	var epsilon privacy.Epsilon
 	t.m, t.tally, err = local.ReadMarginals(in, func(of []local.Column, e privacy.Epsilon) error {
 		if err := o.agrees(marginals, e); err != nil {
 			return err
 		}
+		epsilon = e
 		t.columns, err = matched(given, of)
 		return err
 	})
 	if err != nil {
 		return fileError(err, o.in)
+	}
+	if t.shuffled, err = o.shuffle(t.tally.Reports(), epsilon); err != nil {
+		return err
 	}
 	for i := range t.m.Sets() {
 		var found []local.Frequency

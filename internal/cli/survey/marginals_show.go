@@ -49,7 +49,7 @@ func (t *tables) show(s *console.Console) error {
 		}
 		s.Print("%s%s\n", grid(header, rows, right...), hidden)
 	}
-	words := t.words()
+	words := t.words() + t.shuffled.words()
 	if s.Format == "markdown" {
 		words = render.MarkdownParagraphs(words)
 	}
@@ -97,10 +97,11 @@ type (
 // MarshalJSON implements json.Marshaler.
 func (t *tables) MarshalJSON() ([]byte, error) {
 	out := struct {
-		N      int64       `json:"n"`
-		Split  bool        `json:"split"`
-		Tables []tableJSON `json:"tables"`
-	}{N: t.tally.Reports(), Split: t.m.Split()}
+		N        int64       `json:"n"`
+		Split    bool        `json:"split"`
+		Tables   []tableJSON `json:"tables"`
+		Shuffled *shuffled   `json:"shuffled,omitempty"`
+	}{N: t.tally.Reports(), Split: t.m.Split(), Shuffled: t.shuffled}
 	for i, found := range t.found {
 		table := tableJSON{t.of(i), t.m.Oracle(i).Params().Mechanism, t.tally.Of(i), []cellJSON{}}
 		for _, f := range found {

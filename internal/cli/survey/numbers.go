@@ -128,68 +128,6 @@ func numbersIn(s *console.Console, in string, convert func(*big.Rat) float64) (n
 	return numbers, err
 }
 
-// estimateNumbers estimates a mean from a file of reports.
-func estimateNumbers(s *console.Console, o *options, in io.Reader, confidence float64) error {
-	if o.consistent || o.domain != "" {
-		return console.Usage("the reports are about numbers: --domain and --consistent are for values")
-	}
-	var b bounds
-	var of mean.Header
-	t, err := mean.ReadTally(in, func(h mean.Header) (err error) {
-		of = h
-		if b, err = boundsOf(h.Low + "," + h.High); err != nil {
-			return console.Usage("%s: line 1: the bounds are invalid", inputName(o.in))
-		}
-		if o.bounds != "" {
-			given, err := boundsOf(o.bounds)
-			if err != nil {
-				return err
-			}
-			if given.low.Cmp(b.low) != 0 || given.high.Cmp(b.high) != 0 {
-				return console.Usage("the reports have the bounds %s,%s, not --bounds %s", h.Low, h.High, o.bounds)
-			}
-		}
-		return o.agrees(string(h.Mechanism), h.Epsilon)
-	})
-	if err != nil {
-		return fileError(err, o.in)
-	}
-	e, err := t.Estimate(confidence)
-	if err != nil {
-		return err
-	}
-	center, half := b.scale()
-	e.Mean, e.Low, e.High, e.Stddev = center+half*e.Mean, center+half*e.Low, center+half*e.High, half*e.Stddev
-	switch s.Format {
-	case "json":
-		return s.JSON(meanJSON{e.N, number(e.Mean), number(e.Stddev), number(e.Low), number(e.High)})
-	case "csv":
-		return s.CSV([][]string{
-			{"mean", "stddev", "low", "high"},
-			{render.CSVFloat(&e.Mean), render.CSVFloat(&e.Stddev), render.CSVFloat(&e.Low), render.CSVFloat(&e.High)},
-		})
-	}
-	places := render.Decimals(max((e.High-e.Low)/2, 1e-12))
-	text := "The mean is " + render.Fixed(e.Mean, places) + ", with the " + render.Percent(o.confidence) +
-		" interval from " + render.Fixed(e.Low, places) + " to " + render.Fixed(e.High, places) + ".\n" +
-		render.Plural(int(e.N), "report") + " by " + string(of.Mechanism) + "; each is private by itself, with ε = " +
-		of.Epsilon.String() + ".\nNumbers beyond " + of.Low + " and " + of.High + " were clamped. " +
-		"The interval covers the sampling of the senders too."
-	if s.Format == "markdown" {
-		text = render.MarkdownParagraphs(text)
-	}
-	s.Print("%s\n", text)
-	return nil
-}
-
-type meanJSON struct {
-	N      int64           `json:"n"`
-	Mean   json.RawMessage `json:"mean"`
-	Stddev json.RawMessage `json:"stddev"`
-	Low    json.RawMessage `json:"low"`
-	High   json.RawMessage `json:"high"`
-}
-
 // varianceNumbers states the variance of an estimated mean.
 func varianceNumbers(s *console.Console, o *options) error {
 	if o.bounds == "" {

@@ -94,6 +94,9 @@ func estimatePrefixes(s *console.Console, o *options, in io.Reader, confidence f
 	found = found[:min(len(found), int(top))]
 	n := float64(t.Reports())
 	e := estimated{confidence: o.confidence, domain: domain{k: 1 << t.Params().Bits}, people: t.Reports()}
+	if e.shuffled, err = o.shuffle(t.Reports(), t.Params().Epsilon); err != nil {
+		return err
+	}
 	for _, f := range found {
 		e.estimates = append(e.estimates, local.Estimate{
 			Value: f.Value, Count: n * f.Frequency, Stddev: n * f.Stddev, Low: n * f.Low, High: n * f.High,
@@ -102,14 +105,14 @@ func estimatePrefixes(s *console.Console, o *options, in io.Reader, confidence f
 	e.about = fmt.Sprintf("%s about prefixes; each is private by itself, with ε = %s. The table has the %d largest estimates\n"+
 		"that were found. They are too large on average, because they were chosen by their size, and the %s intervals\n"+
 		"contain the truth less often than that. A value is missed if one of its prefixes is not among the largest.",
-		render.Plural(int(t.Reports()), "report"), t.Params().Epsilon, len(found), render.Percent(o.confidence))
+		render.Plural(int(t.Reports()), "report"), t.Params().Epsilon, len(found), render.Percent(o.confidence)) + e.shuffled.words()
 	return e.show(s)
 }
 
 // single refuses the options of `estimate` that are for reports of one part.
 func (o *options) single(mechanism string) error {
-	if o.consistent || o.with != nil || o.assigned || o.batch != "" || o.domain != "" {
-		return console.Usage("the reports are of %s: --domain, --consistent, --with, --assigned and --batch are for others", mechanism)
+	if o.consistent || o.with != nil || o.assigned || o.domain != "" {
+		return console.Usage("the reports are of %s: --domain, --consistent, --with and --assigned are for others", mechanism)
 	}
 	return nil
 }
@@ -161,6 +164,7 @@ type (
 		N         int64          `json:"n"`
 		Quantiles []quantileJSON `json:"quantiles"`
 		Below     []edgeJSON     `json:"below"`
+		Shuffled  *shuffled      `json:"shuffled,omitempty"`
 	}
 	quantileJSON struct {
 		Rank  json.RawMessage `json:"rank"`
@@ -197,6 +201,9 @@ func estimateTree(s *console.Console, o *options, in io.Reader, confidence float
 	k, _ := q.Bins()
 	width := (high - low) / float64(k)
 	out := distributionJSON{N: t.Reports()}
+	if out.Shuffled, err = o.shuffle(t.Reports(), e); err != nil {
+		return err
+	}
 	header := []string{"rank", "value", "from", "to"}
 	places := render.Decimals(width)
 	var rows [][]string
@@ -227,6 +234,6 @@ func estimateTree(s *console.Console, o *options, in io.Reader, confidence float
 	}
 	words := fmt.Sprintf("%s about %s; each is private by itself, with ε = %s. The %s intervals cover the\n"+
 		"sampling of the senders too. --format csv and json have the share below each of the %d edges of the bins.",
-		render.Plural(int(t.Reports()), "report"), render.Plural(int(k), "bin"), e, render.Percent(o.confidence), len(below))
+		render.Plural(int(t.Reports()), "report"), render.Plural(int(k), "bin"), e, render.Percent(o.confidence), len(below)) + out.Shuffled.words()
 	return answered{out, records, header, rows, []bool{true, true, true, true}, words}.show(s)
 }

@@ -30,7 +30,7 @@ func (e *estimated) add(s stratum) error {
 }
 
 // further reads the files of --with.
-func (e *estimated) further(o *options) error {
+func (o *options) further(read func(file *os.File, name string) error) error {
 	if o.assigned && o.with == nil {
 		return console.Usage("--assigned is for several files of reports: give the others with --with")
 	}
@@ -42,7 +42,7 @@ func (e *estimated) further(o *options) error {
 		if err != nil {
 			return console.Usage("%v", err)
 		}
-		err = e.read(file, name, o)
+		err = read(file, name)
 		_ = file.Close() // it was only read
 		if err != nil {
 			return err
@@ -131,6 +131,24 @@ const lnThree = "1.0986123"
 
 // shuffle certifies the guarantee of --batch, or returns nil without it.
 func (e *estimated) shuffle(o *options) (*shuffled, error) {
+	var largest privacy.Epsilon
+	for _, s := range e.strata {
+		each := s.header.Epsilon
+		if s.header.Mechanism == "coin" {
+			var err error
+			if each, err = privacy.ParseEpsilon(lnThree); err != nil {
+				return nil, err
+			}
+		}
+		if each.Cmp(largest) > 0 {
+			largest = each
+		}
+	}
+	return o.shuffle(e.reports(), largest)
+}
+
+// shuffle certifies the guarantee of --batch for a number of reports with at most the given ε, or returns nil without it.
+func (o *options) shuffle(reports int64, largest privacy.Epsilon) (*shuffled, error) {
 	if o.batch == "" {
 		return nil, nil
 	}
@@ -138,28 +156,17 @@ func (e *estimated) shuffle(o *options) (*shuffled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n > e.reports() {
-		return nil, console.Usage("--batch %d is more than the %s", n, render.Plural(int(e.reports()), "report"))
+	if n > reports {
+		return nil, console.Usage("--batch %d is more than the %s", n, render.Plural(int(reports), "report"))
 	}
-	out := &shuffled{batch: n}
+	out := &shuffled{batch: n, largest: largest}
 	if out.delta, err = console.DeltaFlag(o.delta); err != nil {
 		return nil, err
 	}
 	if out.delta.IsZero() {
 		return nil, console.Usage("--delta must be above 0: shuffled reports promise an ε with a δ only")
 	}
-	for _, s := range e.strata {
-		each := s.header.Epsilon
-		if s.header.Mechanism == "coin" {
-			if each, err = privacy.ParseEpsilon(lnThree); err != nil {
-				return nil, err
-			}
-		}
-		if each.Cmp(out.largest) > 0 {
-			out.largest = each
-		}
-	}
-	out.epsilon, err = local.Shuffler{LeastBatch: n, LargestEpsilon: out.largest}.Epsilon(out.delta)
+	out.epsilon, err = local.Shuffler{LeastBatch: n, LargestEpsilon: largest}.Epsilon(out.delta)
 	return out, err
 }
 
@@ -173,12 +180,9 @@ func (s *shuffled) words() string {
 		"from their senders, learns at most the ε of a report.", render.ShortInt(s.batch), render.Given(s.epsilon.Rat()), render.Given(s.delta.Rat()))
 }
 
-// json returns a member of an object, or nothing.
-func (s *shuffled) json() string {
-	if s == nil {
-		return ""
-	}
-	text, err := json.Marshal(struct {
+// MarshalJSON implements json.Marshaler.
+func (s *shuffled) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
 		Batch   int64           `json:"batch"`
 		Largest json.RawMessage `json:"report_epsilon"`
 		Epsilon json.RawMessage `json:"epsilon"`
@@ -187,6 +191,14 @@ func (s *shuffled) json() string {
 		s.batch, json.RawMessage(render.JSONRat(s.largest.Rat())), json.RawMessage(render.JSONRat(s.epsilon.Rat())),
 		json.RawMessage(render.JSONRat(s.delta.Rat())),
 	})
+}
+
+// json returns a member of an object, or nothing.
+func (s *shuffled) json() string {
+	if s == nil {
+		return ""
+	}
+	text, err := s.MarshalJSON()
 	if err != nil {
 		panic(err) // the members are valid JSON
 	}

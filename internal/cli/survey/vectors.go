@@ -102,7 +102,11 @@ func estimateVectors(s *console.Console, o *options, in io.Reader, confidence fl
 			N: e.N, Mean: center + half*e.Mean, Stddev: half * e.Stddev, Low: center + half*e.Low, High: center + half*e.High,
 		}
 	}
-	return showVectors(s, o, t.Reports(), p, out)
+	shuffled, err := o.shuffle(t.Reports(), p.Epsilon)
+	if err != nil {
+		return err
+	}
+	return showVectors(s, o, t.Reports(), p, out, shuffled)
 }
 
 // sameBounds compares --column with the columns of a file of reports.
@@ -135,7 +139,7 @@ type averagedJSON struct {
 	High   json.RawMessage  `json:"high"`
 }
 
-func showVectors(s *console.Console, o *options, n int64, p mean.Params, columns []averaged) error {
+func showVectors(s *console.Console, o *options, n int64, p mean.Params, columns []averaged, after *shuffled) error {
 	header := []string{"column", "reports", "mean", "from", "to"}
 	records := [][]string{{"column", "n", "mean", "stddev", "low", "high"}}
 	all := []averagedJSON{}
@@ -158,11 +162,12 @@ func showVectors(s *console.Console, o *options, n int64, p mean.Params, columns
 	}
 	words := fmt.Sprintf("%s by %s; each is private by itself, with ε = %s, and about some of the columns.\n"+
 		"Numbers beyond the bounds were clamped. The %s intervals cover the sampling of the senders too, and are\n"+
-		"for each column alone.", render.Plural(int(n), "report"), p.Mechanism, p.Epsilon, render.Percent(o.confidence))
+		"for each column alone.", render.Plural(int(n), "report"), p.Mechanism, p.Epsilon, render.Percent(o.confidence)) + after.words()
 	right := []bool{false, true, true, true, true}
 	object := struct {
-		N       int64          `json:"n"`
-		Columns []averagedJSON `json:"columns"`
-	}{n, all}
+		N        int64          `json:"n"`
+		Columns  []averagedJSON `json:"columns"`
+		Shuffled *shuffled      `json:"shuffled,omitempty"`
+	}{n, all, after}
 	return answered{object, records, header, rows, right, words}.show(s)
 }
