@@ -49,6 +49,10 @@ const (
 // for one question.
 var ErrPriceLimits = errors.New("the policy does not allow this price for one question")
 
+// ErrOtherStep is wrapped by the *Error of a step of rounds or of a training that was recorded before with other
+// parameters, by a request that is otherwise the same.
+var ErrOtherStep = errors.New("the step was recorded with other parameters")
+
 // Error is the only error type that the kernel's users see. An analyst may read all of it: it depends on the
 // question, the policy and the ledger, never on rows. The exception is CodeSource, which only [Owner.Seal] and
 // [Owner.AcceptPolicy] return, to the owner.
@@ -419,8 +423,8 @@ func endings(e *release.EndedError) *Error {
 		return &Error{
 			Code: CodeUnavailable, Message: "the server that holds the table cannot be queried; nothing was " +
 				"charged", Retry: true,
-			Hint: "ask the owner to check that the server runs, and that the table matches its declaration; DITHER_OWNER_ERRORS=1 shows the " +
-				"owner the reason",
+			Hint: "ask the owner to check that the server runs, and that the table matches its declaration; " +
+				"DITHER_OWNER_ERRORS=1 shows the owner the reason",
 		}
 	case release.Unevaluable:
 		return &Error{
@@ -437,6 +441,8 @@ func endings(e *release.EndedError) *Error {
 		return &Error{Code: CodeStale, Message: e.Message, Hint: e.Hint}
 	case release.Over, release.Misused:
 		return &Error{Code: CodeUsage, Message: e.Message, Hint: e.Hint}
+	case release.OtherStep:
+		return &Error{Code: CodeUsage, Message: e.Message, Hint: e.Hint, cause: ErrOtherStep}
 	case release.LostBefore:
 		return &Error{Code: CodeUnfinished, Message: e.Message, Hint: e.Hint}
 	case release.FailedElsewhere:

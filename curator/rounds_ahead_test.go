@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -97,13 +98,13 @@ func TestRoundsAheadKeepTheirQuestion(t *testing.T) {
 	if _, _, err := r.Quantiles(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Quantiles(t.Context(), 0); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "other parameters") {
+	if _, _, err := r.Quantiles(t.Context(), 0); codeOf(err) != CodeUsage || !errors.Is(err, ErrOtherStep) {
 		t.Errorf("quantiles in place of keys: %v", err)
 	}
 	if _, _, err := r.Keys(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Measure(t.Context(), []int{1}, StepPrice{Rho: "1"}); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "other parameters") {
+	if _, err := r.Measure(t.Context(), []int{1}, StepPrice{Rho: "1"}); codeOf(err) != CodeUsage || !errors.Is(err, ErrOtherStep) {
 		t.Errorf("a measurement of the first question: %v", err)
 	}
 	for name, change := range map[string]func() error{

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -150,7 +151,7 @@ func TestRoundsRefuseOtherSteps(t *testing.T) {
 		"another table": optionsOf(2), "another weight": heavier, "another scale": scaled, "another penalty": offset,
 		"fewer options": optionsOf(1)[:2],
 	} {
-		if _, err := r.Select(t.Context(), of, step); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "other parameters") {
+		if _, err := r.Select(t.Context(), of, step); codeOf(err) != CodeUsage || !errors.Is(err, ErrOtherStep) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -81,7 +81,7 @@ func TestTrain(t *testing.T) {
 	if err != nil || again.ID != tr.ID || again.Recorded() != 5 {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	if _, err := again.Step(t.Context(), []float64{1, 1, 1}); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "other parameters") {
+	if _, err := again.Step(t.Context(), []float64{1, 1, 1}); codeOf(err) != CodeUsage || !errors.Is(err, ErrOtherStep) {
 		t.Errorf("at other parameters: %v", err)
 	}
 	theta, all := train(t, again, 12)

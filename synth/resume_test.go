@@ -328,3 +328,37 @@ func TestCancelledSynthesisSaysHowToContinue(t *testing.T) {
 		t.Errorf("--resume paid: %v, and %s is spent", err, spentRho(t, c))
 	}
 }
+
+// A synthesis that was paid with other flags is refused, free, and says which flags can differ. The words of a message do
+// not decide this.
+func TestSynthesisOfOtherFlagsSaysHowToContinue(t *testing.T) {
+	c, _ := town(t, inRho, "add-remove", 43, 300)
+	r := killed()
+	result, err := Synthesize(t.Context(), c.Session(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Target = "married"
+	_, err = Synthesize(t.Context(), c.Session(), r)
+	var e *curator.Error
+	if !errors.Is(err, curator.ErrOtherStep) || !errors.As(err, &e) || e.Code != curator.CodeUsage {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"it was paid with other flags, such as --target", "--from " + result.Release} {
+		if !strings.Contains(e.Hint, part) {
+			t.Errorf("%q is missing in: %s", part, e.Hint)
+		}
+	}
+	if spentRho(t, c) != "20" {
+		t.Errorf("%s is spent", spentRho(t, c))
+	}
+	s, err := begin(t.Context(), c.Session(), killed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.rounds.Close() }()
+	other := s.interrupted(&curator.Error{Code: curator.CodeUsage, Message: "step 2 was recorded with other parameters"})
+	if errors.Is(other, curator.ErrOtherStep) || strings.Contains(other.Error(), "other flags") {
+		t.Errorf("by its words alone: %v", other)
+	}
+}

@@ -43,8 +43,8 @@ type Result struct {
 	Rows          int64    // that Write draws
 	Outdated      bool     // an earlier version of the table was measured; see Request.From
 	Unmeasured    []string // the columns that no measured marginal has; see Request.From
-	// Edges and Values were chosen privately: see Request.PrivateEdges. With them, as Request.Edges and Request.Values, other
-	// requests have the same columns
+	// Edges and Values were chosen privately: see Request.PrivateEdges. With them, as Request.Edges and Request.Values,
+	// other requests have the same columns
 	Edges, Values map[string][]string
 
 	model    distribution
@@ -104,7 +104,9 @@ func Synthesize(ctx context.Context, c *curator.Session, r Request) (*Result, er
 
 // run runs the steps.
 func (s *synthesis) run(ctx context.Context) error {
-	methods := map[Method]func(context.Context) error{AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed}
+	methods := map[Method]func(context.Context) error{
+		AIM: s.aim, MST: s.mst, MWEM: s.mwem, Independent: s.independent, Fixed: s.fixed,
+	}
 	if err := s.lookAhead(ctx); err != nil {
 		return err
 	}
@@ -185,7 +187,7 @@ func (s *synthesis) interrupted(err error) error {
 	if s.request.Fresh {
 		continues = "the same command with --resume in place of --fresh measures the rest at no further cost"
 	}
-	if e.Code == curator.CodeUsage && strings.Contains(e.Message, "recorded with other parameters") {
+	if errors.Is(e, curator.ErrOtherStep) {
 		continues = "it was paid with other flags, such as --target, --model-size or --require, by another version of " +
 			"dither, or on a processor that rounds differently: repeat those flags, free, or pay for another synthesis " +
 			"with --fresh"

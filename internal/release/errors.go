@@ -32,6 +32,7 @@ const (
 	Resealed
 	Over            // the stream or training has no further step; Message and Hint say why
 	Misused         // the arguments of a step are invalid; Message and Hint say why
+	OtherStep       // this step was recorded with other parameters; Message and Hint say more
 	LostBefore      // the training was paid before, and cannot continue; Message and Hint say why
 	FailedElsewhere // the training failed in another process, or its owner gave it up
 	StepGivenUp     // the caller cancelled a step of a training; the step can be repeated

@@ -62,7 +62,9 @@ func (r *Rounds) step(ctx context.Context, s *roundStep) (numbers json.RawMessag
 	defer r.mu.Unlock()
 	arrival := r.kernel.clock.Now() // after the step before it has ended
 	if s.plan != r.plan {
-		return nil, false, &EndedError{How: Misused, Message: "the question of the rounds has changed since", Hint: "decide the step again"}
+		return nil, false, &EndedError{
+			How: Misused, Message: "the question of the rounds has changed since", Hint: "decide the step again",
+		}
 	}
 	sum := sha256.Sum256([]byte(r.asks + s.canonical))
 	digest, total := hex.EncodeToString(sum[:]), r.spent.Plus(s.price)
@@ -73,7 +75,7 @@ func (r *Rounds) step(ctx context.Context, s *roundStep) (numbers json.RawMessag
 		of := r.recorded[r.told]
 		if of.SHA256 != digest {
 			return nil, false, &EndedError{
-				How:     Misused,
+				How:     OtherStep,
 				Message: fmt.Sprintf("step %d was recorded with other parameters", r.told+1),
 				Hint:    "continue with the same steps in the same order; or ask with Fresh, and pay again",
 			}

@@ -36,7 +36,7 @@ func (t *Training) Step(
 		p := t.journal.records[t.told]
 		if p.theta != at {
 			return 0, nil, false, &EndedError{
-				How: Misused, Message: fmt.Sprintf("step %d was recorded with other parameters", t.told+1),
+				How: OtherStep, Message: fmt.Sprintf("step %d was recorded with other parameters", t.told+1),
 				Hint: "continue a training with the same initial parameters and the same steps",
 			}
 		}

@@ -303,7 +303,7 @@ const mostLearning = 10_000
 // training of the same question with another optimiser or learning rate.
 func otherSteps(err error) error {
 	var e *curator.Error
-	if !errors.As(err, &e) || e.Code != curator.CodeUsage {
+	if !errors.As(err, &e) || !errors.Is(e, curator.ErrOtherStep) {
 		return err
 	}
 	told := *e

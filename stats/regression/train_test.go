@@ -88,8 +88,8 @@ func TestFitGradientsOtherwise(t *testing.T) {
 	before := statstest.Remaining(t, c)
 	q.Learning = "0.3"
 	var e *curator.Error
-	if _, err := FitGradients(t.Context(), c, q, nil); !errors.As(err, &e) || !strings.Contains(e.Hint, "--fresh") ||
-		statstest.Remaining(t, c).Cmp(before) != 0 {
+	if _, err := FitGradients(t.Context(), c, q, nil); !errors.As(err, &e) || !errors.Is(err, curator.ErrOtherStep) ||
+		!strings.Contains(e.Hint, "--fresh") || statstest.Remaining(t, c).Cmp(before) != 0 {
 		t.Error(err)
 	}
 }
