@@ -15,13 +15,14 @@ depends on the random bytes, and for some mechanisms on the value: do not let ot
 import base64
 import binascii
 import hashlib
+import itertools
 import json
 import math
 import os
 import re
 from fractions import Fraction
 
-__all__ = ["Oracle", "Device", "Numbers", "Vectors", "MECHANISMS"]
+__all__ = ["Oracle", "Device", "Numbers", "Vectors", "Survey", "MECHANISMS"]
 
 _ONE = 1 << 320  # the fixed point of e**x
 _WHOLE = 1 << 128  # that of coins
@@ -36,10 +37,10 @@ class _System:
         self._left = iter(b"")
 
     def take(self, n):
-        out = bytes(b for b, _ in zip(self._left, range(n)))
+        out = bytes(itertools.islice(self._left, n))
         while len(out) < n:
             self._left = iter(os.urandom(256))
-            out += bytes(b for b, _ in zip(self._left, range(n - len(out))))
+            out += bytes(itertools.islice(self._left, n - len(out)))
         return out
 
 
@@ -521,6 +522,15 @@ class Oracle:
             out.append((count, math.sqrt(variance)))
         return out
 
+    def _device_for(self):
+        """The parameters that a device's memory depends on."""
+        out = {"mechanism": self.mechanism, "values": self.values, "epsilon": _format(self.epsilon)}
+        if self.first is not None:
+            out["first"] = _format(self.first)
+        if self.mechanism == "dbit":
+            out["positions"] = self.positions
+        return out
+
     def new_device(self):
         """A device with a new memory, for repeated questions with "rappor", "loloha" or "dbit"."""
         return Device(self)
@@ -541,12 +551,7 @@ class Device:
         if oracle.states is None:
             raise ValueError(f"{oracle.mechanism} has no memory")
         self._oracle, self._scheme, self._memos = oracle, oracle._scheme, {}
-        # the parameters that the memory depends on
-        self._for = {"mechanism": oracle.mechanism, "values": oracle.values, "epsilon": _format(oracle.epsilon)}
-        if oracle.first is not None:
-            self._for["first"] = _format(oracle.first)
-        if oracle.mechanism == "dbit":
-            self._for["positions"] = oracle.positions
+        self._for = oracle._device_for()
         if stored is None:
             self._own = self._scheme.begin(_source or _System())
             return
@@ -664,3 +669,69 @@ class Vectors:
             if _below(source, self.length - i) < self._size - len(out):
                 out.append((i, self._each._report(source, x)))
         return out
+
+
+class Survey:
+    """A survey of `dither collect`, in its public form: the text of GET /v1/survey, or the object in it.
+
+    epsilon is that of a message, the sum over the questions. The collector chose it, so check it before you answer.
+    questions has the Oracle or the Numbers of each question by its name. Other forms are a ValueError.
+    """
+
+    def __init__(self, public):
+        try:
+            form = json.loads(public) if isinstance(public, (str, bytes)) else public
+            if form["version"] != 1:
+                raise ValueError("the form of the survey is newer than this module")
+            self.digest, self.reports, self._form = form["digest"], form["reports"], {}
+            self.questions, self.epsilon = {}, Fraction(0)
+            for q in form["questions"]:
+                name, mechanism, epsilon = q["name"], q["mechanism"], q["epsilon"]
+                if "low" in q:
+                    each = Numbers(mechanism, epsilon)
+                else:
+                    each = Oracle(mechanism, q["k"], epsilon, q.get("seed", 0), q.get("first"), q.get("positions"))
+                if each.bits != q["bits"] or name in self.questions:
+                    raise ValueError(f"the question {name!r} is not understood")
+                self.questions[name], self._form[name] = each, q
+                self.epsilon += Fraction(epsilon)
+        except (KeyError, TypeError, AttributeError):
+            raise ValueError("this is no survey in its public form")
+
+    def message(self, answers, devices=None):
+        """The body of a POST to /v1/reports as application/json, about an answer to each question by its name.
+
+        An answer is one of the values, or a number if the question has bounds or no list of values. Numbers beyond the
+        bounds are clamped. Store the message before you send it, and send the same one until the collector answers: a
+        second message about the same answers would reveal more. If the survey is repeated, devices has the Device of
+        each question with a memory: store these too before you send.
+        """
+        if set(answers) != set(self.questions):
+            raise ValueError("a message answers each question of the survey, and no other")
+        values = {name: self._value(name, answers[name]) for name in self.questions}  # before anything is drawn
+        repeated = [n for n, q in self.questions.items() if self.reports > 1 and getattr(q, "states", None) is not None]
+        for name in repeated:
+            if name not in (devices or {}) or devices[name]._for != self.questions[name]._device_for():
+                raise ValueError(f"{name!r} is repeated: give the device of its oracle")
+        reports = {}
+        for name, each in self.questions.items():
+            if name in repeated:
+                report = devices[name].report(values[name])
+            else:
+                report = each.report(values[name]) if isinstance(each, Numbers) else each.randomize(values[name])
+            reports[name] = report.hex()
+        body = {"version": 1, "survey": self.digest, "id": os.urandom(16).hex(), "answers": reports}
+        return json.dumps(body, separators=(",", ":"))
+
+    def _value(self, name, answer):
+        q = self._form[name]
+        if "low" in q:
+            if isinstance(answer, bool) or not isinstance(answer, (int, float, Fraction)) or not math.isfinite(answer):
+                raise ValueError(f"the answer to {name!r} is a number")
+            low, high = Fraction(q["low"]), Fraction(q["high"])
+            return min(max(2 * (Fraction(answer) - low) / (high - low) - 1, Fraction(-1)), Fraction(1))
+        if "values" not in q:
+            return self.questions[name]._value(answer)
+        if answer not in q["values"]:
+            raise ValueError(f"{answer!r} is no value of {name!r}")
+        return q["values"].index(answer)
