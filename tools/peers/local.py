@@ -3,7 +3,7 @@
 form.
 
     python3 -m venv venv
-    venv/bin/pip install multi-freq-ldpy==0.2.5 pure-ldp==1.2.0 'xxhash<4' scikit-learn pandas matplotlib statsmodels bitarray bitstring
+    venv/bin/pip install multi-freq-ldpy==0.2.5 pure-ldp==1.2.0 'xxhash<4' 'numpy<2' 'pandas<3' scikit-learn matplotlib statsmodels bitarray bitstring
     venv/bin/python tools/peers/local.py
 
 2,048 people have 1,024 values, two people each. Devices of dbit have two positions. The figures are n times the mean squared error of a frequency over all

@@ -2,7 +2,6 @@ package survey
 
 import (
 	"fmt"
-	"slices"
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
@@ -44,9 +43,6 @@ func collectResults(s *console.Console, o *collectOptions) (err error) {
 	}
 	if err := o.showResults(s, r); err != nil || o.picture.File == "" {
 		return err
-	}
-	if !slices.ContainsFunc(r.Questions, func(q collector.QuestionResults) bool { return q.Mean == nil }) {
-		return console.Usage("--plot draws counts, and the survey has no question with values")
 	}
 	return console.DrawFile(o.picture.File, plot.Write, o.chart(r), "")
 }
@@ -155,28 +151,35 @@ func foldedWords(n int64) string {
 	return fmt.Sprintf("The survey's retention has turned %s into counts.\n", render.Plural(int(n), "report"))
 }
 
-// chart draws at most 30 values of each of the first questions.
+// chart draws at most 30 values of each of the first questions. Counts share a panel. Each mean has one of its own,
+// because it has a unit of its own.
 func (o *collectOptions) chart(r collector.Results) plot.Chart {
 	c := plot.Chart{
 		Title:   o.survey.Name,
 		Caption: fmt.Sprintf("%d randomized reports, with %s intervals", r.Reports, render.Percent(o.confidence)),
 		Key:     "question: value",
 	}
-	p := plot.Panel{Name: "people", Marks: [][]plot.Mark{nil}}
-	var questions []collector.QuestionResults // means have units of their own
-	for _, q := range r.Short(30).Questions {
-		if q.Mean == nil {
-			questions = append(questions, q)
+	questions := r.Short(30).Questions
+	questions = questions[:min(8, len(questions))]
+	people := plot.Panel{Name: "people"}
+	var means []plot.Panel
+	var places []int // of the means among the groups
+	var counts []plot.Mark
+	for _, q := range questions {
+		if e := q.Mean; e != nil {
+			text := render.Fixed(e.Mean, render.Decimals(max((e.High-e.Low)/2, 1e-12)))
+			mark := plot.Mark{Value: e.Mean, Low: e.Low, High: e.High, Text: text}
+			means = append(means, plot.Panel{Name: "mean of " + q.Question.Name, Points: true, Marks: [][]plot.Mark{{mark}}})
+			places = append(places, len(c.Groups))
+			c.Groups, counts = append(c.Groups, q.Question.Name), append(counts, plot.Mark{Missing: true})
 		}
-	}
-	for _, q := range questions[:min(8, len(questions))] {
 		for _, e := range q.Estimates {
 			name := q.Question.ValueName(e.Value)
 			if len(questions) > 1 {
 				name = q.Question.Name + ": " + name
 			}
 			c.Groups = append(c.Groups, name)
-			p.Marks[0] = append(p.Marks[0], plot.Mark{Value: e.Count, Low: e.Low, High: e.High, Text: render.Fixed(e.Count, 0)})
+			counts = append(counts, plot.Mark{Value: e.Count, Low: e.Low, High: e.High, Text: render.Fixed(e.Count, 0)})
 		}
 	}
 	if len(questions) == 1 {
@@ -184,7 +187,22 @@ func (o *collectOptions) chart(r collector.Results) plot.Chart {
 		if c.Title == "" {
 			c.Title = questions[0].Question.Name
 		}
+		if questions[0].Mean != nil {
+			c.Key = ""
+		}
 	}
-	c.Panels = []plot.Panel{p}
+	if len(means) < len(questions) {
+		people.Marks = [][]plot.Mark{counts}
+		c.Panels = []plot.Panel{people}
+	}
+	for i, p := range means {
+		all := make([]plot.Mark, len(c.Groups))
+		for j := range all {
+			all[j].Missing = true
+		}
+		all[places[i]] = p.Marks[0][0]
+		p.Marks = [][]plot.Mark{all}
+		c.Panels = append(c.Panels, p)
+	}
 	return c
 }

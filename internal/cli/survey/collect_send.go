@@ -155,9 +155,13 @@ func columnsOf(rows *csv.Reader, file string, v *declared.Survey) (columns []int
 	for i := range v.Questions {
 		at := -1
 		for j, name := range header {
-			if strings.TrimPrefix(name, "\ufeff") == v.Questions[i].Name {
-				at = j
+			if strings.TrimPrefix(name, "\ufeff") != v.Questions[i].Name {
+				continue
 			}
+			if at >= 0 {
+				return nil, console.Usage("%s has two columns %s", file, name)
+			}
+			at = j
 		}
 		if at < 0 {
 			return nil, console.Usage("%s has no column %s: a report answers all questions", file, v.Questions[i].Name)
