@@ -74,6 +74,35 @@ q`, 1))))
 	}
 }
 
+// A collector of an earlier version, whose window has closed, keeps the ids of the version that collects.
+func TestEarlierVersionKeepsIDs(t *testing.T) {
+	window := "version: 1\nwindow: {closes: 2026-12-31T00:00:00Z}\nq"
+	s := must(survey.Parse([]byte(strings.Replace(declaration, "version: 1\nq", window, 1))))
+	second := must(survey.Parse([]byte(strings.Replace(declaration, "version: 1\nq", "version: 2\nq", 1))))
+	now := time.Date(2026, 12, 20, 12, 30, 0, 0, time.UTC)
+	file := filepath.Join(t.TempDir(), "store")
+	open := func(s *survey.Survey) *collector.Store {
+		st := must(collector.Open(file, s))
+		st.SetNow(func() time.Time { return now })
+		return st
+	}
+	earlier := open(s)
+	must(earlier.Add(t.Context(), reports(s, 3)))
+	st := open(second)
+	all := reports(second, 5)
+	must(st.Add(t.Context(), all))
+	now = s.Closes.Add(time.Hour)
+	must(earlier.Fold(t.Context()))
+	if fresh := must(st.Add(t.Context(), all)); count(fresh) != 0 {
+		t.Errorf("%d replayed reports were counted twice", count(fresh))
+	}
+	for _, st := range []*collector.Store{earlier, st} {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Two processes that fold at the same moment fold each report once. A context that ends stops them between parts.
 func TestFoldingTwice(t *testing.T) {
 	s := must(survey.Parse([]byte(`

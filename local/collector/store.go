@@ -211,13 +211,13 @@ func (st *Store) declare(tx *sql.Tx) error {
 	return err
 }
 
-// closeVersions ends the collection of all versions up to the given one, for good, and deletes all ids. The ids of a
-// version that accepts no more reports are not needed. The record stays: if the clock went back, a replayed report would
+// closeVersions ends the collection of all versions up to the given one, for good, and deletes their ids, which are all ids
+// unless a later version collects. The ids of a version that accepts no more reports are not needed. The record stays: if the clock went back, a replayed report would
 // be counted twice otherwise. So would one that a collector of an earlier version, which still runs, receives.
 func closeVersions(tx *sql.Tx, last int64) error {
 	_, err := tx.Exec(`INSERT OR IGNORE INTO closed SELECT version FROM surveys WHERE version <= ?`, last)
 	if err == nil {
-		_, err = tx.Exec(`DELETE FROM ids`)
+		_, err = tx.Exec(`DELETE FROM ids WHERE NOT EXISTS (SELECT 1 FROM surveys WHERE version > ?)`, last)
 	}
 	return err
 }
