@@ -79,6 +79,10 @@ type Server struct {
 	requests bucket // of the rate
 	dropped  bucket // of bytes of refused requests
 
+	declared sync.Once // makes the public form of the survey
+	text     []byte
+	wrong    error
+
 	results sync.Mutex // held while results are computed
 	usual   computed   // with the default parameters
 	unusual computed   // with others
@@ -153,12 +157,18 @@ func answer(w http.ResponseWriter, status int, v any) {
 	if err != nil {
 		status, text = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"internal error"}}`)
 	}
+	answerText(w, status, text)
+}
+
+// answerText answers with JSON. It does not copy the text, which may have megabytes and be that of many answers.
+func answerText(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that is gone needs no answer
+	_, _ = w.Write(text) // a client that is gone needs no answer
+	_, _ = io.WriteString(w, "\n")
 }
 
 func fail(w http.ResponseWriter, status int, code, format string, args ...any) {
@@ -375,5 +385,10 @@ func (s *Server) acknowledge(w http.ResponseWriter, batch survey.Batch, fresh []
 
 // declaration is GET /v1/survey.
 func (s *Server) declaration(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, s.store.survey)
+	s.declared.Do(func() { s.text, s.wrong = json.Marshal(s.store.survey) })
+	if s.wrong != nil {
+		fail(w, http.StatusInternalServerError, "internal", "internal error")
+		return
+	}
+	answerText(w, http.StatusOK, s.text)
 }

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 		failResults(w, status, err)
 		return
 	}
-	answer(w, http.StatusOK, json.RawMessage(text))
+	answerText(w, http.StatusOK, text)
 }
 
 func failResults(w http.ResponseWriter, status int, err error) {
@@ -116,33 +117,28 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	tick := time.NewTicker(s.options.Tick)
 	defer tick.Stop()
-	sent, quiet := "", 0
+	var sent []byte // shared with other readers
+	quiet := 0
 	for {
 		text, status, err := s.resultsOf(r)
-		if errors.Is(err, errOften) && sent != "" {
-			text, err = []byte(sent), nil // a later tick has newer ones
+		if errors.Is(err, errOften) && sent != nil {
+			text, err = sent, nil // a later tick has newer ones
 		}
 		if err != nil {
-			if sent == "" {
+			if sent == nil {
 				failResults(w, status, err)
 			}
 			return
 		}
-		event := ": no change\n\n" // keeps the connection open
-		if string(text) != sent {
-			sent, quiet = string(text), 0
-			event = "event: results\ndata: " + sent + "\n\n"
+		event := []string{": no change\n\n"} // keeps the connection open
+		if !bytes.Equal(text, sent) {
+			sent, quiet = text, 0
+			event = []string{"event: results\ndata: ", "\n\n"}
 		} else {
 			quiet++
 		}
-		if quiet%15 == 0 {
-			if control.SetWriteDeadline(time.Now().Add(s.options.BodyTimeout)) != nil {
-				return
-			}
-			_, err := io.WriteString(w, event) //nolint:gosec // JSON with escaped <, > and &, of a type that no browser renders
-			if err != nil || control.Flush() != nil {
-				return
-			}
+		if quiet%15 == 0 && !s.send(w, control, event, sent) {
+			return
 		}
 		select {
 		case <-tick.C:
@@ -152,6 +148,24 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// send sends the texts, with data between them, and reports whether the reader is there.
+func (s *Server) send(w io.Writer, control *http.ResponseController, event []string, data []byte) bool {
+	if control.SetWriteDeadline(time.Now().Add(s.options.BodyTimeout)) != nil {
+		return false
+	}
+	for i, text := range event {
+		if i > 0 {
+			if _, err := w.Write(data); err != nil { // JSON with escaped <, > and &, of a type that no browser renders
+				return false
+			}
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return false
+		}
+	}
+	return control.Flush() == nil
 }
 
 func (s *Server) enter() bool {
