@@ -44,19 +44,21 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 		if err != nil {
 			return nil, err
 		}
-		// below an edge are (b − 1)/2 nodes of each level, on average
-		variance, drawing := 0.0, 0.0
+		// Below an edge are (b − 1)/2 nodes of each level, on average. The rest of the variance is not in the choice, because
+		// files of reports depend on the choice.
+		variance, rest := 0.0, 0.0
 		for i, o := range levels.oracles {
 			size, people := float64(sizes[i]), n
 			if !levels.split {
 				people = max(n/int64(depth), 1)
 				share := float64(b-1) / 2 / size // of the people, in these nodes
-				drawing += share * (1 - share) * float64(depth-1) / float64(n)
+				rest += share * (1 - share) * float64(depth-1) / float64(n)
 			}
 			variance += float64(b-1) / 2 * o.Variance(people, 1/size)
+			rest += float64(b-1) * float64(b-2) / 3 * o.covariance() / float64(people) // s(s − 1) for s nodes, on average
 		}
 		if best == nil || variance < least {
-			best, least = &Quantiles{low, high, b, levels, variance + drawing, k, bins}, variance
+			best, least = &Quantiles{low, high, b, levels, variance + rest, k, bins}, variance
 		}
 	}
 	return best, nil
@@ -67,7 +69,7 @@ func (q *Quantiles) Bins() (bins, branch uint64) { return q.k, q.branch }
 
 // Variance returns an upper bound of the variance of the estimated share of numbers below an edge, as a mean over the
 // edges, if the numbers are uniform and as many people report as the tree was chosen for. The share is that of these
-// people. The bound leaves out the negative covariances of the nodes of a level.
+// people. The bound takes the largest covariances of the nodes of a level.
 func (q *Quantiles) Variance() float64 { return q.variance }
 
 // Params returns ε, and the smallest and the largest number.
@@ -97,7 +99,8 @@ func (q *Quantiles) NewTally() *MarginalsTally { return q.levels.NewTally() }
 
 // Below estimates, for each edge from low to high, the share of numbers below it. The first share is 0 and the last
 // is 1. An edge's share is the sum of the nodes to its left, as few as possible. So its variance is at most the sum of
-// theirs, because different nodes of a level are estimated with covariances of at most 0. The error is ErrParameter.
+// theirs, and of the largest covariances of the nodes of a level (see Oracle.covariance). Nodes of different levels have
+// covariances of at most 0, because they are disjoint. The error is ErrParameter.
 func (q *Quantiles) Below(t *MarginalsTally, confidence float64) ([]Frequency, error) {
 	out := make([]Frequency, q.k+1)
 	variance := make([]float64, q.k+1)
@@ -110,9 +113,16 @@ func (q *Quantiles) Below(t *MarginalsTally, confidence float64) ([]Frequency, e
 		for at := range out {
 			// the nodes of this level between the last edge of the level above and this edge
 			last := uint64(at) / width
-			for node := last / q.branch * q.branch; node < last && last < size; node++ {
+			first := last / q.branch * q.branch
+			if last >= size {
+				continue
+			}
+			for node := first; node < last; node++ {
 				out[at].Frequency += nodes[node].Frequency
 				variance[at] += nodes[node].Stddev * nodes[node].Stddev
+			}
+			if summed := float64(last - first); summed > 1 {
+				variance[at] += summed * (summed - 1) * q.levels.oracles[i].covariance() / float64(t.Of(i))
 			}
 		}
 	}

@@ -6,8 +6,8 @@ form.
     venv/bin/pip install multi-freq-ldpy==0.2.5 pure-ldp==1.2.0 'xxhash<4' 'numpy<2' 'pandas<3' scikit-learn matplotlib statsmodels bitarray bitstring
     venv/bin/python tools/peers/local.py
 
-2,048 people have 1,024 values, two people each. Devices of dbit have two positions. The figures are n times the mean squared error of a frequency over all
-values, with the standard deviation of the simulated mean. The reports of multi-freq-ldpy are those of its clients. Its
+2,048 people have 1,024 values, two people each. Devices of dbit have two positions. The figures are n times the mean
+squared error of a frequency over all values, with the standard deviation of the simulated mean. The reports of multi-freq-ldpy are those of its clients. Its
 aggregators clip negative estimates, which biases them, so the unbiased estimate is computed here from its reports.
 pure-ldp estimates without bias by itself. Its Hadamard response sends one sign up to ε = 1; dither's sends two there. Its
 RAPPOR has a Bloom filter and no instantaneous response, so that of multi-freq-ldpy is compared. multi-freq-ldpy's
