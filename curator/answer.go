@@ -88,7 +88,11 @@ func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
 	}
 	places := c.timed(&q.SQL)
 	out, err := c.answer(ctx, q)
-	return out, atItsPlace(err, places)
+	if err != nil {
+		return nil, atItsPlace(err, places)
+	}
+	out.Notes = slices.Concat(out.Notes, c.momentNotes(places))
+	return out, nil
 }
 
 func (c *Session) answer(ctx context.Context, q Question) (*Release, error) {

@@ -182,6 +182,7 @@ func (s *combination) answer(ctx context.Context, answers [][][]post.Cell, alpha
 		}
 	}
 	out.SQL, out.Groupings, out.Columns = s.q.SQL, nil, columns
+	out.Notes = slices.Concat(out.Notes, s.groupNotes())
 	out.show(found)
 	return out, nil
 }

@@ -42,8 +42,17 @@ func (c *Session) explainCombined(q Question, refused error) (*Explanation, erro
 	} else if err := s.explainSeveral(out, all); err != nil {
 		return nil, c.public(err)
 	}
+	out.Notes = slices.Concat(out.Notes, s.groupNotes())
 	out.SQL, out.Groupings, out.Columns = s.q.SQL, nil, computedFrom(s.bound.Columns(), s.columns(all))
 	return out, nil
+}
+
+func (s *combination) groupNotes() []string {
+	var parts []*asked
+	for _, p := range s.parts {
+		parts = append(parts, p.asked)
+	}
+	return groupNotes(s.bound, parts...)
 }
 
 // columns returns the columns of all parts, as their explanations describe them.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/internal/derive"
 	"dither/internal/plan"
@@ -75,13 +76,13 @@ func (c *Session) read(q Question, over []*post.Program, refused error) (*readin
 		a, err := c.answerable(inner)
 		if err == nil {
 			out.asked = a
-			if out.bound, err = p.Bind(columnsOf(a, false), ""); err == nil {
+			if out.bound, err = p.Bind(columnsOf(a, false), mostRows(a), ""); err == nil {
 				err = out.bound.Fits(knownCells(a))
 			}
 			return out, err
 		}
 		if out.free, err = c.freeTable(inner, p, err); err == nil {
-			out.bound, err = p.Bind(out.free.columns, "")
+			out.bound, err = p.Bind(out.free.columns, len(out.free.rows), "")
 			return out, err
 		}
 		refusal := (*plan.Error)(nil)
@@ -156,7 +157,7 @@ func (c *Session) compute(ctx context.Context, q Question, over []*post.Program,
 		return nil, c.public(err)
 	}
 	if s != nil {
-		r.bound, err = r.program.Bind(columnsOf(a, true), "")
+		r.bound, err = r.program.Bind(columnsOf(a, true), mostRows(a), "")
 	} else {
 		s, err = c.measured(ctx, a)
 	}
@@ -168,6 +169,7 @@ func (c *Session) compute(ctx context.Context, q Question, over []*post.Program,
 		return nil, err
 	}
 	out.Measured = &Measured{SQL: r.inner.SQL, Columns: out.Columns}
+	out.Notes = slices.Concat(out.Notes, groupNotes(r.bound, a))
 	if err := out.present(ctx, q, r, rowsOf(a, s, 0), a.alpha); err != nil {
 		return nil, unshown(c.public(err), !s.Replayed)
 	}
@@ -392,9 +394,20 @@ func (c *Session) explainComputed(q Question, over []*post.Program, refused erro
 	if r.free == nil {
 		out.Measured = &Measured{SQL: r.inner.SQL, Columns: out.Columns}
 		out.Notes = append(out.Notes, computedNote)
+		out.Notes = slices.Concat(out.Notes, groupNotes(r.bound, r.asked))
 	}
 	out.SQL, out.Groupings, out.Columns = q.SQL, nil, computedFrom(r.bound.Columns(), out.Columns)
 	return out, nil
+}
+
+// groupNotes returns a note if an aggregate counts the groups of an answer that has all known groups.
+func groupNotes(bound *post.Bound, parts ...*asked) []string {
+	known := slices.ContainsFunc(parts, func(a *asked) bool { return a != nil && !a.plan.Open() })
+	if !bound.CountsGroups() || !known {
+		return nil
+	}
+	return []string{"An answer has all possible groups, also those in which nobody has a row, and COUNT, AVG, MIN and MEDIAN over " +
+		"its groups count all of them. WHERE on the keys of the groups leaves out those that are not meant."}
 }
 
 const computedNote = "The columns are computed from the answer of the measured question, at no cost. An interval of a " +

@@ -77,7 +77,11 @@ func (c *Session) Explain(ctx context.Context, q Question) (*Explanation, error)
 	}
 	places := c.timed(&q.SQL)
 	out, err := c.explain(ctx, q)
-	return out, atItsPlace(err, places)
+	if err != nil {
+		return nil, atItsPlace(err, places)
+	}
+	out.Notes = slices.Concat(out.Notes, c.momentNotes(places))
+	return out, nil
 }
 
 func (c *Session) explain(ctx context.Context, q Question) (*Explanation, error) {

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,21 @@ func TestTheCurrentTimeIsAConstantOfAQuestion(t *testing.T) {
 		"EXTRACT(day FROM DATE '2026-03-05')"
 	if first.SQL != want {
 		t.Errorf("the answer shows %s\nwant %s", first.SQL, want)
+	}
+	const note = "The current time counts as 2026-03-05 00:00:00: the policy truncates it to a day."
+	if !slices.Contains(first.Notes, note) {
+		t.Errorf("the answer has the notes %q", first.Notes)
+	}
+	for sql, noted := range map[string]bool{
+		recent: true, "SELECT COUNT(*) FROM people WHERE age < EXTRACT(day FROM now()::date)": false,
+		"SELECT COUNT(*) FROM people WHERE age < EXTRACT(day FROM CURRENT_DATE)": false,
+		"SELECT CURRENT_TIMESTAMP": true,
+		"SELECT AVG(n) AS a, LOCALTIMESTAMP AS t FROM (SELECT COUNT(*) AS n FROM people) q": true,
+	} {
+		e, err := c.Explain(t.Context(), Question{SQL: sql})
+		if err != nil || slices.Contains(e.Notes, note) != noted {
+			t.Errorf("%s: %v, %v", sql, e, err)
+		}
 	}
 	again := ask("2026-03-05 23:59:59")
 	if !again.Replayed || again.ID != first.ID || spent(t, c) != "0.1" {

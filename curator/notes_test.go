@@ -2,6 +2,7 @@ package curator
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,41 @@ func TestAnswersNoteQuotientsOfIntegers(t *testing.T) {
 			if is := len(r.Notes) == 1 && strings.Contains(r.Notes[0], "7 / 2 is 3"); err != nil || is != noted || !is && r.Notes != nil ||
 				strings.Contains(string(text), `"notes":["A quotient`) != noted {
 				t.Errorf("%s: %v, %s, %v", sql, r.Notes, text, err)
+			}
+		}
+	}
+}
+
+// An answer says that aggregates over the groups of another answer count empty groups too, where that matters.
+func TestAnswersNoteEmptyGroups(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	const of = " FROM (SELECT route, deck, COUNT(*) AS n FROM trips GROUP BY route, deck) q"
+	for sql, noted := range map[string]bool{
+		"SELECT AVG(n)" + of:                                     true,
+		"SELECT COUNT(*)" + of + " WHERE n > 3":                  true,
+		"SELECT route, MIN(n)" + of + " GROUP BY route":          true,
+		"SELECT route, MEDIAN(n)" + of + " GROUP BY 1":           true,
+		"SELECT SUM(n)" + of:                                     false,
+		"SELECT MAX(n)" + of:                                     false,
+		"SELECT route, n" + of:                                   false,
+		"SELECT n, SUM(n) OVER () AS total" + of:                 false,
+		"SELECT AVG(km) FROM routes":                             false,
+		"SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM trips) q": false,
+		"SELECT q.route, a.mean FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) q CROSS JOIN " +
+			"(SELECT AVG(n) AS mean FROM (SELECT deck, COUNT(*) AS n FROM trips GROUP BY deck) d) a": true,
+		"SELECT q.route, r.km FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) q JOIN routes r USING (route)": false,
+	} {
+		is := func(note string) bool { return strings.HasPrefix(note, "An answer has all possible groups") }
+		e, err := c.Explain(t.Context(), Question{SQL: sql})
+		if err != nil || slices.ContainsFunc(e.Notes, is) != noted {
+			t.Errorf("explaining %s: %v, %v", sql, e, err)
+			continue
+		}
+		for range 2 {
+			r, err := c.Answer(t.Context(), Question{SQL: sql})
+			if err != nil || slices.ContainsFunc(r.Notes, is) != noted {
+				t.Errorf("%s: %v, %v", sql, r, err)
 			}
 		}
 	}

@@ -246,5 +246,5 @@ func (o *Bound) narrow(rows [][]Cell) (*Bound, error) {
 			columns[i].Width = max(columns[i].Width, len(row[i].Value.Text))
 		}
 	}
-	return o.program.Bind(columns, o.picked)
+	return o.program.Bind(columns, o.rows, o.picked)
 }

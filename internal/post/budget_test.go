@@ -65,7 +65,7 @@ func TestShortTextsFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Split(tree, func(*query.Select, string) bool { return false })
-	bound, err := p[len(p)-1].Bind([]Column{{Type: value.Text}, {Type: value.Integer}}, "")
+	bound, err := p[len(p)-1].Bind([]Column{{Type: value.Text}, {Type: value.Integer}}, 5000, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestStarsDoNotMultiply(t *testing.T) {
 		t.Fatal(err)
 	}
 	programs := Split(tree, func(*query.Select, string) bool { return false })
-	_, err = programs[len(programs)-1].Bind([]Column{{Type: value.Integer}, {Type: value.Integer}, {Type: value.Integer}}, "")
+	_, err = programs[len(programs)-1].Bind([]Column{{Type: value.Integer}, {Type: value.Integer}, {Type: value.Integer}}, 1, "")
 	if err == nil || !strings.Contains(err.Error(), "at most 1000 columns") {
 		t.Errorf("the error is %v", err)
 	}

@@ -64,7 +64,7 @@ func boundForm(t testing.TB, sql string) *Bound {
 		{Name: "m", Type: value.Integer},
 		{Name: "n", Type: value.Integer, Noisy: true},
 		{Name: "s", Type: value.Real, Noisy: true},
-	}, "")
+	}, 1000, "")
 	if err != nil {
 		t.Fatal(sql, err)
 	}

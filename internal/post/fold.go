@@ -98,6 +98,11 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 			"over an answer, %s takes neither WITHIN GROUP nor named arguments", x.Name)
 	}
 	f := &fold{name: x.Name, distinct: x.Distinct}
+	switch x.Name {
+	case "sum", "max", "bool_or", "bool_and", "every": // which empty groups leave as they are, but for noise
+	default:
+		s.counts = s.counts || s.empty && !s.windowing
+	}
 	args := x.Args
 	if x.Star && x.Name == "count" {
 		args = nil

@@ -72,7 +72,7 @@ func FuzzProgram(f *testing.F) {
 					rows[j] = append(rows[j], fuzzed(columns[i], j, len(columns)*j+i, n))
 				}
 			}
-			bound, err := p.Bind(columns, "")
+			bound, err := p.Bind(columns, len(rows), "")
 			if err != nil {
 				continue
 			}

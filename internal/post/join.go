@@ -42,7 +42,8 @@ func (s *several) join(l, r *table, j *query.Join, where []query.Expr) (*table, 
 			_ = b.equality(x) // the others are conditions of WHERE
 		}
 	}
-	t := &table{both, out, paired(l, r, len(out.left) > 0), l.open || r.open}
+	both.most, both.empty = paired(l, r, len(out.left) > 0), l.empty || r.empty
+	t := &table{both, out, l.open || r.open}
 	if t.most > mostPairs {
 		return nil, bind.Refuse(j.At, "join by an equality of keys: ON a.x = b.x",
 			"this join would pair more than %d rows", mostPairs)

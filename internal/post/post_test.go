@@ -84,7 +84,7 @@ func TestValues(t *testing.T) {
 		}
 		programs := Split(tree, func(*query.Select, string) bool { return false })
 		columns, rows := answer()
-		bound, err := programs[len(programs)-1].Bind(columns, "")
+		bound, err := programs[len(programs)-1].Bind(columns, len(rows), "")
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 			continue
@@ -120,6 +120,12 @@ func TestCountsAreNeverNull(t *testing.T) {
 		"SELECT m, n FROM (SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q) r WHERE n IS NOT NULL":          true,
 		"SELECT m, n FROM (SELECT m, 2 * n AS n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q) r WHERE n IS NOT NULL": false,
 		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q WHERE n > 0":                                       false,
+		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q ORDER BY n LIMIT 2":                                true,
+		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q ORDER BY n LIMIT 1":                                false,
+		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q ORDER BY n LIMIT 5 OFFSET 1":                       false,
+		"SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m ORDER BY n LIMIT 1) q":                                false,
+		"SELECT 1, AVG(n) AS a FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q ORDER BY 2 LIMIT 1":                      true,
+		"SELECT 1, AVG(n) AS a FROM (SELECT m, n FROM (SELECT m, COUNT(*) AS n FROM t GROUP BY m) q ORDER BY n LIMIT 1) r": false,
 	} {
 		tree, err := query.Parse(sql)
 		if err != nil {
@@ -128,7 +134,7 @@ func TestCountsAreNeverNull(t *testing.T) {
 		programs := Split(tree, func(*query.Select, string) bool { return false })
 		bound, err := programs[len(programs)-1].Bind([]Column{
 			{Name: "m", Type: value.Integer}, {Name: "n", Type: value.Integer, Noisy: true, Sure: true},
-		}, "")
+		}, 2, "")
 		if err != nil {
 			t.Fatal(sql, err)
 		}

@@ -283,7 +283,7 @@ func TestAgreesWithPostgres(t *testing.T) {
 			t.Fatal(sql, err)
 		}
 		programs := Split(tree, func(*query.Select, string) bool { return false })
-		bound, err := programs[len(programs)-1].Bind(columns, "")
+		bound, err := programs[len(programs)-1].Bind(columns, len(rows), "")
 		if err != nil {
 			t.Fatal(sql, err)
 		}

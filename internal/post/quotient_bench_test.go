@@ -47,7 +47,7 @@ func BenchmarkQuotients(b *testing.B) {
 				b.Fatal(err)
 			}
 			programs := Split(tree, func(*query.Select, string) bool { return false })
-			bound, err := programs[len(programs)-1].Bind(columns, "")
+			bound, err := programs[len(programs)-1].Bind(columns, len(rows), "")
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -14,27 +14,38 @@ type Bound struct {
 	program *Program // of one answer; nil for several
 	given   []Column // the columns of that answer
 	picked  string   // as chosen of Bind
+	rows    int      // as most of Bind
 	of      source
 	frame
 	inners []*inner
-	most   float64 // the largest number of rows, of several answers
+	counts bool
 }
+
+// CountsGroups reports whether an aggregate of the question depends on how many groups an answer has, as COUNT and AVG do.
+// It then counts all groups of the answer, also those in which nobody has a row.
+func (b *Bound) CountsGroups() bool { return b.counts }
 
 // Most returns the largest number of rows of a question over several answers, or over constants alone.
 func (b *Bound) Most() int { return int(min(b.most, 1<<31-1)) }
 
-// Bind binds a program to the columns of its answer. chosen is that of the table that Run will get. Every error is a
-// *bind.Error, and depends on the question and the policy alone.
-func (p *Program) Bind(columns []Column, chosen string) (*Bound, error) {
+// Bind binds a program to the columns of its answer, which has at most `most` rows. chosen is that of the table that Run
+// will get. Every error is a *bind.Error, and depends on the question and the policy alone.
+func (p *Program) Bind(columns []Column, most int, chosen string) (*Bound, error) {
 	columns = p.quotients(columns)
 	b := &binder{wholes: map[*query.Nested]bind.Whole{}}
-	b.nested = func(_ *scope, x *query.Nested) (*node, error) { return b.sameAnswer(p, x, columns, chosen) }
-	of, in, err := b.chain(answered(0), p.over, frame{columns: positions(columns, 0), chosen: chosen})
+	rows := frame{columns: positions(columns, 0), chosen: chosen, most: float64(most), empty: ofGroups(columns, most)}
+	b.nested = func(_ *scope, x *query.Nested) (*node, error) { return b.sameAnswer(p, x, rows) }
+	of, in, err := b.chain(answered(0), p.over, rows)
 	if err != nil {
 		return nil, p.worded(err)
 	}
 	readable(of.(selected).by)
-	return &Bound{program: p, given: columns, picked: chosen, of: of, frame: in, inners: b.inners}, nil
+	return &Bound{program: p, given: columns, picked: chosen, rows: most, of: of, frame: in, inners: b.inners, counts: b.counts}, nil
+}
+
+// ofGroups reports whether rows are several groups of an answer.
+func ofGroups(columns []Column, most int) bool {
+	return most > 1 && slices.ContainsFunc(columns, func(c Column) bool { return c.Noisy })
 }
 
 // quotients sets the types of the columns' whole numbers in PostgreSQL.
@@ -56,7 +67,7 @@ func (b *binder) chain(of source, over []*query.Select, in frame) (source, frame
 		if err != nil {
 			return nil, in, err
 		}
-		of, in = selected{of, t}, frame{columns: t.columns, chosen: t.chosen, sifted: t.sifted}
+		of, in = selected{of, t}, t.frame()
 		if i+1 < len(over) {
 			in.table = over[i+1].From.Relation.(*query.Subquery).Alias
 		}
@@ -76,7 +87,7 @@ func positions(columns []Column, from int) []Column {
 
 // sameAnswer binds a subquery that gives one value, if it reads the same answer:
 // share = n / (SELECT SUM(n) FROM answer).
-func (b *binder) sameAnswer(p *Program, x *query.Nested, columns []Column, chosen string) (*node, error) {
+func (b *binder) sameAnswer(p *Program, x *query.Nested, rows frame) (*node, error) {
 	other := bind.Refuse(x.At, "ask it first, and write its answer as a constant",
 		"a subquery in an expression over an answer must give one value of that same answer")
 	if x.Kind != query.ValueNested || len(x.Sub.Branches) != 1 {
@@ -91,7 +102,7 @@ func (b *binder) sameAnswer(p *Program, x *query.Nested, columns []Column, chose
 		return nil, other
 	}
 	over := append([]*query.Select{p.split}, reversed(around)...)
-	of, in, err := b.chain(answered(0), over, frame{columns: positions(columns, 0), chosen: chosen})
+	of, in, err := b.chain(answered(0), over, rows)
 	if err != nil {
 		return nil, err
 	}

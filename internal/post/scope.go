@@ -41,6 +41,8 @@ type frame struct {
 	// sifted reports whether noise that is independent of the numbers in the rows decides which rows there are. The numbers
 	// keep their intervals. A value that is computed from several rows has no interval.
 	sifted bool
+	most   float64 // the largest number of rows
+	empty  bool    // whether rows may be groups of an answer in which nobody has a row
 }
 
 // decided returns why what is computed from the rows has no interval; "" if it may have one.
@@ -104,6 +106,7 @@ type binder struct {
 	nested func(*scope, *query.Nested) (*node, error)
 	inners []*inner                     // the subqueries in expressions
 	wholes map[*query.Nested]bind.Whole // the types of their whole numbers in PostgreSQL
+	counts bool                         // whether an aggregate depends on how many groups of an answer there are
 }
 
 // subquery returns the rows of a subquery in an expression.

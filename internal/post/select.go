@@ -22,8 +22,10 @@ type stage struct {
 	distinct      bool
 	order         []ordering
 	limit, offset *int64
-	chosen        string // why the rows that are left depend on noise; "" if they do not
-	sifted        bool   // as that of a frame
+	chosen        string  // why the rows that are left depend on noise; "" if they do not
+	sifted        bool    // as that of a frame
+	most          float64 // as that of a frame
+	empty         bool    // as that of a frame
 }
 
 // aggregate binds an aggregate of a grouped SELECT.
@@ -49,6 +51,11 @@ func (s *scope) aggregate(x *query.Call) (*node, error) {
 	}
 	n.eval = func(_ *env, r *row) Cell { return r.folds[i] }
 	return n, nil
+}
+
+// frame describes the rows of the SELECT.
+func (t *stage) frame() frame {
+	return frame{columns: t.columns, chosen: t.chosen, sifted: t.sifted, most: t.most, empty: t.empty}
 }
 
 // bindSelect binds a SELECT over rows.
@@ -79,7 +86,13 @@ func (b *binder) bindSelect(q *query.Select, in frame) (*stage, error) {
 	if out.distinct && out.chosen == "" && slices.ContainsFunc(out.columns, func(c Column) bool { return c.Noisy }) {
 		out.chosen = whyPicked
 	}
-	cut := q.Limit != nil || q.Offset != nil && *q.Offset > 0
+	if out.most, out.empty = in.most, in.empty; out.whole {
+		out.most, out.empty = 1, false
+	}
+	cut := q.Limit != nil && float64(*q.Limit) < out.most || q.Offset != nil && *q.Offset > 0
+	if q.Limit != nil {
+		out.most = min(out.most, float64(*q.Limit))
+	}
 	if cut && out.chosen == "" && slices.ContainsFunc(out.order, func(o ordering) bool { return o.by.noisy }) {
 		out.chosen = whyPicked
 	}

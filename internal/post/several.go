@@ -49,7 +49,7 @@ func Several(tree *query.Select, parts Parts) (*Bound, error) {
 		}
 		if s.independent() {
 			readable(t.of.(selected).by)
-			return &Bound{of: t.of, frame: t.frame, inners: s.inners, most: t.most}, nil
+			return &Bound{of: t.of, frame: t.frame, inners: s.inners, counts: s.counts}, nil
 		}
 	}
 	return nil, bind.Refuse(tree.At, "", "this is not supported over several answers")
@@ -83,8 +83,7 @@ func (s *several) independent() bool {
 type table struct {
 	frame
 	of   source
-	most float64 // the largest number of rows
-	open bool    // a row may be missing because of noise
+	open bool // a row may be missing because of noise
 }
 
 // selects binds a SELECT: it is measured, or computes with answers.
@@ -100,8 +99,8 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			a, err := s.Measure(p)
 			if err == nil {
 				s.used = append(s.used, a.Same)
-				in := frame{columns: positions(p.quotients(a.Columns), a.From)}
-				out, err := s.over(p.split, &table{in, answered(a.Index), float64(a.Rows), a.Open})
+				in := frame{columns: positions(p.quotients(a.Columns), a.From), most: float64(a.Rows), empty: !a.Open && ofGroups(a.Columns, a.Rows)}
+				out, err := s.over(p.split, &table{in, answered(a.Index), a.Open})
 				return out, p.worded(err)
 			}
 			if i == 0 {
@@ -134,14 +133,7 @@ func (s *several) over(q *query.Select, in *table) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &table{frame{columns: t.columns, chosen: t.chosen, sifted: t.sifted}, selected{in.of, t}, in.most, in.open && !t.whole}
-	if t.whole {
-		out.most = 1
-	}
-	if q.Limit != nil {
-		out.most = min(out.most, float64(*q.Limit))
-	}
-	return out, nil
+	return &table{t.frame(), selected{in.of, t}, in.open && !t.whole}, nil
 }
 
 // readsRows reports whether FROM has a table, outside subqueries.
@@ -164,7 +156,7 @@ func readsRows(r query.Relation) bool {
 // from binds FROM.
 func (s *several) from(q *query.Select) (*table, error) {
 	if q.From.None() {
-		return &table{frame{}, lone{}, 1, false}, nil
+		return &table{frame{most: 1}, lone{}, false}, nil
 	}
 	if q.From.Relation == nil {
 		return s.relation(&query.Table{At: q.From.At, Name: q.From.Table, Alias: q.From.Alias}, q.From.At)
@@ -221,7 +213,8 @@ func (s *several) public(r *query.Table) (*table, error) {
 			return nil, bind.Refuse(r.At, "join it to a table of persons, before the aggregates",
 				"the rows of the public table %q are not read beside an answer: %s", r.Name, trouble)
 		case public:
-			return &table{frame{columns: a.Columns, table: cmp.Or(r.Alias, r.Name)}, answered(a.Index), float64(a.Rows), false}, nil
+			rows := frame{columns: a.Columns, table: cmp.Or(r.Alias, r.Name), most: float64(a.Rows)}
+			return &table{rows, answered(a.Index), false}, nil
 		}
 	}
 	return nil, bind.Refuse(r.At, "aggregate the table in a subquery first", "rows of persons cannot be combined with an answer")
@@ -253,7 +246,7 @@ func unite(all []*table, r *query.Subquery) (*table, error) {
 			return nil, bind.Refuse(r.Branches[i].At, "select the same columns in each",
 				"the SELECTs of UNION ALL have %d and %d columns", width, len(t.columns))
 		}
-		out.most, out.open = out.most+t.most, out.open || t.open
+		out.most, out.open, out.empty = out.most+t.most, out.open || t.open, out.empty || t.empty
 		if out.chosen == "" {
 			out.chosen = t.chosen
 		}

@@ -15,6 +15,8 @@ import (
 
 // Moved maps positions in a text that AtInstant returned to positions in the text that it was given.
 type Moved struct {
+	// Moment is the constant that stands for now() and other words that mean a time of day, as text; "" if there are none.
+	Moment string
 	pieces []moved
 }
 
@@ -71,9 +73,13 @@ func AtInstant(sql string, now func() int64) (out string, places Moved, found bo
 			continue
 		}
 		at := now()
-		constant := "TIMESTAMP '" + value.OfMicro(at).String() + "'"
-		if day || age {
+		moment := value.OfMicro(at).String()
+		constant := "TIMESTAMP '" + moment + "'"
+		switch {
+		case day || age:
 			constant = "DATE '" + value.OfDay(value.DayOf(at)).String() + "'"
+		case !l.isToken(i+length, pg.Token_TYPECAST) || !strings.EqualFold(l.textAt(i+length+1), "date"):
+			places.Moment = moment
 		}
 		if age { // AGE(x) is AGE(CURRENT_DATE, x)
 			length, constant = 2, l.tokenText(l.tokens[i])+"("+constant+", "
@@ -169,6 +175,14 @@ func (l *lowering) names(i int) bool {
 	default:
 		return false
 	}
+}
+
+// textAt returns the text of the i-th token; "" if there is none.
+func (l *lowering) textAt(i int) string {
+	if i >= len(l.tokens) {
+		return ""
+	}
+	return l.tokenText(l.tokens[i])
 }
 
 // isToken reports whether the i-th token exists and is of a kind.
