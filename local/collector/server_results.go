@@ -78,6 +78,7 @@ func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error)
 	}
 	n, err := s.store.Reports()
 	if err == nil && last.of == of && last.n == n {
+		last.until = begun.Add(s.options.Tick) // other readers need not count the reports again
 		return last.text, http.StatusOK, nil
 	}
 	if err != nil {
@@ -95,8 +96,9 @@ func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error)
 	return text, http.StatusOK, nil
 }
 
-// mostStreams limits the streams at the same time.
-const mostStreams = 256
+// mostStreams limits the streams at the same time. It is above the connections of an address, so that one address does
+// not keep the results from others.
+const mostStreams = 2048
 
 // stream is GET /v1/results/stream: an event with the results now, and one whenever they have changed.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
