@@ -94,6 +94,7 @@ func (r *reader) table(f field, dir string, neighbours privacy.Neighbours) *Tabl
 	if !t.Public {
 		t.Totals = r.totals(keys["totals"], t)
 		t.Units = r.units(keys["units"], t, neighbours)
+		r.totalsAgree(keys["totals"], t)
 		t.ExpectedRows = cmp.Or(t.ExpectedRows, t.Units)
 	}
 	return t

@@ -20,8 +20,7 @@ type Total struct {
 // allRows is the key of the total of all rows.
 const allRows = "*"
 
-// totals reads the declared totals of a table: {"*": 20000, region: {north: 8000, south: 12000}}. Contradictory ones
-// are errors.
+// totals reads the declared totals of a table: {"*": 20000, region: {north: 8000, south: 12000}}.
 func (r *reader) totals(f field, t *Table) (out []Total) {
 	if !f.present() {
 		return nil
@@ -31,11 +30,9 @@ func (r *reader) totals(f field, t *Table) (out []Total) {
 			t.Unit.RowsPerUnit)
 		return nil
 	}
-	all := int64(-1)
 	for _, e := range f.entries() {
 		if e.name() == allRows {
 			if n, ok := e.total(); ok {
-				all = n
 				out = append(out, Total{Count: n})
 			}
 			continue
@@ -61,23 +58,56 @@ func (r *reader) totals(f field, t *Table) (out []Total) {
 			}
 		}
 	}
-	for _, c := range t.Columns {
-		sum, n := int64(0), 0
-		for _, total := range out {
-			if total.Column == c.Name {
-				sum, n = sum+total.Count, n+1
-			}
-		}
-		known, _ := c.Known()
-		switch {
-		case n == 0 || all < 0:
-		case sum > all:
-			f.fail("", "the totals declared for %s add up to %d, more than the %d of all rows", quote(c.Name), sum, all)
-		case sum < all && n == len(known) && !c.Nullable && c.Values == nil && c.Type.Whole():
-			f.fail("", "the totals declared for %s add up to %d, and all rows are %d", quote(c.Name), sum, all)
+	return out
+}
+
+// totalsAgree refuses declared totals of a table that no rows can have: those of a column's values add up to at most the
+// number of all rows, and to that number if each row has one of them. That number is a total itself, or the declared number
+// of units, or the sum for a column of the second kind.
+func (r *reader) totalsAgree(f field, t *Table) {
+	all, from := int64(-1), ""
+	for _, total := range t.Totals {
+		if total.Column == "" {
+			all = total.Count
 		}
 	}
-	return out
+	if all < 0 && t.Units > 0 {
+		all = t.Units
+	}
+	type sum struct {
+		count    int64
+		any, all bool // totals of some values are declared, and each row has one of these values
+	}
+	sums := make([]sum, len(t.Columns))
+	for i, c := range t.Columns {
+		known, _ := c.Known()
+		n := 0
+		for _, total := range t.Totals {
+			if total.Column == c.Name {
+				sums[i].count, n = sums[i].count+total.Count, n+1
+			}
+		}
+		if sums[i].any, sums[i].all = n > 0, n > 0 && n == len(known) && t.filled(c); sums[i].all && all < 0 {
+			all, from = sums[i].count, ", by those declared for "+quote(c.Name)
+		}
+	}
+	for i, c := range t.Columns {
+		switch s := sums[i]; {
+		case all < 0 || !s.any:
+		case s.count > all:
+			f.fail("", "the totals declared for %s add up to %d, more than the %d of all rows%s", quote(c.Name), s.count, all, from)
+		case s.count < all && s.all:
+			f.fail("", "the totals declared for %s add up to %d, and all rows are %d%s", quote(c.Name), s.count, all, from)
+		}
+	}
+}
+
+// filled reports whether sealing refuses rows in which a column has none of its known values.
+func (t *Table) filled(c *Column) bool {
+	if c.Nullable || c.ValuesFrom != nil || t.Source.Live() {
+		return false
+	}
+	return t.Units > 0 || c.Values == nil && (c.Type.Whole() || c.Type == value.Boolean)
 }
 
 func (f field) total() (int64, bool) {

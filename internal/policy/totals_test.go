@@ -21,6 +21,8 @@ tables:
       region: {type: text, values: [north, south]}
       hour: {type: integer, bounds: [0, 2]}
       weight: {type: real, bounds: [0, 9]}
+      ill: {type: boolean}
+      month: {type: integer, bounds: [1, 2], nullable: true}
 `
 	read := func(unit, totals string) (*Policy, error) {
 		return Decode([]byte(strings.NewReplacer("UNIT", unit, "TOTALS", totals).Replace(base)), "")
@@ -36,10 +38,23 @@ tables:
 	if _, err := read("unit: id\n    rows_per_unit: 1", `{"*": 10}`); err != nil {
 		t.Error(err)
 	}
+	// other rows may lack these values
+	for _, totals := range []string{
+		`{ill: {true: 3, false: 6}, region: {north: 4, south: 4}}`, `{"*": 9, month: {1: 3, 2: 4}}`, `{region: {north: 40, south: 4}, month: {1: 3, 2: 4}}`,
+		`{ill: {true: 30}, hour: {0: 9, 1: 20, 2: 3}}`,
+	} {
+		if _, err := read("unit: row", totals); err != nil {
+			t.Errorf("%s: %v", totals, err)
+		}
+	}
 	for _, c := range []struct{ unit, totals, want string }{
 		{"unit: id\n    rows_per_unit: 2", `{"*": 10}`, "totals are declared where each unit has one row"},
 		{"unit: row", `{"*": 3, region: {north: 4}}`, "add up to 4, more than the 3 of all rows"},
 		{"unit: row", `{"*": 10, hour: {0: 1, 1: 2, 2: 3}}`, "add up to 6, and all rows are 10"},
+		{"unit: row", `{"*": 10, ill: {true: 3, false: 6}}`, `"ill" add up to 9, and all rows are 10`},
+		{"unit: row", `{ill: {true: 3, false: 6}, hour: {0: 1, 1: 2, 2: 3}}`, `"ill" add up to 9, more than the 6 of all rows, by those declared for "hour"`},
+		{"unit: row", `{hour: {0: 9, 1: 2, 2: 3}, ill: {true: 3, false: 6}}`, `"ill" add up to 9, and all rows are 14, by those declared for "hour"`},
+		{"unit: row", `{ill: {true: 3, false: 6}, region: {north: 10}}`, `"region" add up to 10, more than the 9 of all rows, by those declared for "ill"`},
 		{"unit: row", `{"*": -1}`, "a whole number from 0 to"},
 		{"unit: row", `{"*": 1.5}`, "a whole number from 0 to"},
 		{"unit: row", `{"*": 9000000000000000000}`, "a whole number from 0 to"},

@@ -70,6 +70,7 @@ func TestUnits(t *testing.T) {
 		{one, csv, "public: true", "7", "", "a public table has no privacy unit"},
 		{one, "{postgres: {service: s}, table: t}", "unit: row", "7", "", "applies only to sealed tables"},
 		{one, csv, "unit: row", "7\n    totals: {\"*\": 8}", "", "the totals declare 8 rows, and units 7"},
+		{one, csv, "unit: row", "7\n    totals: {sex: {f: 4, m: 2}}", "      sex: {type: text, values: [f, m]}\n", "add up to 6, and all rows are 7"},
 		{one, csv, person, "7", further, "a person may have rows in table \"u\" alone"},
 	} {
 		if _, err := decodeUnits(c.neighbours, c.source, c.unit, c.units, c.more); err == nil || !strings.Contains(err.Error(), c.want) {
