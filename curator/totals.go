@@ -9,7 +9,6 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/policy"
-	"dither/internal/value"
 )
 
 // DeclaredTotal is a number of rows that the policy declares, as a public constant.
@@ -193,26 +192,9 @@ func (c *Session) everywhere(b *bounded.Statement, e *bounded.Expr) bool {
 	return c.certain(b, e)
 }
 
-// certain reports whether an expression has a value in every row of a sealed table: it reads columns that sealing refuses to
-// fill with NULL, and whose values are not listed, and no operation makes NULL of their values.
+// certain reports whether an expression has a value in every row of a sealed table (see [bounded.Statement.Certain]).
 func (c *Session) certain(b *bounded.Statement, e *bounded.Expr) bool {
-	switch e.Op {
-	case bounded.OpIs, bounded.OpNil:
-		return true
-	case bounded.OpConst:
-		return !e.Const.Null
-	case bounded.OpColumn:
-		of, t := b.Columns[e.Column], c.policy.Table(b.Table)
-		return b.Source == nil && t != nil && !t.Source.Live() && !of.Nullable && of.Values == nil && of.ValuesFrom == nil && of.Type != value.Real
-	case bounded.OpDiv, bounded.OpQuo, bounded.OpMod:
-		by := e.Args[1]
-		if by.Op != bounded.OpConst || by.Const.Int == 0 && by.Const.Real == 0 {
-			return false
-		}
-	case bounded.OpSqrt, bounded.OpLn:
-		return false
-	}
-	return !slices.ContainsFunc(e.Args, func(a *bounded.Expr) bool { return !c.certain(b, a) })
+	return b.Certain(e, c.policy.Table(b.Table))
 }
 
 func totalsOf(t *policy.Table) (out []DeclaredTotal) {

@@ -21,6 +21,7 @@ func TestFollowingIsExact(t *testing.T) {
 			rows[k]["i"] = value.NullOf(value.Integer)
 		}
 	}
+	nullable := strings.Replace(survey, "i: {type: integer, bounds: [0, 115]}", "i: {type: integer, bounds: [0, 115], nullable: true}", 1)
 	keys := []string{
 		"g", "i", "COALESCE(g, 'q')", "COALESCE(g, 'a')", "COALESCE(g, '')", "COALESCE(i, -5)", "COALESCE(i, 7)", "COALESCE(i > 50, FALSE)",
 		"CASE WHEN g = 'a' THEN 1 ELSE 0 END", "g IS NULL", "COALESCE(g, 'q'), i", "g, COALESCE(i, -5)", "COALESCE(i, -5), COALESCE(g, 'q')",
@@ -40,7 +41,7 @@ func TestFollowingIsExact(t *testing.T) {
 			if key != "" {
 				sql += " GROUP BY " + key
 			}
-			p := planOf(t, sql, "1")
+			p := planIn(t, nullable, sql, "1")
 			answer, err := derive.New(p)
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +53,7 @@ func TestFollowingIsExact(t *testing.T) {
 	for _, key := range keys {
 		for _, where := range wheres[:3] {
 			earlier := "SELECT COUNT(*), SUM(i) FROM t" + whereOf(where) + " GROUP BY " + key
-			q := planOf(t, earlier, "1")
+			q := planIn(t, nullable, earlier, "1")
 			of := []*derive.Earlier{{Plan: q, Numbers: exactSets(q, rows)}}
 			for _, p := range all {
 				if _, ok := p.answer.From(of, false, false); !ok {

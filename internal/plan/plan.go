@@ -153,3 +153,9 @@ func inUnits(all []*Measure, power int, of func(*Measure) *big.Int) *big.Rat {
 	}
 	return new(big.Rat).SetFrac(total, new(big.Int).Lsh(big.NewInt(1), uint(-power*finest)))
 }
+
+// Certain reports whether an expression of the plan's statement has a value in every row that sealing accepts (see
+// [bounded.Statement.Certain]). It is false for a part of another plan, which has no policy.
+func (p *Plan) Certain(e *bounded.Expr) bool {
+	return p.policy != nil && p.Statement.Certain(e, p.policy.Table(p.Table))
+}

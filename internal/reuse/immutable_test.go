@@ -140,6 +140,11 @@ func arguments(p *plan.Plan, m reflect.Method) (out []reflect.Value, ok bool) {
 		return []reflect.Value{reflect.ValueOf(int64(1))}, true
 	case "Group":
 		return []reflect.Value{reflect.ValueOf("")}, true
+	case "Certain":
+		if len(p.Keys) == 0 {
+			return nil, false
+		}
+		return []reflect.Value{reflect.ValueOf(p.Keys[0].Expr)}, true
 	case "Canonical", "Key":
 		for range p.Tables() {
 			out = append(out, reflect.ValueOf(1))

@@ -102,17 +102,25 @@ func Compare(ctx context.Context, c *curator.Session, b Batch) (*Comparison, err
 	if out.Choice, err = compared(ctx, w, out.Unit); err != nil {
 		return nil, err
 	}
-	total, err := linear.NewStrategy(linear.Product{linear.Identity(1)})
-	if err != nil {
-		return nil, err
-	}
 	request := b.Request
 	request.SQL = g.SQL
-	e, err := c.ExplainStrategy(ctx, curator.Strategy{Request: request, Parts: []curator.StrategyPart{{Queries: total}}})
-	if err != nil {
+	if out.Deviation, _, err = CountNoise(ctx, c, request); err != nil {
 		return nil, err
 	}
-	unit, _ := g.Unit.Float64()
-	out.Deviation = e.Parts[0].Noise.StdDev() * unit
 	return out, nil
+}
+
+// CountNoise returns the standard deviation of the noise of one count, or one sum, of all rows of a question with known
+// groups at the question's price, and that price. It spends nothing.
+func CountNoise(ctx context.Context, c *curator.Session, r curator.Request) (deviation float64, price curator.Loss, err error) {
+	total, err := linear.NewStrategy(linear.Product{linear.Identity(1)})
+	if err != nil {
+		return 0, price, err
+	}
+	e, err := c.ExplainStrategy(ctx, curator.Strategy{Request: r, Parts: []curator.StrategyPart{{Queries: total}}})
+	if err != nil {
+		return 0, price, err
+	}
+	unit, _ := e.Parts[0].Unit.Float64()
+	return e.Parts[0].Noise.StdDev() * unit, e.Price, nil
 }

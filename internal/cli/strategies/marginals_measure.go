@@ -11,9 +11,9 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
-	"dither/mechanism/linear"
 	"dither/strategy"
 	"dither/strategy/marginal"
+	"dither/strategy/together"
 )
 
 // measureMarginals chooses a strategy for the marginals of a question's keys, measures it, and prints them.
@@ -55,7 +55,7 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 			return console.Usage("the marginals have %s cells, and one command prints at most %d; give fewer ways or keys, or "+
 				"use package strategy/marginal in Go", render.Compact(n), mostAnswers)
 		}
-		p, err := noiseOf(s, c, r, of)
+		p, err := noiseOf(s, c, r)
 		if err != nil {
 			return err
 		}
@@ -80,22 +80,16 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 
 // noiseOf returns the price of a question, and the noise of one count or sum of all its rows at that price. The kind of noise
 // depends on the budget: under a budget in (ε, δ), a price in ε is one in ρ.
-func noiseOf(s *console.Console, c *curator.Session, r curator.Request, of *curator.Domain) (p price, err error) {
-	total, err := linear.NewStrategy(linear.Product{linear.Identity(1)})
+func noiseOf(s *console.Console, c *curator.Session, r curator.Request) (price, error) {
+	deviation, loss, err := together.CountNoise(s.Context(), c, r)
 	if err != nil {
-		return p, err
+		return price{}, err
 	}
-	e, err := c.ExplainStrategy(s.Context(), curator.Strategy{Request: r, Parts: []curator.StrategyPart{{Queries: total}}})
-	if err != nil {
-		return p, err
+	unit := strategy.Epsilon
+	if loss.Rho != "" {
+		unit = strategy.Rho
 	}
-	p = price{strategy.Epsilon, e.Price.String(), e.Parts[0].Noise.StdDev(), &e.Price}
-	if of.Price.Rho != "" {
-		p.unit = strategy.Rho
-	}
-	unit, _ := of.Unit.Float64()
-	p.deviation *= unit
-	return p, nil
+	return price{unit, loss.String(), deviation, &loss}, nil
 }
 
 // explainMarginals prints the expected errors and the price of a measurement, which it does not make.
