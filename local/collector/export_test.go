@@ -11,6 +11,22 @@ func (st *Store) SetNow(now func() time.Time) { st.now = now }
 // SetSteps limits the steps of folding a part of the reports.
 func (st *Store) SetSteps(steps float64) { st.steps = steps }
 
+// Impatient makes writers wait for readers of the log for a moment alone.
+func (st *Store) Impatient() error {
+	_, err := st.db.Exec(`PRAGMA busy_timeout = 20`)
+	return err
+}
+
+// ReadUntil begins to read the store, as another program does, until the returned function is called.
+func (st *Store) ReadUntil() (func() error, error) {
+	tx, err := st.reader.Begin()
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	return tx.Rollback, tx.QueryRow(`SELECT count(*) FROM reports`).Scan(&n)
+}
+
 // Fill lets the file grow by a number of pages at most, as a disk would that is almost full.
 func (st *Store) Fill(pages int) error {
 	var n int

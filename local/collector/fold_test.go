@@ -258,7 +258,8 @@ func TestNewVersionFoldsTheEarlierOne(t *testing.T) {
 	}
 }
 
-// TestFoldedReportsAreOverwritten looks for the bytes of folded reports in all files of the store.
+// TestFoldedReportsAreOverwritten looks for the bytes of folded reports in all files of the store. While the store is
+// read, the log keeps them, and the next call empties it.
 func TestFoldedReportsAreOverwritten(t *testing.T) {
 	s := must(survey.Parse([]byte(strings.Replace(declaration, "version: 1\nq", "version: 1\nretention: {fold: 2d}\nq", 1))))
 	now := time.Date(2026, 12, 20, 12, 30, 0, 0, time.UTC)
@@ -279,8 +280,21 @@ func TestFoldedReportsAreOverwritten(t *testing.T) {
 		t.Fatalf("%d bytes of answers, which no file has", len(stored))
 	}
 	now = now.Add(72 * time.Hour)
+	if err := st.Impatient(); err != nil {
+		t.Fatal(err)
+	}
+	end := must(st.ReadUntil())
 	if n := must(st.Fold(t.Context())); n != 400 {
 		t.Fatalf("%d reports were folded", n)
+	}
+	if in := found(); in == nil {
+		t.Error("the log was emptied beside a reader: this test shows nothing")
+	}
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	if n := must(st.Fold(t.Context())); n != 0 {
+		t.Errorf("%d reports were folded again", n)
 	}
 	if in := found(); in != nil {
 		t.Errorf("folded reports are still in %v", in)

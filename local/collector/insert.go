@@ -70,36 +70,35 @@ func (st *Store) insert(group []*job, n int) error {
 func (st *Store) Fold(ctx context.Context) (folded int64, err error) {
 	now := st.now()
 	if st.survey.Fold > 0 {
-		versions, err := st.versions()
-		if err != nil {
-			return 0, err
-		}
-		var failed []error
-		for _, s := range versions {
-			n, err := st.foldVersion(ctx, s, now.Add(-st.survey.Fold).Unix()/3600)
-			if folded += n; err != nil {
-				failed = append(failed, fmt.Errorf("version %d: %w", s.Version, err))
-			}
-		}
-		if err := errors.Join(failed...); err != nil {
-			return folded, err
+		folded, err = st.foldVersions(ctx, now.Add(-st.survey.Fold).Unix()/3600)
+	}
+	if err == nil && st.Late(now) {
+		err = st.within(func(tx *sql.Tx) error { return closeVersions(tx, st.survey.Version) })
+	}
+	return folded, errors.Join(err, st.emptyLog())
+}
+
+// foldVersions folds the reports of all versions that arrived in hours before the given one.
+func (st *Store) foldVersions(ctx context.Context, hour int64) (folded int64, err error) {
+	versions, err := st.versions()
+	if err != nil {
+		return 0, err
+	}
+	var failed []error
+	for _, s := range versions {
+		n, err := st.foldVersion(ctx, s, hour)
+		if folded += n; err != nil {
+			failed = append(failed, fmt.Errorf("version %d: %w", s.Version, err))
 		}
 	}
-	deleted := folded > 0
-	if st.Late(now) {
-		err = st.within(func(tx *sql.Tx) error {
-			var ids int64
-			if err := tx.QueryRow(`SELECT count(*) FROM ids`).Scan(&ids); err != nil {
-				return err
-			}
-			deleted = deleted || ids > 0
-			return closeVersions(tx, st.survey.Version)
-		})
-	}
-	if err == nil && deleted { // the write-ahead log has earlier contents until it is emptied
-		_, err = st.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
-	}
-	return folded, named(err)
+	return folded, errors.Join(failed...)
+}
+
+// emptyLog empties the write-ahead log, which has deleted contents. If it is in use for long, the next call does so.
+// Every call tries it, because a process may have ended between deleting and this.
+func (st *Store) emptyLog() error {
+	var busy, pages, moved int64
+	return named(st.db.QueryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved))
 }
 
 // versions returns the survey, and the earlier versions that the store has.
