@@ -37,7 +37,7 @@ func (f sealedFiles) single(s *bounded.Source) bool {
 func renderSource(b *bounded.Statement, files sealedFiles) string {
 	rows := evaluatedSource(b, files)
 	if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {
-		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered && b.Caps.Groups > 0 {
+		if b.Caps.Rows > 0 || b.GroupsCapped() || b.Ordered && b.Caps.Groups > 0 {
 			rows = ranked("("+rows+")", []string{"u"}, engine.Contents(b), engine.Enough(b))
 		}
 		if b.Caps.Rows > 0 {

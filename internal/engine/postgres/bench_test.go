@@ -24,6 +24,7 @@ tables:
   rows: {source: {csv: r.csv}, unit: row, columns: {COLUMNS}}
   visits: {source: {csv: v.csv}, unit: person, rows_per_unit: 3, columns: {person: {type: integer}, COLUMNS}}
   grouped: {source: {csv: g.csv}, unit: person, rows_per_unit: 10, max_groups: 3, max_rows_per_group: 1, columns: {person: {type: integer}, COLUMNS}}
+  few: {source: {csv: f.csv}, unit: person, rows_per_unit: 200, max_groups: 100, max_rows_per_group: 1, columns: {person: {type: integer}, COLUMNS}}
 `
 
 // benchRows is how many rows are measured, a million unless DITHER_BENCH_ROWS says otherwise; a person has ten, in five
@@ -79,11 +80,14 @@ func BenchmarkAnswers(b *testing.B) {
 		{"persons by row cap, sum by group", "SELECT g, SUM(v) FROM visits GROUP BY g", false, person},
 		{"persons by row cap after WHERE", "SELECT g, SUM(v) FROM visits WHERE v > 20 GROUP BY g", false, person},
 		{"persons by groups", "SELECT g, SUM(v) FROM grouped GROUP BY g", false, person},
+		{"persons by few groups", "SELECT g, SUM(v) FROM few GROUP BY g", false, person},
 		{"copy, persons by row cap, sum", "SELECT SUM(v) FROM visits", true, person},
 		{"copy, persons by row cap, sum by group", "SELECT g, SUM(v) FROM visits GROUP BY g", true, person},
 		{"copy, persons by row cap after WHERE", "SELECT g, SUM(v) FROM visits WHERE v > 20 GROUP BY g", true, person},
 		{"copy, persons by groups", "SELECT g, SUM(v) FROM grouped GROUP BY g", true, person},
+		{"copy, persons by few groups", "SELECT g, SUM(v) FROM few GROUP BY g", true, person},
 		{"copy, counting persons by group", "SELECT g, COUNT(DISTINCT person) FROM grouped GROUP BY g", true, person},
+		{"copy, counting persons by few groups", "SELECT g, COUNT(DISTINCT person) FROM few GROUP BY g", true, person},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			p, err := plan.Build(w.policy, plan.Request{SQL: c.sql})

@@ -12,7 +12,8 @@ import (
 
 // cellsOfUnits returns a SELECT with one row for each unit and each of its cells (groups) that count. These are the
 // first Caps.Groups cells of the unit, in the order of their first rows. If the rows of a unit are not numbered (see
-// placed), the order is by a hash of the unit and the keys.
+// placed), the order is by a hash of the unit and the keys. If a unit cannot have more cells than Caps.Groups
+// (bounded.Statement.GroupsCapped), all of its cells count, and nothing orders them.
 //
 // The statement sorts rows by unit and cell before it groups them. Without the sort, the planner would choose a
 // hash table of all cells, since it expects few. With many cells, that table would exceed its memory, and the cells
@@ -29,18 +30,20 @@ func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 		}
 		sums, out = append(sums, t.sum+" AS "+name), append(out, t.bounded(b, m, name)+" AS "+name)
 	}
-	sorted := ""
-	if len(keys) > 0 {
+	sorted, capped := "", b.GroupsCapped()
+	if capped {
 		first := in.hash(list(cell))
 		if placed(b, in) {
 			of, first = append(of, "q"), "min(q)"
 		}
 		sums = append(sums, "row_number() OVER (PARTITION BY u ORDER BY "+list([]string{first}, keys)+") AS r")
+	}
+	if len(keys) > 0 {
 		sorted = " ORDER BY " + list(cell) + " OFFSET 0"
 	}
 	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of) + " FROM (" + rows + ") AS r" + sorted + ") AS m" +
 		engine.GroupBy(cell)
-	if len(keys) > 0 && b.Caps.Rows == 0 {
+	if capped && b.Caps.Rows == 0 {
 		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
 	}
 	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"

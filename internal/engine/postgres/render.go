@@ -30,8 +30,8 @@ import (
 //
 // Under a cap on groups, a unit's cells are in the order of the least place of their rows. If rows have no places,
 // they are in the order of a hash of the unit and the cell's keys. Cells that this does not distinguish are ordered
-// by their keys, in which they differ. This is a total order and a function of R. No row of another unit takes part
-// in any of this. ∎
+// by their keys, in which they differ. This is a total order and a function of R. If no unit can have more cells than
+// the cap (bounded.Statement.GroupsCapped), all its cells count. No row of another unit takes part in any of this. ∎
 //
 // The hash only spreads which rows are kept. The proof does not depend on collisions, nor on whether servers hash
 // alike.
@@ -174,7 +174,7 @@ func evaluated(b *bounded.Statement, in *rows) string {
 // either the rows are a copy's or the keys were relabelled.
 func placed(b *bounded.Statement, in *rows) bool {
 	return b.Unit != nil &&
-		(b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
+		(b.Caps.Rows > 0 || b.GroupsCapped() && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
 }
 
 // placing returns the columns that order a unit's rows, with the unit's column first. They are the same for all
@@ -236,7 +236,7 @@ func cappedRows(b *bounded.Statement, in *rows) string {
 // no further bound, and Caps.Groups applies only to counts of units.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
-		if m.OfUnits() && len(b.Keys) > 0 {
+		if m.OfUnits() && b.GroupsCapped() {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE %s END", b.Caps.Groups, name, integer(0))
 		}
 		return name

@@ -30,7 +30,7 @@ import (
 func renderSource(b *bounded.Statement, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
-		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered && b.Caps.Groups > 0 {
+		if b.Caps.Rows > 0 || b.GroupsCapped() || b.Ordered && b.Caps.Groups > 0 {
 			rows = ranked(rows, part{unit: unitType(b.Source)}, engine.Contents(b), engine.Enough(b))
 		}
 		if b.Caps.Rows > 0 {
@@ -246,7 +246,8 @@ func joined(s *bounded.Source, left, right string) string {
 		if len(there) > 0 {
 			right = "(SELECT * FROM " + right + " AS t WHERE " + strings.Join(there, " AND ") + ")"
 		}
-		right = fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", ranked("SELECT * FROM "+right+" AS t", within, of, s.Most), s.Most)
+		first := ranked("SELECT * FROM "+right+" AS t", within, of, s.Most)
+		right = fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", first, s.Most)
 	}
 	for _, p := range s.Pairs {
 		on = append(on, expression(p.L)+" = b."+column(n+p.R))
@@ -263,7 +264,7 @@ func joined(s *bounded.Source, left, right string) string {
 }
 
 // cellsOfSource returns a SELECT with one row for each unit and each of its cells (groups) that count: the first
-// Caps.Groups cells in the order of their first rows.
+// Caps.Groups cells in the order of their first rows, or all if a unit has no more (GroupsCapped).
 func cellsOfSource(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -277,12 +278,13 @@ func cellsOfSource(b *bounded.Statement, rows string) string {
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %[2]s", sum, name))
 		out = append(out, cellBounded(b, m, name)+" AS "+name)
 	}
-	if len(keys) > 0 {
+	capped := b.GroupsCapped()
+	if capped {
 		of, sums = append(of, "q"), append(sums, "row_number() OVER (PARTITION BY u ORDER BY min(q)) AS r")
 	}
 	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows +
 		") AS r) AS m" + engine.GroupBy(cell)
-	if len(keys) > 0 && b.Caps.Rows == 0 {
+	if capped && b.Caps.Rows == 0 {
 		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
 	}
 	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"
