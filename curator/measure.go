@@ -22,10 +22,8 @@ type Measurements struct {
 	Grouped []int // for each expression of GROUP BY, in the question's order, its index in Keys
 	// for each cell, the values of its keys: nil, int64, float64, string or bool. A date is a string. nil is NULL,
 	// or a total over that key
-	Cells [][]any
-	// for each cell, whether it can have rows. WHERE leaves none in the others, so their exact numbers are 0, and an
-	// answer leaves them out. It follows from the question and the policy, never from rows. nil if all cells can
-	Possible  []bool
+	Cells     [][]any
+	Possible  Possible
 	Vectors   []Vector
 	RowsBound *RowsBound // the bound on rows, if the question asked to find it first; else nil
 	// the estimate of what the bounds cut; nil if the question and the policy ask for none
@@ -35,6 +33,13 @@ type Measurements struct {
 	Remaining  Loss
 	Replayed   bool // returned from an earlier release, at no cost
 }
+
+// Possible states for each cell whether it can have rows. WHERE leaves none in the others, so their exact numbers are 0,
+// and an answer leaves them out. It follows from the question and the policy, never from rows. It is nil if all cells can.
+type Possible []bool
+
+// Has reports whether the cell with this index can have rows.
+func (p Possible) Has(cell int) bool { return p == nil || p[cell] }
 
 // Vector is one noisy vector: a count or a sum for every cell (group).
 type Vector struct {

@@ -56,7 +56,7 @@ func TestMeasurementsPossible(t *testing.T) {
 			t.Errorf("%s: %d cells are possible, and the answer has %d rows", sql, n, len(shown.Rows))
 		}
 		for i, keys := range m.Cells {
-			if m.Possible == nil || len(keys) != 1 || !m.Possible[i] {
+			if len(keys) != 1 || !m.Possible.Has(i) {
 				continue
 			}
 			found := false
@@ -84,9 +84,9 @@ func TestMeasurementsPossible(t *testing.T) {
 }
 
 // possible returns how many of some cells are possible.
-func possible(cells int, of []bool) (n int) {
+func possible(cells int, of Possible) (n int) {
 	for i := range cells {
-		if of == nil || of[i] {
+		if of.Has(i) {
 			n++
 		}
 	}

@@ -68,7 +68,7 @@ type Moments struct {
 	ID string
 	// for each cell, the values of its keys in the order of GROUP BY; with Centres, the index of the centre, from 0
 	Cells     [][]any
-	Possible  []bool     // for each cell, whether it can have rows, as in Measurements; nil if all can
+	Possible  Possible
 	Sums      []NoisySum // in the order of Vectors.Sums
 	Limits    *Limits    // what bounds the release
 	Price     Loss

@@ -14,8 +14,8 @@ import (
 // question, the policy and the ledger, never from rows.
 type MomentsExplanation struct {
 	SQL           string
-	Cells         [][]any       // as in Moments
-	Possible      []bool        // as in Moments
+	Cells         [][]any // as in Moments
+	Possible      Possible
 	Sums          []NoisySum    // without values
 	Sensitivities []Sensitivity // one per sum, in the sum's own unit
 	Bounds        []BlockBound  // one per block

@@ -290,7 +290,7 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 			return nil, request.Misuse("give only a condition on rows, without GROUP BY or other clauses",
 				"the released cells do not match the question")
 		}
-		if l.kind == byBucket && m.Possible != nil && !m.Possible[i] {
+		if l.kind == byBucket && !m.Possible.Has(i) {
 			continue // WHERE leaves no row in the cell: what was measured there is noise alone
 		}
 		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()

@@ -261,7 +261,7 @@ func (p *Plan) measures(
 		}
 		out := ofMoments(s, m, confidence)
 		for cell, keys := range m.Cells {
-			if m.Possible != nil && !m.Possible[cell] { // WHERE leaves no row in this group
+			if !m.Possible.Has(cell) { // WHERE leaves no row in this group
 				continue
 			}
 			sums := sumsOfCell(m, v, cell)

@@ -110,9 +110,9 @@ func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
 
 // valuesWithRows returns the cells that can have rows. The sums of the others, which a condition leaves no row, are
 // noise alone.
-func valuesWithRows(cells int, possible []bool) (out []int) {
+func valuesWithRows(cells int, possible curator.Possible) (out []int) {
 	for cell := range cells {
-		if possible == nil || possible[cell] {
+		if possible.Has(cell) {
 			out = append(out, cell)
 		}
 	}

@@ -152,7 +152,7 @@ func (r *released) groups() []bool {
 	out, occur := make([]bool, len(r.Cells)), map[[2]any]bool{} // by the place and the value of a key
 	for i, keys := range r.Cells {
 		for place, k := range keys {
-			if r.Possible == nil || r.Possible[i] {
+			if r.Possible.Has(i) {
 				occur[[2]any{place, k}] = true
 			}
 		}
