@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dither/internal/nearest"
 )
@@ -25,19 +26,56 @@ func (s *Console) NoZeros() (err error) {
 func (s *Console) Parse(args []string) (rest []string, helped bool, err error) {
 	args = oneColumn(s.Flags, args)
 	for {
-		if err := s.Flags.Parse(args); err != nil {
+		n := s.beforeSQL(args)
+		if err := s.Flags.Parse(args[:n]); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
 				s.help()
 				return nil, true, nil
 			}
 			return nil, false, WrongFlag(s.Flags, err)
 		}
-		args = s.Flags.Args()
+		args = append(slices.Clone(s.Flags.Args()), args[n:]...)
 		if len(args) == 0 {
 			return rest, false, s.checkFormat()
 		}
 		rest, args = append(rest, args[0]), args[1:]
 	}
+}
+
+// beforeSQL returns the number of arguments before the first SQL statement that begins with a comment. The value of a
+// flag may begin with a comment too. An argument without dashes ends the search, because flags are parsed up to it.
+func (s *Console) beforeSQL(args []string) int {
+	for i := 0; i < len(args); i++ {
+		name, dashed := strings.CutPrefix(args[i], "-")
+		if !dashed || name == "" || name == "-" {
+			break
+		}
+		if s.commented(args[i]) {
+			return i
+		}
+		f := s.Flags.Lookup(strings.TrimPrefix(name, "-"))
+		if f == nil {
+			continue // unknown, or with its value after "="
+		}
+		if b, ok := f.Value.(interface{ IsBoolFlag() bool }); !ok || !b.IsBoolFlag() {
+			i++
+		}
+	}
+	return len(args)
+}
+
+// commented reports whether an argument is SQL that begins with a comment: -- and white space, or -- and a line that
+// more lines follow. It is no flag with a value of several lines.
+func (s *Console) commented(arg string) bool {
+	text, ok := strings.CutPrefix(arg, "--")
+	if !ok || text == "" {
+		return false
+	}
+	if strings.TrimLeftFunc(text, unicode.IsSpace) != text {
+		return true
+	}
+	name, _, _ := strings.Cut(text, "=")
+	return strings.Contains(text, "\n") && s.Flags.Lookup(name) == nil
 }
 
 func (s *Console) checkFormat() error {
