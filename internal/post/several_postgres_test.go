@@ -37,7 +37,12 @@ func TestSeveralAgreeWithPostgres(t *testing.T) {
 
 // several draws a question about the answers of the tables t, u and w.
 func (w writer) several() string {
-	switch w.pick("over", "over", "over", "star", "values", "limited", "totals") {
+	switch w.pick("over", "over", "over", "star", "values", "limited", "totals", "weights") {
+	case "weights": // a directly standardized rate
+		return "WITH v (key) AS " + w.pick("", "MATERIALIZED ") + "(VALUES " + w.pick("('a', 0.25)", "('a', 0.25), ('ab', 2), (NULL, 5)") +
+			"), q AS (SELECT k, SUM(n) AS n FROM " + w.pick("t", "u") + " GROUP BY k) SELECT " +
+			w.pick("SUM(q.n * x.column2) AS s", "q.k, q.n, x.column2", "SUM(q.n * column2) / SUM(column2) AS r", "COUNT(*) AS c") +
+			" FROM q " + w.kind() + " v x ON x.key = q.k"
 	case "star":
 		x, y := w.answer("x"), w.answer("y")
 		return "SELECT " + w.pick("*", "x.*, y.n", "y.*", "k", "k, x.k, y.k") + " FROM " + x + " " + w.kind() + " " + y + " USING (" + w.pick("k", "k, d") + ")"

@@ -68,9 +68,19 @@ func (l *lowering) called(x *pg.RangeFunction, n *pg.Node) (Relation, error) {
 	return nil, l.refuseSource(n, at)
 }
 
-// listed converts VALUES of several rows.
-func (l *lowering) listed(s *pg.SelectStmt, alias *pg.Alias, at Pos) (Relation, error) {
-	out := &Constants{At: at, Alias: alias.GetAliasname()}
+// plainValues reports whether a statement is VALUES alone, without WITH, ORDER BY or LIMIT.
+func plainValues(s *pg.SelectStmt) bool {
+	return len(s.GetValuesLists()) > 0 && s.GetWithClause() == nil && len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil &&
+		s.GetLimitOffset() == nil && len(s.GetLockingClause()) == 0
+}
+
+// ofValues converts VALUES in FROM or WITH. One row (VALUES (a, b)) q (x, y) is (SELECT a AS x, b AS y) q. Columns
+// without a name are column1, column2, …, as in PostgreSQL.
+func (l *lowering) ofValues(s *pg.SelectStmt, alias string, names []*pg.Node, at Pos) (Relation, error) {
+	if err := l.counted(1, at); err != nil {
+		return nil, err
+	}
+	out := &Constants{At: at, Alias: alias}
 	for _, n := range s.GetValuesLists() {
 		row, err := l.exprs(n.GetList().GetItems(), at, 1)
 		if err != nil {
@@ -80,7 +90,6 @@ func (l *lowering) listed(s *pg.SelectStmt, alias *pg.Alias, at Pos) (Relation, 
 			return nil, &Error{Pos: at, Message: "the rows of VALUES have different numbers of columns", Hint: "give each row the same columns"}
 		}
 	}
-	names := alias.GetColnames()
 	if len(names) > len(out.Rows[0]) {
 		return nil, &Error{Pos: at, Message: "VALUES has fewer columns than its alias names", Hint: "name each column once, as in (VALUES (1, 2), (3, 4)) q (a, b)"}
 	}
@@ -91,7 +100,14 @@ func (l *lowering) listed(s *pg.SelectStmt, alias *pg.Alias, at Pos) (Relation, 
 		}
 		out.Columns = append(out.Columns, name)
 	}
-	return out, nil
+	if len(out.Rows) > 1 {
+		return out, nil
+	}
+	one := &Select{At: at, From: From{At: at}}
+	for i, x := range out.Rows[0] {
+		one.Items = append(one.Items, Item{Expr: x, Alias: out.Columns[i]})
+	}
+	return &Subquery{At: at, Branches: []*Select{one}, Alias: alias}, nil
 }
 
 // series makes SELECT f(generate_series(a, b)), … into SELECT f(generate_series), … FROM generate_series(a, b).

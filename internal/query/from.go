@@ -30,6 +30,7 @@ type sources struct {
 // named is the definition of a name from WITH.
 type named struct {
 	branches []*Select
+	listed   *Constants // VALUES of several rows, instead of branches
 	tables   int
 }
 
@@ -81,21 +82,15 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 		return l.table(x.RangeVar, l.pos(x.RangeVar.GetLocation(), at))
 	case *pg.Node_RangeSubselect:
 		s, alias := x.RangeSubselect.GetSubquery().GetSelectStmt(), x.RangeSubselect.GetAlias()
-		if len(s.GetValuesLists()) == 1 && len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil && s.GetLimitOffset() == nil {
-			return l.values(s, alias, at)
-		}
-		if len(s.GetValuesLists()) > 1 && len(s.GetSortClause()) == 0 && s.GetLimitCount() == nil && s.GetLimitOffset() == nil {
-			if err := l.counted(1, at); err != nil {
-				return nil, err
-			}
-			return l.listed(s, alias, at)
+		if plainValues(s) {
+			return l.ofValues(s, alias.GetAliasname(), alias.GetColnames(), at)
 		}
 		q, err := l.subquery(s, alias.GetAliasname(), at)
 		if err != nil {
 			return nil, err
 		}
 		q.Lateral = x.RangeSubselect.GetLateral()
-		return q, renamed(q, x.RangeSubselect.GetAlias().GetColnames(), at)
+		return q, renamed(q, alias.GetColnames(), at)
 	case *pg.Node_JoinExpr:
 		return l.join(x.JoinExpr, at, depth)
 	case *pg.Node_RangeFunction:
@@ -142,6 +137,11 @@ func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 		}
 		if l.sources.nested+deep(given.branches) > maxNested {
 			return nil, tooNested(at)
+		}
+		if given.listed != nil {
+			c := *given.listed
+			c.At, c.Alias = at, alias
+			return &c, l.counted(given.tables, at)
 		}
 		return &Subquery{At: at, Branches: given.branches, Alias: alias}, l.counted(given.tables, at)
 	}

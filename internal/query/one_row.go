@@ -1,10 +1,6 @@
 package query
 
-import (
-	"slices"
-
-	pg "github.com/pganalyze/pg_query_go/v6"
-)
+import "slices"
 
 // OneRow reports whether a relation is a subquery of constants without FROM, such as (SELECT DATE '2025-06-01' AS cut) c.
 // It has one row, so its columns are constants wherever it is joined to other relations.
@@ -42,27 +38,6 @@ func fromless(q *Subquery) bool {
 
 func noTable(at Pos) *Error {
 	return &Error{Pos: at, Message: "the subquery has no table", Hint: "add FROM and a table's name"}
-}
-
-// values converts (VALUES (a, b)) q (x, y), which is (SELECT a AS x, b AS y) q.
-func (l *lowering) values(s *pg.SelectStmt, alias *pg.Alias, at Pos) (Relation, error) {
-	row := s.GetValuesLists()[0].GetList().GetItems()
-	names := alias.GetColnames()
-	if len(names) != len(row) {
-		return nil, &Error{Pos: at, Message: "VALUES needs a name for each column", Hint: "write (VALUES (1, 2)) q (a, b)"}
-	}
-	if err := l.counted(1, at); err != nil {
-		return nil, err
-	}
-	out := &Select{At: at, From: From{At: at}}
-	for i, n := range row {
-		e, err := l.expr(n, at, 1)
-		if err != nil {
-			return nil, err
-		}
-		out.Items = append(out.Items, Item{Expr: e, Alias: names[i].GetString_().GetSval()})
-	}
-	return &Subquery{At: at, Branches: []*Select{out}, Alias: alias.GetAliasname()}, nil
 }
 
 // constantOf returns the constant that (SELECT x FROM q) stands for, where q is a subquery of constants, or nil. The

@@ -44,6 +44,8 @@ func TestStringParsesBack(t *testing.T) {
 func TestNamesAfterAlias(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT sum(b) FROM (SELECT x, y AS z, w FROM t UNION ALL SELECT p, q, r FROM u) AS c (a, b)": "SELECT sum(b) FROM (SELECT x AS a, y AS b, w FROM t UNION ALL SELECT p, q, r FROM u) AS c",
+		"WITH w (x, y) AS (VALUES ('a', 0.6), ('b', 0.4)) SELECT sum(v.n) FROM w v, w":                "SELECT sum(v.n) FROM (VALUES ('a', 0.6), ('b', 0.4)) AS v (x, y), (VALUES ('a', 0.6), ('b', 0.4)) AS w (x, y)",
+		"WITH w (x) AS (VALUES (1, 2)) SELECT count(*) FROM t, w WHERE y = column2":                   "SELECT count(*) FROM t, (SELECT 1 AS x, 2 AS column2) AS w WHERE y = column2",
 		"WITH c (x, n) AS (SELECT x, count(*) FROM t GROUP BY x) SELECT avg(n) FROM c":                "SELECT avg(n) FROM (SELECT x AS x, count(*) AS n FROM t GROUP BY x) AS c",
 	} {
 		tree, err := Parse(sql)

@@ -41,17 +41,38 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 		}
 		fresh[c.GetCtename()] = true
 		already := l.sources.tables
-		s, err := l.subquery(query, c.GetCtename(), at)
-		if err == nil {
-			err = renamed(s, c.GetAliascolnames(), at)
-		}
+		given, err := l.define(c, query, at)
 		if err != nil {
 			return restore, err
 		}
-		l.sources.named[c.GetCtename()] = named{branches: s.Branches, tables: l.sources.tables - already}
+		given.tables = l.sources.tables - already
+		l.sources.named[c.GetCtename()] = given
 		l.sources.tables = already // its tables are counted at each use
 	}
 	return restore, nil
+}
+
+// define converts the definition of a name in WITH.
+func (l *lowering) define(c *pg.CommonTableExpr, of *pg.SelectStmt, at Pos) (named, error) {
+	name, columns := c.GetCtename(), c.GetAliascolnames()
+	if plainValues(of) {
+		r, err := l.ofValues(of, name, columns, at)
+		if err != nil {
+			return named{}, err
+		}
+		if listed, ok := r.(*Constants); ok {
+			return named{listed: listed}, nil
+		}
+		return named{branches: r.(*Subquery).Branches}, nil
+	}
+	s, err := l.subquery(of, name, at)
+	if err == nil {
+		err = renamed(s, columns, at)
+	}
+	if err != nil {
+		return named{}, err
+	}
+	return named{branches: s.Branches}, nil
 }
 
 // subquery converts a subquery in FROM, or the definition of a name in WITH.
