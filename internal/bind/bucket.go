@@ -2,7 +2,6 @@ package bind
 
 import (
 	"math"
-	"strconv"
 
 	"dither/internal/bounded"
 	"dither/internal/query"
@@ -239,55 +238,6 @@ func (l *Scope) ofEpoch(x *query.Call) (*bounded.Expr, error) {
 		return nil, b.err
 	}
 	return moved(Constant(value.OfMicro(0)), folded(micros), x.At)
-}
-
-// begun returns the unit and the date of make_date(EXTRACT(year FROM d), EXTRACT(month FROM d), 1), which is the first day of
-// the unit; "" for any other call.
-func begun(x *query.Call) (unit string, of query.Expr) {
-	coarser := map[string]string{"year": "", "month": "year", "day": "month"}
-	for i, field := range []string{"year", "month", "day"} {
-		a := x.Args[i]
-		if c, ok := a.(*query.Cast); ok && c.Type == "integer" {
-			a = c.X
-		}
-		if n, ok := integerOf(a); ok && n == 1 && i > 0 {
-			continue
-		}
-		c, ok := a.(*query.Call)
-		if !ok || c.Name != "extract" && c.Name != "date_part" || len(c.Args) != 2 || c.Over != nil || c.Filter != nil {
-			return "", nil
-		}
-		name, ok := c.Args[0].(*query.Literal)
-		if !ok || value.Unit(name.Text) != field || of != nil && query.Print(of) != query.Print(c.Args[1]) || unit != coarser[field] {
-			return "", nil
-		}
-		unit, of = field, c.Args[1]
-	}
-	return unit, of
-}
-
-// makeDate builds make_date(year, month, day) of constants, and of the parts of one date.
-func (l *Scope) makeDate(x *query.Call) (*bounded.Expr, error) {
-	if err := takes(x, 3); err != nil {
-		return nil, err
-	}
-	if unit, of := begun(x); unit != "" {
-		word := &query.Literal{At: x.At, Kind: query.StringLiteral, Text: unit}
-		return l.Row(&query.Cast{At: x.At, X: &query.Call{At: x.At, Name: "date_trunc", Args: []query.Expr{word, of}}, Type: "date"})
-	}
-	text := ""
-	for i, a := range x.Args {
-		n, ok := integerOf(a)
-		if !ok || n < 1 || n > 9999 {
-			return nil, Refuse(x.At, "write DATE '2026-01-31'", "make_date takes three constants")
-		}
-		part := strconv.FormatInt(n, 10)
-		for len(part) < map[int]int{0: 4, 1: 2, 2: 2}[i] {
-			part = "0" + part
-		}
-		text += map[bool]string{true: "-"}[i > 0] + part
-	}
-	return ConstantTime(value.Date, text, x.At)
 }
 
 // dateCall builds date(x), which is CAST(x AS date).

@@ -343,6 +343,8 @@ func (g generator) number(depth int) string {
 			"EXTRACT("+g.pick("year", "month", "day")+" FROM AGE("+g.pick("DATE '2024-02-29', e", "d, DATE '1987-10-31'", "d, DATE '2000-01-02'")+"))",
 			"EXTRACT("+g.pick("week", "isoyear", "century", "decade", "millennium", "hour", "milliseconds", "microseconds")+" FROM "+g.pick("d", "ts", "tu")+")",
 			"EXTRACT("+g.pick("day", "month", "epoch", "minute")+" FROM "+g.shifted()+")",
+			"(d - make_date("+g.pick("2000 + i", "1900 + 4 * i", "LEAST(GREATEST(n, 1), 9999)")+", "+g.pick("ABS(i) + 1", "2", "10 + k % 2")+", "+
+				g.pick("28", "ABS(i) + 19")+"))",
 			"LN(1)", "i * i", "x * x", "(x - 3) * (x - 3)", "WIDTH_BUCKET(x, 0, 5, 10)", "WIDTH_BUCKET(y, 0.1, 0.3, 7)",
 			"LN(LEAST(y, 1) / LEAST(y, 1))")
 	}
