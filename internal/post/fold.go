@@ -18,6 +18,9 @@ type fold struct {
 	distinct bool
 	typ      value.Type
 	exact    bool // no argument depends on noise
+
+	rank       float64 // of a percentile
+	descending bool
 }
 
 // accumulator adds up the cells of rows.
@@ -31,7 +34,8 @@ var others = map[string]func(*fold) accumulator{
 	"sum": startTotal, "avg": startTotal, "min": startExtreme, "max": startExtreme,
 	"bool_or": startBooleans, "bool_and": startBooleans, "every": startBooleans,
 	"var_pop": startNumbers, "var_samp": startNumbers, "variance": startNumbers, "stddev_pop": startNumbers,
-	"stddev_samp": startNumbers, "stddev": startNumbers, "median": startNumbers,
+	"stddev_samp": startNumbers, "stddev": startNumbers,
+	"median": startPlaced, "percentile_cont": startPlaced, "percentile_disc": startPlaced,
 }
 
 // spreads are the aggregates that measure how far values are apart.
@@ -93,8 +97,8 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 		s.inside = true
 		defer func() { s.inside = false }()
 	}
-	if x.Within != nil || len(x.Named) > 0 {
-		return nil, nil, bind.Refuse(x.At, "use AVG, MIN, MAX or MEDIAN",
+	if x.Within != nil && !percentiles[x.Name] || len(x.Named) > 0 {
+		return nil, nil, bind.Refuse(x.At, "use AVG, MIN, MAX, MEDIAN, PERCENTILE_CONT or PERCENTILE_DISC",
 			"over an answer, %s takes neither WITHIN GROUP nor named arguments", x.Name)
 	}
 	f := &fold{name: x.Name, distinct: x.Distinct}
@@ -104,13 +108,20 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 		s.counts = s.counts || s.empty && !s.windowing
 	}
 	args := x.Args
-	if x.Star && x.Name == "count" {
+	var err error
+	switch {
+	case percentiles[x.Name]:
+		of, err := f.ranked(s, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		args = []query.Expr{of}
+	case x.Star && x.Name == "count":
 		args = nil
-	} else if x.Name != "count" && others[x.Name] == nil || x.Star || len(x.Args) != 1 {
+	case x.Name != "count" && others[x.Name] == nil || x.Star || len(x.Args) != 1:
 		hint := "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, VARIANCE, STDDEV, BOOL_OR or BOOL_AND, with one argument"
 		return nil, nil, bind.Refuse(x.At, hint, "%s is not supported over an answer in this form", x.Name)
 	}
-	var err error
 	if f.args, err = s.bindAll(args); err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +131,7 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 		}
 	}
 	n := &node{work: 1}
-	if x.Name == "min" || x.Name == "max" {
+	if x.Name == "min" || x.Name == "max" || x.Name == "percentile_disc" {
 		n.wide(f.args...)
 	}
 	if n.typ, err = f.check(x.At); err != nil {
@@ -147,7 +158,7 @@ func (f *fold) reason() string {
 		return whyCondition
 	case f.name == "sum" || f.name == "avg":
 		return ""
-	case f.name == "min" || f.name == "max" || f.name == "median":
+	case f.name == "min" || f.name == "max" || percentiles[f.name]:
 		return whyExtreme
 	}
 	return whyProduct
@@ -162,7 +173,7 @@ func (f *fold) check(at query.Pos) (value.Type, error) {
 	switch f.name {
 	case "count":
 		return value.Integer, nil
-	case "min", "max":
+	case "min", "max", "percentile_disc":
 		if x.typ == value.Boolean {
 			return 0, bind.Refuse(at, "use BOOL_OR or BOOL_AND", "%s does not take booleans", f.name)
 		}
@@ -327,7 +338,7 @@ func (a *voter) add(c Cell) {
 
 func (a *voter) result(*env) Cell { return Exact(a.out) }
 
-// numbers keeps all numbers, for variances and medians.
+// numbers keeps all numbers, for variances.
 type numbers struct {
 	*fold
 	xs []float64
@@ -343,11 +354,6 @@ func (a *numbers) add(c Cell) {
 
 func (a *numbers) result(*env) Cell {
 	n := float64(len(a.xs))
-	if a.name == "median" && n > 0 {
-		slices.Sort(a.xs)
-		lo, hi := a.xs[(len(a.xs)-1)/2], a.xs[len(a.xs)/2]
-		return Exact(ofReal(lo + (hi-lo)/2))
-	}
 	centre, squares := 0.0, 0.0
 	for _, x := range a.xs {
 		centre += x / n

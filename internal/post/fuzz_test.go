@@ -18,6 +18,7 @@ func FuzzProgram(f *testing.F) {
 	for _, sql := range []string{
 		"SELECT repeat(k, 1000) || repeat(k, 1000) FROM (SELECT m AS k, COUNT(*), SUM(x) FROM t GROUP BY m) q",
 		"SELECT NTILE(3) OVER (ORDER BY n), LAG(n, 1000) OVER (), NTH_VALUE(n, 2) OVER (ORDER BY m)" + measuredForm,
+		"SELECT PERCENTILE_CONT(0.3) WITHIN GROUP (ORDER BY n / s DESC), PERCENTILE_DISC(1) WITHIN GROUP (ORDER BY m) FILTER (WHERE n > 1)" + measuredForm,
 		"SELECT m, SUM(n), MEDIAN(s) FILTER (WHERE n > 1)" + measuredForm + " GROUP BY m HAVING COUNT(*) > 0 ORDER BY 2 LIMIT 1",
 		"SELECT DISTINCT n::text, m::date, EXTRACT(year FROM DATE '2025-01-01') + m" + measuredForm,
 		"SELECT power(n, m), exp(n * 1000), ln(-n), 9223372036854775807 * n, -n % 0, n / 0" + measuredForm,

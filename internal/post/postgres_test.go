@@ -186,6 +186,13 @@ func (w writer) condition(depth int) string {
 	return w.number(depth-1) + w.pick(" < ", " = ", " >= ", " <> ") + w.number(depth-1)
 }
 
+func (w writer) percentile() string {
+	rank := w.pick("0", "0.5", "0.07", "0.25", "0.9", "1 / 3.0", "1")
+	return w.pick("percentile_cont("+rank+") WITHIN GROUP (ORDER BY "+w.pick("n", "r", "n + r"),
+		"percentile_disc("+rank+") WITHIN GROUP (ORDER BY "+w.pick("n", "r", "k", "d")) +
+		w.pick("", " DESC") + ")" + w.pick("", " FILTER (WHERE n > 1)")
+}
+
 func (w writer) window() string {
 	over := "PARTITION BY " + w.pick("k", "length(k)", "n > 2") + " "
 	if w.pick("whole", "parts") == "whole" {
@@ -220,7 +227,7 @@ func (w writer) over(rows string) string {
 	case "windows":
 		return "SELECT k, d, " + w.window() + " AS a, " + w.window() + " AS b FROM " + rows
 	case "groups":
-		out := "SELECT " + w.pick("k", "length(k)", "d", "n > 1") + " AS g, count(*) AS c, sum(n) AS s, avg(r) AS m, max(" +
+		out := "SELECT " + w.pick("k", "length(k)", "d", "n > 1") + " AS g, " + w.percentile() + " AS p, count(*) AS c, sum(n) AS s, avg(r) AS m, max(" +
 			w.number(1) + ") AS x, count(DISTINCT n) AS u, stddev(r) AS sd, sum(n) FILTER (WHERE " + w.condition(0) + ") AS f FROM " + rows
 		if w.pick("all", "some") == "some" {
 			out += " WHERE " + w.condition(1)
@@ -235,7 +242,7 @@ func (w writer) over(rows string) string {
 	case "nested":
 		return w.over("(SELECT k, d, n, " + w.number(1) + "::double precision AS r FROM " + rows + " WHERE " + w.condition(1) + ") y")
 	case "whole":
-		return "SELECT count(*) AS c, sum(r) AS s, min(k) AS k, max(d) AS d, avg(n) AS a, bool_or(n > 3) AS b FROM " + rows +
+		return "SELECT count(*) AS c, sum(r) AS s, min(k) AS k, max(d) AS d, avg(n) AS a, bool_or(n > 3) AS b, " + w.percentile() + " AS p FROM " + rows +
 			" WHERE " + w.condition(1)
 	}
 	return "SELECT " + w.number(2) + " AS a, " + w.text(2) + " AS b, " + w.condition(2) + " AS c FROM " + rows

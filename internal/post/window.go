@@ -84,6 +84,9 @@ func (s *scope) windowed(x *query.Call) (*node, error) {
 		if x.Distinct {
 			return nil, bind.Refuse(x.At, "leave DISTINCT out", "DISTINCT is not supported in a window")
 		}
+		if x.Within != nil {
+			return nil, bind.Refuse(x.At, "use MEDIAN, or a join with a subquery that is grouped", "WITHIN GROUP is not supported in a window")
+		}
 		// the argument of a window over groups may have aggregates of its own
 		w.fold, out, err = s.newFold(x)
 	}
@@ -222,7 +225,7 @@ func (w *window) framed(x *query.Call) error {
 		return bind.Refuse(x.Over.At, "write a smaller number, or UNBOUNDED", "a frame reaches at most %d rows", maxOffset)
 	}
 	whole := w.frame.Start.Kind == query.UnboundedPreceding && w.frame.End.Kind == query.UnboundedFollowing
-	if w.fold != nil && !whole && (w.name == "median" || spreads[w.name]) {
+	if w.fold != nil && !whole && (percentiles[w.name] || spreads[w.name]) {
 		return bind.Refuse(x.Over.At, "leave ORDER BY and the frame out", "%s is supported over a whole partition only", w.name)
 	}
 	return nil
