@@ -45,7 +45,7 @@ func domain(text string) (*marginal.Domain, error) {
 		}
 		size, err := whole(parts[1])
 		if err != nil {
-			return nil, console.Usage("--marginals: the size of attribute %q must be a whole number, not %q", parts[0], parts[1])
+			return nil, console.Usage("--marginals: the size of attribute %q must be a whole number below 2³¹, not %q", parts[0], parts[1])
 		}
 		a := marginal.Attribute{Name: parts[0], Size: size}
 		if len(parts) == 3 {

@@ -45,7 +45,11 @@ func report(w io.Writer, r *tabulate.Result) error {
 		}
 		of.Compared.add("lower bound over all divisions", render.Number6(g.Bound))
 		if !math.IsNaN(g.SVDBound) {
-			of.Compared.add("lower bound over all linear measurements", render.Number6(g.SVDBound))
+			name := "lower bound over all linear measurements"
+			if g.Price.Rho == "" {
+				name += ", which is that of Gaussian noise: a price in ε may not come near it"
+			}
+			of.Compared.add(name, render.Number6(g.SVDBound))
 		}
 		page.Groups = append(page.Groups, of)
 	}
