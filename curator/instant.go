@@ -30,8 +30,8 @@ func (c *Session) timed(sql *string) query.Moved {
 	return places
 }
 
-// momentNotes returns a note on what a question's words for the current time mean, if they mean a time of day. A reader of
-// now() expects the present second.
+// momentNotes returns a note on what a question's words for the current time mean, if they mean a time of day. A reader
+// of now() expects the present second.
 func (c *Session) momentNotes(places query.Moved) []string {
 	if places.Moment == "" {
 		return nil
@@ -41,7 +41,9 @@ func (c *Session) momentNotes(places query.Moved) []string {
 	if grain == "hour" {
 		article = "an "
 	}
-	return []string{"The current time counts as " + places.Moment + ": the policy truncates it to " + article + grain + "."}
+	return []string{
+		"The current time counts as " + places.Moment + ": the policy truncates it to " + article + grain + ".",
+	}
 }
 
 // atItsPlace moves the position of an error about a question with constants of the current time to its place in the text

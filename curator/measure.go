@@ -34,8 +34,9 @@ type Measurements struct {
 	Replayed   bool // returned from an earlier release, at no cost
 }
 
-// Possible states for each cell whether it can have rows. WHERE leaves none in the others, so their exact numbers are 0,
-// and an answer leaves them out. It follows from the question and the policy, never from rows. It is nil if all cells can.
+// Possible states for each cell whether it can have rows. WHERE leaves none in the others, so their exact numbers are
+// 0, and an answer leaves them out. It follows from the question and the policy, never from rows. It is nil if all
+// cells can.
 type Possible []bool
 
 // Has reports whether the cell with this index can have rows.

@@ -88,9 +88,10 @@ type TableColumn struct {
 	Values                  []string // declared values, or nil
 	ValuesFrom              string   // the public column, as table.column, whose values are this column's values; or ""
 	Nullable                bool
-	Holdout                 bool   // the column says which units are held out
-	HoldoutPrice            Loss   // the default and the largest price of a test on the held-out units; zero if the policy has none
-	References              string // the column, as table.column, that a value of this column refers to; or ""
+	Holdout                 bool // the column says which units are held out
+	// the default and the largest price of a test on the held-out units; zero if the policy has none
+	HoldoutPrice Loss
+	References   string // the column, as table.column, that a value of this column refers to; or ""
 	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if the
 	// policy has no such limit
 	RowsPerValue int64

@@ -22,12 +22,13 @@ type StreamDeclaration struct {
 	Name string // letters, digits and underscores; SQL reads the stream by this name
 	// SQL is the question: SELECT COUNT(*) FROM visits WHERE … GROUP BY region. It counts rows of one table, whose
 	// unit is a column, in groups with known keys.
-	SQL       string
-	Every     string // the length of a period: hour, day or week; "" means day
-	From      string // the beginning of the first period, in UTC: a date, or a date and time by RFC 3339; "" means today, or this hour
-	Periods   int    // the number of periods
-	Rows      int64  // the most rows of one unit that count over the whole horizon; 0 means 1
-	PerPeriod int64  // the most rows of one unit that count in one period; 0 means Rows
+	SQL   string
+	Every string // the length of a period: hour, day or week; "" means day
+	// the beginning of the first period, in UTC: a date, or a date and time by RFC 3339; "" means today, or this hour
+	From      string
+	Periods   int   // the number of periods
+	Rows      int64 // the most rows of one unit that count over the whole horizon; 0 means 1
+	PerPeriod int64 // the most rows of one unit that count in one period; 0 means Rows
 	Key       []string
 	// Window and Decay state the sums that the stream is for: over the last Window periods, or sums in which each period
 	// multiplies earlier counts by Decay, a decimal such as 0.95. At most one of them may be set, and neither means

@@ -9,8 +9,8 @@ import (
 	"dither/internal/reuse"
 )
 
-// asReleased returns a planned question with its sums measured in another way (plan.Sums), if earlier releases answer it
-// so. The first of these ways counts:
+// asReleased returns a planned question with its sums measured in another way (plan.Sums), if earlier releases answer
+// it so. The first of these ways counts:
 //
 //  1. The question has a release of its own, as it is planned.
 //  2. It has one that measured each sum by itself, as every release did before sums shared the measures of averages.
@@ -18,8 +18,8 @@ import (
 //  4. It follows from releases as it is planned.
 //  5. It follows from a release of AVG(x), whose sum and count determine SUM(x). A question with Combine does not.
 //
-// So an old release replays with its own numbers, and no later release changes them. asReleased reads plans and the ledger,
-// so it depends on no row.
+// So an old release replays with its own numbers, and no later release changes them. asReleased reads plans and the
+// ledger, so it depends on no row.
 func (c *Session) asReleased(a *asked) (*asked, error) {
 	if a.Fresh || a.sums != plan.SumsBeside {
 		return a, nil
@@ -98,9 +98,9 @@ func (c *Session) follows(a *asked) (bool, error) {
 	return found != nil, err
 }
 
-// asExact reports whether the sums of an answer that is free are at least as exact as those that a question pays for. given
-// says whether earlier releases determine the answer, which is a release of its own otherwise. Each of two measures may be
-// as exact as a measure of it at half the price, and their sum less exact than one at the whole price.
+// asExact reports whether the sums of an answer that is free are at least as exact as those that a question pays for.
+// given says whether earlier releases determine the answer, which is a release of its own otherwise. Each of two
+// measures may be as exact as a measure of it at half the price, and their sum less exact than one at the whole price.
 func asExact(free *asked, given bool, a *asked) bool {
 	return a.plan.Sets == nil && !slices.ContainsFunc(a.plan.Outputs, func(o plan.Output) bool {
 		if a.derived.Terms(o) == nil {
@@ -114,8 +114,8 @@ func asExact(free *asked, given bool, a *asked) bool {
 	})
 }
 
-// otherSums reports in which other ways some earlier release may have measured the question's sums: each by itself, or for
-// an average.
+// otherSums reports in which other ways some earlier release may have measured the question's sums: each by itself, or
+// for an average.
 func (c *Session) otherSums(a *asked) (apart, average bool, err error) {
 	ofApart, ofAverages := reuse.ApartMarks(a.plan), reuse.CentredMarks(a.plan)
 	if len(ofApart)+len(ofAverages) == 0 {

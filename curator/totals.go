@@ -32,9 +32,9 @@ type KnownTotal struct {
 //
 // A total is about all rows of its table, and a histogram has only rows with a known value of every key. So a total of all
 // rows is a sum of cells if every row has a known value of every key, and a total of a key's value if every row has one of
-// every other key. lacks has the keys that rows may lack. The policy can also declare that rows lack no value of a key: its
-// totals of all values of the column then add up to that of all rows. The totals are constants of the policy, so no row
-// decides which of them count.
+// every other key. lacks has the keys that rows may lack. The policy can also declare that rows lack no value of a key:
+// its totals of all values of the column then add up to that of all rows. The totals are constants of the policy, so no
+// row decides which of them count.
 func (c *Session) known(
 	b *bounded.Statement, values [][]any, column func(int) string, held func(int) bool,
 ) (out []KnownTotal, lacks []int) {

@@ -49,9 +49,9 @@ func reportOf(s memoised, c coin.Chooser, v uint64, report []byte) {
 //
 // The claim does not cover the moments of change. "dbit" shows each change of the state, unless the two responses
 // happen to be equal. "rappor" and "loloha" hide a change in the noise of the instantaneous responses, but not if
-// many reports are made before and after it. The public choices are in each report of "loloha" and "dbit". So reports of
-// a device can be told apart from those of others, which the claim allows. A device that loses its memory, and a second device of a person, have a
-// new memory, and their s·ε∞ adds.
+// many reports are made before and after it. The public choices are in each report of "loloha" and "dbit". So reports
+// of a device can be told apart from those of others, which the claim allows. A device that loses its memory, and a
+// second device of a person, have a new memory, and their s·ε∞ adds.
 //
 // The memory is as secret as the values. It is not safe for concurrent use.
 type Device struct {

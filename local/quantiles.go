@@ -99,8 +99,8 @@ func (q *Quantiles) NewTally() *MarginalsTally { return q.levels.NewTally() }
 
 // Below estimates, for each edge from low to high, the share of numbers below it. The first share is 0 and the last
 // is 1. An edge's share is the sum of the nodes to its left, as few as possible. So its variance is at most the sum of
-// theirs, and of the largest covariances of the nodes of a level (see Oracle.covariance). Nodes of different levels have
-// covariances of at most 0, because they are disjoint. The error is ErrParameter.
+// theirs, and of the largest covariances of the nodes of a level (see Oracle.covariance). Nodes of different levels
+// have covariances of at most 0, because they are disjoint. The error is ErrParameter.
 func (q *Quantiles) Below(t *MarginalsTally, confidence float64) ([]Frequency, error) {
 	out := make([]Frequency, q.k+1)
 	variance := make([]float64, q.k+1)

@@ -17,8 +17,8 @@ const (
 	mwemRounds = 10
 	mwemCells  = 1 << 20 // the largest number of combinations of values
 	mwemTotal  = 20      // the number of rows takes one part of this number of the price
-	// If there is one marginal and the noisy number of rows is below mwemFaint times Plan.Useful, the number is measured again
-	// with one part in mwemAgain of the rest
+	// If there is one marginal and the noisy number of rows is below mwemFaint times Plan.Useful, the number is measured
+	// again with one part in mwemAgain of the rest
 	mwemFaint, mwemAgain = 1.5, 4
 	// the number of passes over all measurements, in each round: as many as mwemWork multiplications allow, within
 	// bounds
@@ -35,8 +35,8 @@ const (
 // marginal, it takes one measurement, and no price selects it: ten measurements at a tenth of ε each have ten times the
 // variance together.
 //
-// The number of rows decides the error of one faint marginal, whose cells have fewer rows than noise: then a fourth of the rest
-// measures the number again. Whether it does follows from the first measurement, and so is public.
+// The number of rows decides the error of one faint marginal, whose cells have fewer rows than noise: then a fourth of
+// the rest measures the number again. Whether it does follows from the first measurement, and so is public.
 //
 // Source: Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS
 // 2012.

@@ -16,9 +16,9 @@ func (s square) total(c *calc) *expsum.Number {
 	return c.add(c.rat(1, 1), c.mul(c.rat(6, 1), b), c.mul(b, b))
 }
 
-// corner returns P(z₁ ≥ x, z₂ ≥ y) times total. Let G(m) be the number of points of [−m, m]² in the corner. Summation by
-// parts gives Σ_z b^‖z‖∞ = (1 − b)·Σ_m G(m)·b^m. From m = M := max(|x|, |y|) on, G(M + j) = (j + A)(j + B) with A = M −
-// x + 1 and B = M − y + 1. So the rest of the sum is b^M·(b(1 + b) + (A + B)·b(1 − b) + A·B·(1 − b)²)/(1 − b)³.
+// corner returns P(z₁ ≥ x, z₂ ≥ y) times total. Let G(m) be the number of points of [−m, m]² in the corner. Summation
+// by parts gives Σ_z b^‖z‖∞ = (1 − b)·Σ_m G(m)·b^m. From m = M := max(|x|, |y|) on, G(M + j) = (j + A)(j + B) with
+// A = M − x + 1 and B = M − y + 1. So the rest of the sum is b^M·(b(1 + b) + (A + B)·b(1 − b) + A·B·(1 − b)²)/(1 − b)³.
 func (s square) corner(c *calc, x, y int64) *expsum.Number {
 	one, b := c.rat(1, 1), c.power(s.rate, -1)
 	less := c.sub(one, b)
@@ -39,8 +39,8 @@ func (s square) corner(c *calc, x, y int64) *expsum.Number {
 }
 
 // noisyPair returns the distribution of the two numbers x with noise, clamped to [low, high]. A reflection of a
-// coordinate of the noise leaves its distribution. So each clamped coordinate is an event z ≥ a, or that without z ≥ a +
-// 1.
+// coordinate of the noise leaves its distribution. So each clamped coordinate is an event z ≥ a, or that without
+// z ≥ a + 1.
 func (s square) noisyPair(c *calc, x []int64, low, high int64) (w weights) {
 	w.total = s.total(c)
 	events := func(x, y int64) []int64 {

@@ -10,11 +10,12 @@ import (
 	"dither/internal/value"
 )
 
-// Whole is the type that PostgreSQL gives an expression whose type is integer here. A greater type wins in an expression
-// of two.
+// Whole is the type that PostgreSQL gives an expression whose type is integer here. A greater type wins in an
+// expression of two.
 type Whole int
 
-// The types of whole numbers. `/` drops the fraction unless an operand is WholeNumeric, which stands for double precision too.
+// The types of whole numbers. `/` drops the fraction unless an operand is WholeNumeric, which stands for double
+// precision too.
 const (
 	WholeInt Whole = iota // also smallint
 	WholeBigInt
@@ -32,7 +33,10 @@ var ofArguments = []string{
 }
 
 // counting lists functions that PostgreSQL gives the type bigint.
-var counting = []string{"count", "countif", "count_if", "approx_count_distinct", "regr_count", "row_number", "rank", "dense_rank"}
+var counting = []string{
+	"count", "countif", "count_if", "approx_count_distinct", "regr_count",
+	"row_number", "rank", "dense_rank",
+}
 
 // WholeOf returns the type that PostgreSQL gives an expression of type integer. EXTRACT(month FROM day) is numeric, so
 // EXTRACT(month FROM day) / 3 has a fraction, and a column of integers divided by 3 has none. The sum of integers is a
@@ -113,8 +117,8 @@ const (
 	doubleFraction
 )
 
-// fraction returns the kind of number that PostgreSQL gives an expression. A constant with a point and EXTRACT are numeric.
-// A real column counts as double precision, and so does everything else that is not known to be numeric.
+// fraction returns the kind of number that PostgreSQL gives an expression. A constant with a point and EXTRACT are
+// numeric. A real column counts as double precision, and so does everything else that is not known to be numeric.
 func (l *Scope) fraction(x query.Expr) fraction {
 	widest := func(xs ...query.Expr) (out fraction) {
 		for _, x := range xs {

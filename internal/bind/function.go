@@ -278,8 +278,8 @@ func Extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, err
 	}
 }
 
-// cast translates CAST. The target is integer, real, or the type that the expression already has. A real is rounded to an
-// integer, as in PostgreSQL: halves to even, or away from zero where PostgreSQL has a numeric.
+// cast translates CAST. The target is integer, real, or the type that the expression already has. A real is rounded to
+// an integer, as in PostgreSQL: halves to even, or away from zero where PostgreSQL has a numeric.
 func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 	e, err := l.Row(x.X)
 	if err != nil {

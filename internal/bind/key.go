@@ -38,8 +38,8 @@ func manyTimes(e *bounded.Expr) bool {
 		!AnyColumn(e, func(x *bounded.Expr) bool { return !declared(x) })
 }
 
-// Enumerable reports whether the policy declares bounds or values for each column that e reads. The values of e then follow
-// from the policy, but may be too many.
+// Enumerable reports whether the policy declares bounds or values for each column that e reads. The values of e then
+// follow from the policy, but may be too many.
 func (l *Scope) Enumerable(e *bounded.Expr) bool {
 	every := func(*bounded.Expr) bool { return true }
 	return AnyColumn(e, every) && !AnyColumn(e, func(x *bounded.Expr) bool {

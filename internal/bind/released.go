@@ -84,7 +84,8 @@ func (f from) ofPublicRows(s *query.Select, refusal error) error {
 	return Refuse(
 		s.At,
 		"write MIN or MAX in its place, as in (SELECT MAX(x) FROM t); or a condition, such as WHERE x >= 10",
-		"LIMIT inside a subquery of public rows is not supported: among rows that are equal in ORDER BY, engines choose differently",
+		"LIMIT inside a subquery of public rows is not supported: among rows that are equal in ORDER BY, "+
+			"engines choose differently",
 	)
 }
 

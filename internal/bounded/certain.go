@@ -9,8 +9,8 @@ import (
 // columns that sealing refuses to fill with NULL, and whose values are not listed, and no operation makes NULL of their
 // values. It is false for relations.
 //
-// Cleaning makes NULL only of NULL, of NaN and ±Inf, and of values that are not listed. Questions refuse a version that was
-// sealed under another declaration, so what sealing refuses is in no row.
+// Cleaning makes NULL only of NULL, of NaN and ±Inf, and of values that are not listed. Questions refuse a version that
+// was sealed under another declaration, so what sealing refuses is in no row.
 func (b *Statement) Certain(e *Expr, of *policy.Table) bool {
 	switch e.Op {
 	case OpIs, OpNil:

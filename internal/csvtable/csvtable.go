@@ -167,9 +167,9 @@ func (t *Reader) Ignored() []string { return t.ignored }
 func (t *Reader) Row() int64 { return t.row }
 
 // Read reads the next record into row: one value of the declared type for each column, in the declared order. It
-// returns io.EOF after the last record, and an *Error for a fault of the file. If a field cannot be read, or a record has a
-// wrong number of fields, Read reads on to the end of the file, and its error lists all such faults. It panics if the length of row is not the
-// number of columns.
+// returns io.EOF after the last record, and an *Error for a fault of the file. If a field cannot be read, or a record
+// has a wrong number of fields, Read reads on to the end of the file, and its error lists all such faults. It panics if
+// the length of row is not the number of columns.
 func (t *Reader) Read(row []value.Value) error { return t.table.Next(row, t.read) }
 
 // Invalids lists the columns in which unreadable values became NULL, in the declared order.

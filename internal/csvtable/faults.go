@@ -50,8 +50,9 @@ func (f *Faults) AddColumn(fault Fault) { f.list = append(f.list, fault) }
 // None reports whether there is no fault.
 func (f *Faults) None() bool { return len(f.list) == 0 }
 
-// Err returns nil if there is no fault, and otherwise an *Error with all faults: those of records, and then in the order of the columns. stopped
-// is the fault that ended the reading early, or nil. The parameter columns names the columns in the declared order.
+// Err returns nil if there is no fault, and otherwise an *Error with all faults: those of records, and then in the
+// order of the columns. stopped is the fault that ended the reading early, or nil. The parameter columns names the
+// columns in the declared order.
 func (f *Faults) Err(columns []string, stopped error) error {
 	if f.None() {
 		return stopped

@@ -46,11 +46,11 @@ func (g *grid) lawOf(m *plan.Measure) *noise.Combination { return g.of[m].widest
 //
 // Claim: the result is such a distance, for released and for fitted numbers. Proof. Each measure is its exact sum, plus
 // at most Rounding grid units, plus an error. For released numbers, the error is the measure's own noise. For fitted
-// numbers, it is a linear combination of noises, whose distribution is that of lawOf. A fit reads numbers of one measure
-// alone. Its coefficients depend on plans and prices, and never on a number (fit, Answer.From). d is a sum and n is a
-// count, so they are different measures in every release, and their noises are independent. So are their errors, under
-// the condition that Answer.From states. So the error of the form has the distribution Σ |slope|·error, since noises are
-// symmetric, and noise.Combination has an upper bound on its quantile. ∎
+// numbers, it is a linear combination of noises, whose distribution is that of lawOf. A fit reads numbers of one
+// measure alone. Its coefficients depend on plans and prices, and never on a number (fit, Answer.From). d is a sum and
+// n is a count, so they are different measures in every release, and their noises are independent. So are their errors,
+// under the condition that Answer.From states. So the error of the form has the distribution Σ |slope|·error, since
+// noises are symmetric, and noise.Combination has an upper bound on its quantile. ∎
 func (a *Answer) reachOfSum(agg plan.Aggregate, f form, of errorBars, alpha float64) *big.Rat {
 	ms := agg.Measures()
 	if len(ms) != 2 { // with a declared number of rows, d alone has noise
@@ -89,9 +89,9 @@ func (f form) apart(of errorBars, alpha float64) *big.Rat {
 	return out
 }
 
-// besides computes a sum from the measures of an average (plan.Aggregate.Centred). A sum of integers is an integer, also
-// where the middle of the range is not: its value is rounded, half to even, and is then at most 1/2 further from the
-// exact sum. Two integers whose distance is at most r + 1/2 are at most ⌊r + 1/2⌋ apart.
+// besides computes a sum from the measures of an average (plan.Aggregate.Centred). A sum of integers is an integer,
+// also where the middle of the range is not: its value is rounded, half to even, and is then at most 1/2 further from
+// the exact sum. Two integers whose distance is at most r + 1/2 are at most ⌊r + 1/2⌋ apart.
 func (c *cell) besides(agg plan.Aggregate) Estimate {
 	f, _ := formOfAggregate(agg)
 	x := f.value(c)
@@ -118,8 +118,8 @@ func (c *cell) besides(agg plan.Aggregate) Estimate {
 // wholeSum reports whether a centred sum is one of integers.
 func wholeSum(agg plan.Aggregate) bool { return agg.Sum.X.Type == value.Integer }
 
-// integers reports whether the measures of an aggregate are integers, as released numbers are. Fitted numbers are rational.
-// The grid is nil for released numbers.
+// integers reports whether the measures of an aggregate are integers, as released numbers are. Fitted numbers are
+// rational. The grid is nil for released numbers.
 func (g *grid) integers(agg plan.Aggregate) bool {
 	return g == nil || !slices.ContainsFunc(agg.Measures(), func(m *plan.Measure) bool { return !g.of[m].direct })
 }

@@ -18,8 +18,8 @@ const (
 	SumsCentred             // from a centred sum and a count, as an average would be, whether or not there is one
 )
 
-// besideAverages computes SUM(x) from the measures of AVG(x), if the question has both: SUM(x) is d + c·n, for the sum d
-// of the differences from the middle c of the range of x, and the number n of rows with a value.
+// besideAverages computes SUM(x) from the measures of AVG(x), if the question has both: SUM(x) is d + c·n, for the sum
+// d of the differences from the middle c of the range of x, and the number n of rows with a value.
 //
 // Claim: the identity holds for the bounded quantities. Proof. Let X be the value of x in a row, rounded to
 // the grid of d, which is a pure function of the row. A row that counts, and in which x is not NULL, adds X − Centre to
@@ -137,7 +137,8 @@ func (p *Plan) CentredSums() (out []string) {
 	return out
 }
 
-// ApartSums returns the canonical texts of the sums that SumsApart would measure in the place of the plan's centred sums.
+// ApartSums returns the canonical texts of the sums that SumsApart would measure in the place of the plan's centred
+// sums.
 func (p *Plan) ApartSums() (out []string) {
 	for _, a := range p.Aggregates {
 		if !a.Centred() {

@@ -35,8 +35,8 @@ func (r *Request) selects() bool {
 // openKey returns the key of a grouping expression. If the values are unknown and the question and the budget admit
 // unknown groups, the key is Open.
 //
-// The values of columns with bounds are declared, but may be too many: hours of three years. The key then has those values
-// that WHERE leaves, if they are few enough and the request has no option of the selection.
+// The values of columns with bounds are declared, but may be too many: hours of three years. The key then has those
+// values that WHERE leaves, if they are few enough and the request has no option of the selection.
 //
 // The groups are then the combinations of values of all keys. Each combination is selected or not as a whole, even
 // if some of its keys are known.

@@ -47,8 +47,8 @@ func (a Aggregate) Measures() []*Measure {
 	return []*Measure{a.Sum}
 }
 
-// Centred reports whether the aggregate is a sum that is computed from the sum of the differences from the middle of the
-// range, and the number of rows: Sum + Sum.Centre·Count, or Sum + Sum.Centre·Rows (see besideAverages).
+// Centred reports whether the aggregate is a sum that is computed from the sum of the differences from the middle of
+// the range, and the number of rows: Sum + Sum.Centre·Count, or Sum + Sum.Centre·Rows (see besideAverages).
 func (a Aggregate) Centred() bool { return a.Func == SumFunc && (a.Count != nil || a.Rows > 0) }
 
 // Centre returns the middle of the range of a centred sum's values.

@@ -87,8 +87,8 @@ func powerOf(n int64) power {
 // times returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. Let z̃ be the computed
 // value of z. If |z − z̃| ≤ e, |zⁿ − z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of
 // at most √5·u, where u is the unit roundoff [Brent, Percival & Zimmermann 2007]. So a power by squaring has one of
-// at most (1 + √5·u)ⁿ − 1. The term 10⁻¹⁵⁰ covers underflow, also that of magnitude, which squares. If |z̃| + e is so small
-// that |zⁿ| < 10⁻¹⁵⁰, 0 takes the place of the power. After many uses, this holds for nearly all frequencies.
+// at most (1 + √5·u)ⁿ − 1. The term 10⁻¹⁵⁰ covers underflow, also that of magnitude, which squares. If |z̃| + e is so
+// small that |zⁿ| < 10⁻¹⁵⁰, 0 takes the place of the power. After many uses, this holds for nearly all frequencies.
 func (p power) times(c complex128, errC float64, z complex128, errZ float64) (product complex128, bound float64) {
 	size := magnitude(z)
 	switch {

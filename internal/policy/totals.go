@@ -61,9 +61,9 @@ func (r *reader) totals(f field, t *Table) (out []Total) {
 	return out
 }
 
-// totalsAgree refuses declared totals of a table that no rows can have: those of a column's values add up to at most the
-// number of all rows, and to that number if each row has one of them. That number is a total itself, or the declared number
-// of units, or the sum for a column of the second kind.
+// totalsAgree refuses declared totals of a table that no rows can have: those of a column's values add up to at most
+// the number of all rows, and to that number if each row has one of them. That number is a total itself, or the
+// declared number of units, or the sum for a column of the second kind.
 func (r *reader) totalsAgree(f field, t *Table) {
 	all, from := int64(-1), ""
 	for _, total := range t.Totals {
@@ -95,7 +95,8 @@ func (r *reader) totalsAgree(f field, t *Table) {
 		switch s := sums[i]; {
 		case all < 0 || !s.any:
 		case s.count > all:
-			f.fail("", "the totals declared for %s add up to %d, more than the %d of all rows%s", quote(c.Name), s.count, all, from)
+			f.fail("", "the totals declared for %s add up to %d, more than the %d of all rows%s",
+				quote(c.Name), s.count, all, from)
 		case s.count < all && s.all:
 			f.fail("", "the totals declared for %s add up to %d, and all rows are %d%s", quote(c.Name), s.count, all, from)
 		}

@@ -80,7 +80,8 @@ type Part struct {
 	*Noise
 }
 
-// Sum returns the cell of a linear form of released numbers, whose value is v. The ids are as in [Released], and differ.
+// Sum returns the cell of a linear form of released numbers, whose value is v. The ids are as in [Released], and
+// differ.
 func Sum(v value.Value, parts []Part) Cell {
 	if len(parts) == 1 && parts[0].Times == 1 {
 		return Released(v, parts[0].ID, parts[0].Noise)

@@ -21,15 +21,15 @@ type Bound struct {
 	counts bool
 }
 
-// CountsGroups reports whether an aggregate of the question depends on how many groups an answer has, as COUNT and AVG do.
-// It then counts all groups of the answer, also those in which nobody has a row.
+// CountsGroups reports whether an aggregate of the question depends on how many groups an answer has, as COUNT and AVG
+// do. It then counts all groups of the answer, also those in which nobody has a row.
 func (b *Bound) CountsGroups() bool { return b.counts }
 
 // Most returns the largest number of rows of a question over several answers, or over constants alone.
 func (b *Bound) Most() int { return int(min(b.most, 1<<31-1)) }
 
-// Bind binds a program to the columns of its answer, which has at most `most` rows. chosen is that of the table that Run
-// will get. Every error is a *bind.Error, and depends on the question and the policy alone.
+// Bind binds a program to the columns of its answer, which has at most `most` rows. chosen is that of the table that
+// Run will get. Every error is a *bind.Error, and depends on the question and the policy alone.
 func (p *Program) Bind(columns []Column, most int, chosen string) (*Bound, error) {
 	columns = p.quotients(columns)
 	b := &binder{wholes: map[*query.Nested]bind.Whole{}}
@@ -40,7 +40,9 @@ func (p *Program) Bind(columns []Column, most int, chosen string) (*Bound, error
 		return nil, p.worded(err)
 	}
 	readable(of.(selected).by)
-	return &Bound{program: p, given: columns, picked: chosen, rows: most, of: of, frame: in, inners: b.inners, counts: b.counts}, nil
+	return &Bound{
+		program: p, given: columns, picked: chosen, rows: most, of: of, frame: in, inners: b.inners, counts: b.counts,
+	}, nil
 }
 
 // ofGroups reports whether rows are several groups of an answer.

@@ -286,7 +286,8 @@ func (s *scope) binary(x *query.Binary) (*node, error) {
 	case query.Concat:
 		return joined(a, b, x.At)
 	case query.Div:
-		if common(a, b) == value.Integer && !a.noisy && !b.noisy && s.whole(x.L) < bind.WholeNumeric && s.whole(x.R) < bind.WholeNumeric {
+		if common(a, b) == value.Integer && !a.noisy && !b.noisy &&
+			s.whole(x.L) < bind.WholeNumeric && s.whole(x.R) < bind.WholeNumeric {
 			return divide2(both, x.At)
 		}
 		return arithmetic(x.Op, a, b, x.At)

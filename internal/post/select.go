@@ -194,7 +194,10 @@ func (s *scope) list(q *query.Select, out *stage) error {
 		if err != nil {
 			return err
 		}
-		c := Column{Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from, Width: max(n.width, 1), whole: s.whole(item.Expr)}
+		c := Column{
+			Name: nameOf(item), Type: n.typ, Noisy: n.noisy, Why: n.why, From: n.from, Width: max(n.width, 1),
+			whole: s.whole(item.Expr),
+		}
 		if c.Sure = n.sure; c.Type == 0 {
 			c.Type, c.untyped = value.Text, true
 		}

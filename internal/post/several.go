@@ -99,7 +99,10 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			a, err := s.Measure(p)
 			if err == nil {
 				s.used = append(s.used, a.Same)
-				in := frame{columns: positions(p.quotients(a.Columns), a.From), most: float64(a.Rows), empty: !a.Open && ofGroups(a.Columns, a.Rows)}
+				in := frame{
+					columns: positions(p.quotients(a.Columns), a.From), most: float64(a.Rows),
+					empty: !a.Open && ofGroups(a.Columns, a.Rows),
+				}
 				out, err := s.over(p.split, &table{in, answered(a.Index), a.Open})
 				return out, p.worded(err)
 			}

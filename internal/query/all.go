@@ -8,10 +8,10 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// GROUP BY ALL groups by every item of the SELECT list that has no aggregate. ORDER BY ALL orders by every item. DuckDB,
-// Snowflake, BigQuery and Databricks have both, and PostgreSQL's grammar has neither. PostgreSQL's parser gets the
-// constant 1 in the place of ALL, and the offset says what it stands for. In PostgreSQL's grammar an expression follows
-// GROUP BY ALL, and ALL never follows ORDER BY, so no statement of PostgreSQL changes its meaning.
+// GROUP BY ALL groups by every item of the SELECT list that has no aggregate. ORDER BY ALL orders by every item.
+// DuckDB, Snowflake, BigQuery and Databricks have both, and PostgreSQL's grammar has neither. PostgreSQL's parser gets
+// the constant 1 in the place of ALL, and the offset says what it stands for. In PostgreSQL's grammar an expression
+// follows GROUP BY ALL, and ALL never follows ORDER BY, so no statement of PostgreSQL changes its meaning.
 
 // alls returns the offsets of these words.
 func alls(sql string, tokens []*pg.ScanToken) (out []int) {
@@ -45,8 +45,10 @@ func alls(sql string, tokens []*pg.ScanToken) (out []int) {
 
 // The words and signs that may follow GROUP BY ALL, and those that may follow ORDER BY ALL. "" is the end of the text.
 var (
-	afterGroups = []string{"", ")", ";", "having", "window", "order", "limit", "offset", "fetch", "union", "intersect", "except", "for"}
-	afterOrder  = []string{"", ")", ";", "asc", "desc", "nulls", "limit", "offset", "fetch", "for"}
+	afterGroups = []string{
+		"", ")", ";", "having", "window", "order", "limit", "offset", "fetch", "union", "intersect", "except", "for",
+	}
+	afterOrder = []string{"", ")", ";", "asc", "desc", "nulls", "limit", "offset", "fetch", "for"}
 )
 
 // stands reports whether a node is the constant in the place of ALL.
@@ -109,10 +111,11 @@ func (l *lowering) ordersOf(items []Item, s *pg.SortBy, start Pos) (out []Order,
 // aggregates are the names of aggregates, also of those that are not supported.
 var aggregates = func() map[string]bool {
 	out := map[string]bool{}
-	for _, name := range strings.Fields("count sum avg min max bool_or bool_and every any_value median percentile_cont percentile_disc " +
-		"approx_quantiles mode clipped var_pop var_samp variance stddev_pop stddev_samp stddev covar_pop covar_samp corr regr_slope " +
-		"regr_intercept regr_r2 regr_count regr_avgx regr_avgy approx_count_distinct anon_count anon_sum anon_avg anon_var_pop " +
-		"anon_stddev_pop anon_quantiles string_agg array_agg list json_agg jsonb_agg bit_and bit_or grouping") {
+	for _, name := range strings.Fields("count sum avg min max bool_or bool_and every any_value median percentile_cont " +
+		"percentile_disc approx_quantiles mode clipped var_pop var_samp variance stddev_pop stddev_samp stddev covar_pop " +
+		"covar_samp corr regr_slope regr_intercept regr_r2 regr_count regr_avgx regr_avgy approx_count_distinct anon_count " +
+		"anon_sum anon_avg anon_var_pop anon_stddev_pop anon_quantiles string_agg array_agg list json_agg jsonb_agg bit_and " +
+		"bit_or grouping") {
 		out[name] = true
 	}
 	return out

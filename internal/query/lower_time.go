@@ -100,7 +100,8 @@ func (l *lowering) zoned(name string, args []Expr, at Pos) (Expr, error) {
 	}
 	hint := "leave out AT TIME ZONE; the owner can choose the zone in the policy"
 	if zone == "UTC" {
-		hint = "leave out AT TIME ZONE; or write AT TIME ZONE 'UTC' AT TIME ZONE " + QuoteText(x.Text) + ", for what clocks there show"
+		hint = "leave out AT TIME ZONE; or write AT TIME ZONE 'UTC' AT TIME ZONE " + QuoteText(x.Text) +
+			", for what clocks there show"
 	}
 	return nil, &Error{
 		Pos: at, Message: "times are in the policy's zone, " + zone + ", and not in " + QuoteText(x.Text), Hint: hint,

@@ -78,7 +78,9 @@ func parse(sql string, lim limits, zone *time.Location) (*Select, error) {
 		return nil, src.refuse(int(tokens[lim.tokens].GetStart()), "ask a shorter question",
 			"the question has %d words and signs, more than %d", n, lim.tokens)
 	}
-	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}, alls: map[int]bool{}, zone: zone}
+	l := &lowering{
+		text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}, alls: map[int]bool{}, zone: zone,
+	}
 	for _, at := range stars(l.tokens) {
 		l.stars[at] = true
 	}

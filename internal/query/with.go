@@ -138,7 +138,8 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 		return []*Select{out}, err
 	default:
 	}
-	if err := l.refuseClauses(&pg.SelectStmt{LockingClause: s.GetLockingClause(), LimitOption: s.GetLimitOption()}); err != nil {
+	limits := pg.SelectStmt{LockingClause: s.GetLockingClause(), LimitOption: s.GetLimitOption()}
+	if err := l.refuseClauses(&limits); err != nil {
 		return nil, err
 	}
 	left, err := l.branches(s.GetLarg(), at, depth+1)

@@ -59,7 +59,8 @@ func (c *Continual) closes(r *ContinualRecord, h stream.Header, now time.Time, m
 		}
 	}
 	if out.until < first && current < first {
-		return refused(fmt.Sprintf("no period can be closed now: period %d begins at %s", first, t.Begins(first).Format(time.RFC3339)),
+		return refused(
+			fmt.Sprintf("no period can be closed now: period %d begins at %s", first, t.Begins(first).Format(time.RFC3339)),
 			"advance it then")
 	}
 	if out.until < first {

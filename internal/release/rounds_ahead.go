@@ -118,8 +118,8 @@ func (r *Rounds) Change(ctx context.Context, p *plan.Rounds) error {
 	return nil
 }
 
-// instant returns the times of a step: those of the rounds as reserved, or those of a changed question that takes longer.
-// Both are functions of questions and of the policy.
+// instant returns the times of a step: those of the rounds as reserved, or those of a changed question that takes
+// longer. Both are functions of questions and of the policy.
 func (r *Rounds) instant(arrival time.Time) (*instant, error) {
 	at, err := r.kernel.instantOf(r.look, arrival)
 	if err != nil || r.reads == r.look || at == nil {

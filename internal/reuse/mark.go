@@ -42,8 +42,8 @@ func Marks(p *plan.Plan) (measures, conditions []string) {
 	return measures, slices.Compact(conditions)
 }
 
-// CentredMarks returns a mark for each sum of a question that a release of an average determines (plan.SumsCentred): that
-// of the sum of the average. The list is empty if no answer can follow from a release.
+// CentredMarks returns a mark for each sum of a question that a release of an average determines (plan.SumsCentred):
+// that of the sum of the average. The list is empty if no answer can follow from a release.
 func CentredMarks(p *plan.Plan) []string {
 	if !Followable(p) {
 		return nil
@@ -51,8 +51,8 @@ func CentredMarks(p *plan.Plan) []string {
 	return marksOf(p, p.CentredSums())
 }
 
-// ApartMarks returns a mark for each centred sum of a question: that of the sum of its own that earlier versions measured
-// (plan.SumsApart).
+// ApartMarks returns a mark for each centred sum of a question: that of the sum of its own that earlier versions
+// measured (plan.SumsApart).
 func ApartMarks(p *plan.Plan) []string { return marksOf(p, p.ApartSums()) }
 
 func marksOf(p *plan.Plan, measures []string) (out []string) {

@@ -24,8 +24,8 @@ type Following struct {
 // Follow states how measure m over grouping g of the reader's plan p follows from what q releases. Both plans must
 // be planned under one policy over one sealed version. Follow returns false if the measure does not follow.
 //
-// Claim: for every table of rows that sealing accepts under the policy, each exact *bounded* cell of p is the sum of the stated cells of q. (Nothing is
-// claimed about the aggregates without bounds.) Proof, by what determines a cell.
+// Claim: for every table of rows that sealing accepts under the policy, each exact *bounded* cell of p is the sum of
+// the stated cells of q. (Nothing is claimed about the aggregates without bounds.) Proof, by what determines a cell.
 //   - Both plans read one table, or the same relation: the texts of their sources are equal. Under one policy, such
 //     sources have the same rows, with their columns at the same places.
 //   - The measures are the Same, so each row contributes the same integer to both.
@@ -34,9 +34,9 @@ type Following struct {
 //   - The same rows remain in both plans. p has every condition of q's WHERE. Each further condition of p is about
 //     one key of q, picks some of its values, and is true for no row that q drops (see picks). A key drops a row if
 //     the row's value is not one of its known values, which happens only if the value is NULL. It drops no row if
-//     its expression is never NULL, or NULL in no row that sealing accepts, or if NULL is one of its values. Every other key of q drops only rows that p
-//     drops too. Every key of p drops no row, or only rows that q drops too, or that are in cells of q which no cell of
-//     p adds up (see lead).
+//     its expression is never NULL, or NULL in no row that sealing accepts, or if NULL is one of its values. Every
+//     other key of q drops only rows that p drops too. Every key of p drops no row, or only rows that q drops too, or
+//     that are in cells of q which no cell of p adds up (see lead).
 //   - Each remaining row is in one cell of q, and in the cell of p to which that cell leads: each key of p is a key
 //     of q, or a function of one, so a value of q's key determines the value of p's. Two keys of p may be functions
 //     of the same key of q. A cell of p to which no cell of q leads is 0 for all rows.
@@ -106,9 +106,9 @@ func Followable(p *plan.Plan) bool {
 	})
 }
 
-// everyRow reports whether every row of the table or relation counts: no cap drops one. If each row is a unit, a question
-// has no cap on rows. A relation's joins have bounds, but these belong to the relation. If a unit has at most one row in
-// the relation, that row is within every cap.
+// everyRow reports whether every row of the table or relation counts: no cap drops one. If each row is a unit, a
+// question has no cap on rows. A relation's joins have bounds, but these belong to the relation. If a unit has at most
+// one row in the relation, that row is within every cap.
 func everyRow(p *plan.Plan) bool { return p.Unit == nil || p.Source != nil && p.Source.Single }
 
 // sameCaps reports whether a unit keeps the same rows and cells for a measure in both plans.

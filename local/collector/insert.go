@@ -172,8 +172,8 @@ func (st *Store) readOld(s *survey.Survey, hour int64) (*seen, error) {
 		}
 		return old.reports >= mostFoldedReports || steps >= st.steps
 	}
-	err := old.read(st.reader, fmt.Sprintf(`SELECT number, n, answers FROM reports WHERE version = ? AND hour < ? ORDER BY number
-		LIMIT %d`, mostFoldedRows), s, hour)
+	err := old.read(st.reader, fmt.Sprintf(`SELECT number, n, answers FROM reports WHERE version = ? AND hour < ?
+		ORDER BY number LIMIT %d`, mostFoldedRows), s, hour)
 	if err != nil {
 		return nil, named(err)
 	}

@@ -43,13 +43,14 @@ func failResults(w http.ResponseWriter, status int, err error) {
 // errOften refuses results with unusual parameters.
 var errOften = errors.New("results with other parameters were computed moments ago; try again")
 
-// resultsOf returns results as JSON. Those with the default parameters are computed at most once a tick, and so are those
-// with any others. The time between two computations is at least that of the first one, so that readers who vary the
-// parameters cannot occupy the machine.
+// resultsOf returns results as JSON. Those with the default parameters are computed at most once a tick, and so are
+// those with any others. The time between two computations is at least that of the first one, so that readers who vary
+// the parameters cannot occupy the machine.
 func (s *Server) resultsOf(r *http.Request) (text []byte, status int, err error) {
 	for name, values := range r.URL.Query() {
 		if name != "confidence" && name != "malicious" || len(values) > 1 {
-			return nil, http.StatusBadRequest, fmt.Errorf("the parameter %.40q is unknown, or there twice: results have confidence and malicious", name)
+			return nil, http.StatusBadRequest, fmt.Errorf(
+				"the parameter %.40q is unknown, or there twice: results have confidence and malicious", name)
 		}
 	}
 	confidence, malicious := .95, int64(-1)

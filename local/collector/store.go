@@ -117,7 +117,8 @@ func Read(file string, s *survey.Survey) (*Store, error) {
 
 func newStore(s *survey.Survey) *Store {
 	return &Store{
-		survey: s, now: time.Now, steps: mostFoldedSteps, jobs: make(chan *job, mostWaiting), closing: make(chan struct{}), done: make(chan struct{}),
+		survey: s, now: time.Now, steps: mostFoldedSteps, jobs: make(chan *job, mostWaiting),
+		closing: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
@@ -211,9 +212,10 @@ func (st *Store) declare(tx *sql.Tx) error {
 	return err
 }
 
-// closeVersions ends the collection of all versions up to the given one, for good, and deletes their ids, which are all ids
-// unless a later version collects. The ids of a version that accepts no more reports are not needed. The record stays: if the clock went back, a replayed report would
-// be counted twice otherwise. So would one that a collector of an earlier version, which still runs, receives.
+// closeVersions ends the collection of all versions up to the given one, for good, and deletes their ids, which are all
+// ids unless a later version collects. The ids of a version that accepts no more reports are not needed. The record
+// stays: if the clock went back, a replayed report would be counted twice otherwise. So would one that a collector of
+// an earlier version, which still runs, receives.
 func closeVersions(tx *sql.Tx, last int64) error {
 	_, err := tx.Exec(`INSERT OR IGNORE INTO closed SELECT version FROM surveys WHERE version <= ?`, last)
 	if err == nil {

@@ -43,7 +43,9 @@ func Pool(confidence float64, strata []*Tally) (Combined, error) {
 }
 
 // combine adds up the means of strata with weights. between is the factor of the variance between them.
-func combine(confidence float64, strata []*Tally, weight func(*Tally) float64, between float64) (out Combined, err error) {
+func combine(
+	confidence float64, strata []*Tally, weight func(*Tally) float64, between float64,
+) (out Combined, err error) {
 	if len(strata) == 0 {
 		return out, fmt.Errorf("%w: there is no stratum", ErrParameter)
 	}

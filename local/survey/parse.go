@@ -217,8 +217,8 @@ func (s *Survey) read(n *yaml.Node) error {
 // mostFoldedSteps limits the steps of folding a million reports: some hours of a processor.
 const mostFoldedSteps = 1 << 40
 
-// foldable checks that reports of the survey can become counts. The keys of a survey come in any order, so it is checked
-// after all of them.
+// foldable checks that reports of the survey can become counts. The keys of a survey come in any order, so it is
+// checked after all of them.
 func (s *Survey) foldable(n *yaml.Node) error {
 	for i := range s.Questions {
 		q := &s.Questions[i]

@@ -339,7 +339,8 @@ func (l *linear) enterClusters(out *LinearFit, q *normalEquations, v *inverter) 
 func (l *linear) explainClusters(out *LinearExplanation) {
 	k := l.clustered
 	if !k.units {
-		out.Notes = append(out.Notes, "Rows without a declared value of "+k.column+" are left out, of the coefficients and of their errors.")
+		out.Notes = append(out.Notes, "Rows without a declared value of "+k.column+
+			" are left out, of the coefficients and of their errors.")
 	}
 	for i, s := range k.told.Sums {
 		out.Sums = append(out.Sums, linearSum(k.names()[i], k.units && i == 0, s))

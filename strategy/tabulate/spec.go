@@ -250,7 +250,8 @@ func (s *Spec) apart(t *Table, f policy.Field) {
 		places = s.hierarchyOf(t.Rows[0])
 	}
 	if key, found := twiceKeyed(s.keyed(places, t.Columns)); found {
-		f.Fail("write one table for each, which then has noise of its own; or replace them by expressions, such as FLOOR(age / 10)",
+		f.Fail("write one table for each, which then has noise of its own; or replace them by expressions, "+
+			"such as FLOOR(age / 10)",
 			"table %s is classified by %s in two ways that need not nest", t.Name, key)
 	}
 }

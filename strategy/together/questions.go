@@ -112,7 +112,9 @@ func Compare(ctx context.Context, c *curator.Session, b Batch) (*Comparison, err
 
 // CountNoise returns the standard deviation of the noise of one count, or one sum, of all rows of a question with known
 // groups at the question's price, and that price. It spends nothing.
-func CountNoise(ctx context.Context, c *curator.Session, r curator.Request) (deviation float64, price curator.Loss, err error) {
+func CountNoise(
+	ctx context.Context, c *curator.Session, r curator.Request,
+) (deviation float64, price curator.Loss, err error) {
 	total, err := linear.NewStrategy(linear.Product{linear.Identity(1)})
 	if err != nil {
 		return 0, price, err

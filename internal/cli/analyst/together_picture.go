@@ -34,8 +34,9 @@ func drawJoint(s *console.Console, how asking, a *together.Answer) error {
 func jointChart(a *together.Answer, explain bool) plot.Chart {
 	c := plot.Chart{
 		Title: "Several questions, one measurement", Key: "question",
-		Caption: fmt.Sprintf("%s for %s. Intervals at %s confidence cover noise.", a.Candidates[0].Name, a.Price, render.Percent(a.Confidence)),
-		Panels:  []plot.Panel{{Name: "answer", Marks: [][]plot.Mark{nil}}},
+		Caption: fmt.Sprintf("%s for %s. Intervals at %s confidence cover noise.",
+			a.Candidates[0].Name, a.Price, render.Percent(a.Confidence)),
+		Panels: []plot.Panel{{Name: "answer", Marks: [][]plot.Mark{nil}}},
 	}
 	if explain {
 		c.Title, c.Panels[0].Name = "Expected margins of error", "margin of error"

@@ -22,8 +22,9 @@ func Exclusive(ctx context.Context, name string, f func(content []byte) error) e
 	}
 }
 
-// exclusive is one attempt, with a lock on a file of its own. It is made again if another caller removed that file before
-// the lock was taken. The file itself could not be locked before it exists, and making it would look like a lost content.
+// exclusive is one attempt, with a lock on a file of its own. It is made again if another caller removed that file
+// before the lock was taken. The file itself could not be locked before it exists, and making it would look like a lost
+// content.
 func exclusive(ctx context.Context, name string, f func([]byte) error) (again bool, err error) {
 	lock := name + ".lock"
 	file, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o600)

@@ -53,7 +53,8 @@ func runStream(s *console.Console, args []string) error {
 	s.Flag(&f.until, "until", "PERIOD", "advance: the last period to release")
 	s.Flag(&f.options.Window, "window", "W", "the number of periods of a window (default 7); create: measure for windows, not for totals")
 	s.ConfidenceFlag(&f.options.Confidence)
-	s.Flag(&f.picture.File, "plot", "FILE", "draw the released periods as FILE.svg or FILE.png; create: the expected errors")
+	s.Flag(&f.picture.File, "plot", "FILE",
+		"draw the released periods as FILE.svg or FILE.png; create: the expected errors")
 	s.FormatFlag(console.AnyFormat...)
 	s.AnalystFlag(&f.options.Analyst)
 	rest, helped, err := s.Parse(args)

@@ -49,8 +49,8 @@ func (l *eventCounts) question(s *console.Console) (string, error) {
 	return groupedSQL(l.table, "COUNT(*)", l.counted(event), keys...), nil
 }
 
-// counted returns the condition of the rows that count: it is known whether the event happened. Without it, a row where it
-// is not known would count as one without the event.
+// counted returns the condition of the rows that count: it is known whether the event happened. Without it, a row where
+// it is not known would count as one without the event.
 func (l *eventCounts) counted(event string) string {
 	if l.where == "" {
 		return event + " IS NOT NULL"
@@ -98,8 +98,8 @@ func (l *eventCounts) ofPersons(s *console.Console, event string) (string, error
 		}
 		items, keys = append(items, least+"("+curator.SQLName(l.by)+") AS person_group"), slices.Insert(keys, 0, "person_group")
 	}
-	lives := "(SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(l.table) + " WHERE (" + l.counted(event) + "\n) GROUP BY " +
-		curator.SQLName(l.person) + ") AS lives"
+	lives := "(SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(l.table) +
+		" WHERE (" + l.counted(event) + "\n) GROUP BY " + curator.SQLName(l.person) + ") AS lives"
 	group := strings.Join(keys, ", ")
 	return "SELECT " + group + ", COUNT(*) FROM " + lives + " GROUP BY " + group, nil
 }

@@ -78,8 +78,8 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 	})
 }
 
-// noiseOf returns the price of a question, and the noise of one count or sum of all its rows at that price. The kind of noise
-// depends on the budget: under a budget in (ε, δ), a price in ε is one in ρ.
+// noiseOf returns the price of a question, and the noise of one count or sum of all its rows at that price. The kind of
+// noise depends on the budget: under a budget in (ε, δ), a price in ε is one in ρ.
 func noiseOf(s *console.Console, c *curator.Session, r curator.Request) (price, error) {
 	deviation, loss, err := together.CountNoise(s.Context(), c, r)
 	if err != nil {
@@ -93,7 +93,9 @@ func noiseOf(s *console.Console, c *curator.Session, r curator.Request) (price, 
 }
 
 // explainMarginals prints the expected errors and the price of a measurement, which it does not make.
-func explainMarginals(s *console.Console, c *curator.Session, r curator.Request, d *curator.Domain, of counts, a asked) error {
+func explainMarginals(
+	s *console.Console, c *curator.Session, r curator.Request, d *curator.Domain, of counts, a asked,
+) error {
 	x, err := of.Plan.Explain(s.Context(), c, r)
 	if err != nil {
 		return err

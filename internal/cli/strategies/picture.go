@@ -64,7 +64,9 @@ func (c counts) chart() plot.Chart {
 
 func errorChart(title, key string, p price) plot.Chart {
 	return plot.Chart{
-		Title: title, Key: key, Caption: fmt.Sprintf("In units of the noise of one count, whose standard deviation at %s is %s.", p.text, render.Compact(p.deviation)),
+		Title: title, Key: key,
+		Caption: fmt.Sprintf("In units of the noise of one count, whose standard deviation at %s is %s.",
+			p.text, render.Compact(p.deviation)),
 		Panels: []plot.Panel{{Name: "rmse", Marks: [][]plot.Mark{nil}}, {Name: "maximum", Marks: [][]plot.Mark{nil}}},
 	}
 }
@@ -83,8 +85,8 @@ func addErrors(c *plot.Chart, name string, errors ...float64) {
 func (a fromRelease) chart() plot.Chart {
 	c := plot.Chart{
 		Title: "Answers from one measurement", Key: "question",
-		Caption: fmt.Sprintf("%s, measured by %s for %s. Intervals at %s confidence cover noise.", a.ID, a.Chosen.Name, a.Price,
-			render.Percent(fmt.Sprint(a.confidence))),
+		Caption: fmt.Sprintf("%s, measured by %s for %s. Intervals at %s confidence cover noise.",
+			a.ID, a.Chosen.Name, a.Price, render.Percent(fmt.Sprint(a.confidence))),
 		Panels: []plot.Panel{{Name: "answer", Marks: [][]plot.Mark{nil}}},
 	}
 	i := 0

@@ -46,7 +46,9 @@ func compareQuestions(s *console.Console, a asked) error {
 			return err
 		}
 		return crossed{
-			of.Choice, of.Workload, price{of.Unit, of.Grid.Price.String(), of.Deviation, &of.Grid.Price}, []string{keysLine(of), measurable(of)},
+			of.Choice, of.Workload,
+			price{of.Unit, of.Grid.Price.String(), of.Deviation, &of.Grid.Price},
+			[]string{keysLine(of), measurable(of)},
 		}.show(s, a)
 	})
 }

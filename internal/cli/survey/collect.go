@@ -183,7 +183,8 @@ func retention(v *declared.Survey) string {
 			break
 		}
 	}
-	return fmt.Sprintf("Reports become counts %s after they arrive, and are deleted. The estimates stay the same. These analyses are\n"+
+	return fmt.Sprintf("Reports become counts %s after they arrive, and are deleted. The estimates stay the same. "+
+		"These analyses are\n"+
 		"lost then: tables of two questions, counts by time, estimates for a part of the reports, and the removal of\n"+
 		"one sender's reports.\n", age)
 }

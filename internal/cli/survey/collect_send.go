@@ -105,7 +105,8 @@ func (o *collectOptions) matching(data []byte, n int) ([]declared.Report, error)
 // savedReports reads a file of reports in the binary form.
 func savedReports(v *declared.Survey, file string, data []byte) ([]declared.Report, error) {
 	if len(data) == 0 {
-		return nil, console.Usage("%s is empty: if it had reports that were sent, restore them, because new ones reveal more; if not, remove it", file)
+		return nil, console.Usage("%s is empty: if it had reports that were sent, restore them, "+
+			"because new ones reveal more; if not, remove it", file)
 	}
 	b, err := v.ReadBinary(data, len(data))
 	switch {

@@ -86,7 +86,8 @@ func (o *options) opened(oracle *local.Oracle, content []byte, n int) (devices [
 		devices = append(devices, d)
 	}
 	if len(devices) == 0 {
-		return nil, console.Usage("%s is empty: if it had memories, restore them, because new ones reveal more; if not, remove it", o.devices)
+		return nil, console.Usage("%s is empty: if it had memories, restore them, "+
+			"because new ones reveal more; if not, remove it", o.devices)
 	}
 	if len(devices) != n {
 		return nil, console.Usage("%s has %s, but there are %s: each line is about one device", o.devices,

@@ -127,16 +127,17 @@ func (a *averages) words(o *options, e mean.Combined) string {
 	fmt.Fprintf(&text, "The mean is %s, with the %s interval from %s to %s.\n", render.Fixed(e.Mean, places),
 		render.Percent(o.confidence), render.Fixed(e.Low, places), render.Fixed(e.High, places))
 	for i, h := range a.headers {
-		fmt.Fprintf(&text, "%s by %s; each is private by itself, with ε = %s.\n", render.Plural(int(a.tallies[i].Reports()), "report"),
-			h.Mechanism, h.Epsilon)
+		fmt.Fprintf(&text, "%s by %s; each is private by itself, with ε = %s.\n",
+			render.Plural(int(a.tallies[i].Reports()), "report"), h.Mechanism, h.Epsilon)
 	}
 	switch {
 	case len(a.tallies) == 1:
 	case o.assigned:
-		text.WriteString("The files were weighted by their declared parameters and numbers of reports. That is right if people were\n" +
-			"assigned to the files independently of their numbers.\n")
+		text.WriteString("The files were weighted by their declared parameters and numbers of reports. " +
+			"That is right if people were\nassigned to the files independently of their numbers.\n")
 	default:
-		text.WriteString("The files were weighted by their numbers of reports, which is right whatever made people choose their ε.\n")
+		text.WriteString("The files were weighted by their numbers of reports, " +
+			"which is right whatever made people choose their ε.\n")
 	}
 	fmt.Fprintf(&text, "Numbers beyond %s and %s were clamped. The interval covers the sampling of the senders too.",
 		a.bounds.lowText, a.bounds.highText)

@@ -105,7 +105,8 @@ func estimatePrefixes(s *console.Console, o *options, in io.Reader, confidence f
 	e.about = fmt.Sprintf("%s about prefixes; each is private by itself, with ε = %s. The table has the %d largest estimates\n"+
 		"that were found. They are too large on average, because they were chosen by their size, and the %s intervals\n"+
 		"contain the truth less often than that. A value is missed if one of its prefixes is not among the largest.",
-		render.Plural(int(t.Reports()), "report"), t.Params().Epsilon, len(found), render.Percent(o.confidence)) + e.shuffled.words()
+		render.Plural(int(t.Reports()), "report"), t.Params().Epsilon, len(found), render.Percent(o.confidence)) +
+		e.shuffled.words()
 	return e.show(s)
 }
 
@@ -234,6 +235,7 @@ func estimateTree(s *console.Console, o *options, in io.Reader, confidence float
 	}
 	words := fmt.Sprintf("%s about %s; each is private by itself, with ε = %s. The %s intervals cover the\n"+
 		"sampling of the senders too. --format csv and json have the share below each of the %d edges of the bins.",
-		render.Plural(int(t.Reports()), "report"), render.Plural(int(k), "bin"), e, render.Percent(o.confidence), len(below)) + out.Shuffled.words()
+		render.Plural(int(t.Reports()), "report"), render.Plural(int(k), "bin"), e, render.Percent(o.confidence),
+		len(below)) + out.Shuffled.words()
 	return answered{out, records, header, rows, []bool{true, true, true, true}, words}.show(s)
 }

@@ -147,7 +147,8 @@ func (e *estimated) shuffle(o *options) (*shuffled, error) {
 	return o.shuffle(e.reports(), largest)
 }
 
-// shuffle certifies the guarantee of --batch for a number of reports with at most the given ε, or returns nil without it.
+// shuffle certifies the guarantee of --batch for a number of reports with at most the given ε, or returns nil without
+// it.
 func (o *options) shuffle(reports int64, largest privacy.Epsilon) (*shuffled, error) {
 	if o.batch == "" {
 		return nil, nil

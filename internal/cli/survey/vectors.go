@@ -162,7 +162,8 @@ func showVectors(s *console.Console, o *options, n int64, p mean.Params, columns
 	}
 	words := fmt.Sprintf("%s by %s; each is private by itself, with ε = %s, and about some of the columns.\n"+
 		"Numbers beyond the bounds were clamped. The %s intervals cover the sampling of the senders too, and are\n"+
-		"for each column alone.", render.Plural(int(n), "report"), p.Mechanism, p.Epsilon, render.Percent(o.confidence)) + after.words()
+		"for each column alone.",
+		render.Plural(int(n), "report"), p.Mechanism, p.Epsilon, render.Percent(o.confidence)) + after.words()
 	right := []bool{false, true, true, true, true}
 	object := struct {
 		N        int64          `json:"n"`

@@ -105,7 +105,9 @@ func constructs() (out []Construct) {
 	planned("COUNT(DISTINCT unit) FILTER", kind(bounded.CountUnitsWith))
 	planned("COUNT(DISTINCT x)", kind(bounded.CountDistinct))
 	planned("SUM(DISTINCT x)", kind(bounded.SumDistinct))
-	planned("SUM(x) beside AVG(x)", func(q *plan.Plan) bool { return slices.ContainsFunc(q.Aggregates, plan.Aggregate.Centred) })
+	planned("SUM(x) beside AVG(x)", func(q *plan.Plan) bool {
+		return slices.ContainsFunc(q.Aggregates, plan.Aggregate.Centred)
+	})
 	written("FILTER", `\bFILTER \(WHERE`)
 	written("CASE", `\bCASE WHEN`)
 	written("INTERVAL", `\bINTERVAL '`)
