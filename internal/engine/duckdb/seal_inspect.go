@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"math/big"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -162,7 +162,8 @@ func sealOutside(c *policy.Column) string {
 	case c.Lower == nil || c.Upper == nil:
 		return "FALSE"
 	case c.Type == value.Real:
-		return "(" + x + sealBelow(c.Lower) + " OR " + x + sealAbove(c.Upper) + ")"
+		// the doubles to which questions clamp: a stored 0.1 is the nearest double too, which is above 1/10
+		return fmt.Sprintf("(%[1]s < %[2]s OR %[1]s > %[3]s)", x, double(bounded.RealBound(c.Lower)), double(bounded.RealBound(c.Upper)))
 	case c.Type == value.Date:
 		x = "(" + x + " - DATE '1970-01-01')"
 		fallthrough
@@ -197,24 +198,6 @@ func sealLiteral(v value.Value) string {
 		return fmt.Sprintf("(DATE '1970-01-01' + %d)", v.Int)
 	}
 	return constant(v)
-}
-
-// sealBelow returns the operator and right side of a comparison: a double x satisfies it if and only if x is below
-// bound. The right side is the double that is nearest to bound.
-func sealBelow(bound *big.Rat) string {
-	d, _ := bound.Float64()
-	if math.IsInf(d, 0) || new(big.Rat).SetFloat64(d).Cmp(bound) >= 0 {
-		return " < " + double(d)
-	}
-	return " <= " + double(d)
-}
-
-func sealAbove(bound *big.Rat) string {
-	d, _ := bound.Float64()
-	if math.IsInf(d, 0) || new(big.Rat).SetFloat64(d).Cmp(bound) <= 0 {
-		return " > " + double(d)
-	}
-	return " >= " + double(d)
 }
 
 // Div rounds down, because the denominator is positive

@@ -232,17 +232,18 @@ func TestSealerInspect(t *testing.T) {
 			{Name: "d", Type: value.Date, Nullable: true, Lower: big.NewRat(0, 1), Upper: big.NewRat(10, 1)},
 			{Name: "v", Type: value.Text, Nullable: true, Values: []value.Value{value.OfText("it's"), value.OfText("b")}},
 			{Name: "e", Type: value.Date, Nullable: true, Values: []value.Value{value.OfDay(5)}},
+			{Name: "s", Type: value.Real, Lower: big.NewRat(-1, 10), Upper: big.NewRat(1, 10)},
 		},
 	}
 	text, day := value.OfText, value.OfDay
 	null := func(i int) value.Value { return value.NullOf(table.Columns[i].Type) }
 	rows := [][]value.Value{
-		{text("x"), value.OfInt(-2), value.OfReal(0.1), day(-1), text("it's"), day(5)}, // the double 0.1 is above 1/10
-		{text("x"), value.OfInt(-1), value.OfReal(math.Nextafter(0.1, 0)), day(0), text("b"), day(6)},
-		{text("y"), value.OfInt(2), value.OfReal(0.3), day(10), text("B"), null(5)}, // the double 0.3 is below 3/10
-		{null(0), value.OfInt(3), value.OfReal(math.Nextafter(0.3, 1)), day(11), null(4), null(5)},
-		{null(0), null(1), value.OfReal(math.NaN()), null(3), null(4), null(5)},
-		{text(""), null(1), value.OfReal(math.Inf(1)), null(3), null(4), null(5)},
+		{text("x"), value.OfInt(-2), value.OfReal(0.1), day(-1), text("it's"), day(5), value.OfReal(0.1)}, // the double 0.1 is above 1/10
+		{text("x"), value.OfInt(-1), value.OfReal(math.Nextafter(0.1, 0)), day(0), text("b"), day(6), value.OfReal(-0.1)},
+		{text("y"), value.OfInt(2), value.OfReal(0.3), day(10), text("B"), null(5), value.OfReal(math.Nextafter(0.1, 1))}, // the double 0.3 is below 3/10
+		{null(0), value.OfInt(3), value.OfReal(math.Nextafter(0.3, 1)), day(11), null(4), null(5), value.OfReal(0)},
+		{null(0), null(1), value.OfReal(math.NaN()), null(3), null(4), null(5), value.OfReal(0)},
+		{text(""), null(1), value.OfReal(math.Inf(1)), null(3), null(4), null(5), value.OfReal(0)},
 	}
 	folder := filepath.Join(t.TempDir(), "k=v [1]*?'\"")
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -263,6 +264,7 @@ func TestSealerInspect(t *testing.T) {
 		{Name: "d", Nulls: 2, Outside: 2},
 		{Name: "v", Nulls: 3, Outside: 1, Similar: 1},
 		{Name: "e", Nulls: 4, Outside: 1},
+		{Name: "s", Outside: 1}, // not the values that read as the bounds
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -288,7 +290,7 @@ func TestSealerInspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Units, want.MaxRowsPerUnit, want.NullUnits = 6, 1, 0
-	for i, n := range []int64{0, 0, 4, 0, 3, 1} {
+	for i, n := range []int64{0, 0, 4, 0, 3, 1, 1} {
 		want.Columns[i].Outside = n
 	}
 	want.Columns[4].Similar = 0
