@@ -62,27 +62,6 @@ func over(tree *query.Select, by ...query.Expr) *query.Select {
 
 func countOfRows() *query.Call { return &query.Call{Name: "count", Star: true} }
 
-// unitsFirst suggests to count each unit's rows in a subquery.
-func unitsFirst(p *policy.Policy, tree *query.Select) []suggestion {
-	probe := *tree
-	rows, err := bind.RelationOf(p, &probe)
-	if err != nil {
-		return nil
-	}
-	unit, err := rows.UnitColumn(query.Pos{})
-	if err != nil {
-		return nil
-	}
-	inner := over(tree, unit)
-	inner.Items = []query.Item{{Expr: unit}, {Expr: countOfRows(), Alias: "n"}}
-	mean := &query.Call{Name: "avg", Args: []query.Expr{&query.Column{Name: "n"}}}
-	out := &query.Select{
-		Items: []query.Item{{Expr: mean}},
-		From:  query.From{Relation: &query.Subquery{Branches: []*query.Select{inner}, Alias: "q"}},
-	}
-	return []suggestion{{out, out.String()}}
-}
-
 // nearExtremum suggests a quantile near the least or the greatest value, and for a text the first group of many rows.
 func nearExtremum(tree *query.Select) []suggestion {
 	var first *query.Call

@@ -78,23 +78,29 @@ func (b *keying) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
 }
 
+// Hints at a subquery that aggregates each unit.
+const (
+	unitsInside  = "GROUP BY it in a subquery in FROM, and aggregate outside: " + unitsPattern
+	unitsPattern = "SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q"
+)
+
 // oneUnit refuses a key each of whose groups belongs to one unit.
 func oneUnit(why string, at query.Pos) error {
-	if why == bind.IsTheUnit {
-		e := bind.Refuse(
-			at,
-			"GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
-			"each group would hold one unit only, and none would ever be released",
-		)
-		e.Instead = bind.UnitsFirst
-		return e
-	}
 	e := bind.Refuse(
 		at,
-		"group by something that many units share; to aggregate each unit first, GROUP BY the unit in a subquery in FROM: "+
-			"SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
+		"group by something that many units share; to aggregate each unit first, GROUP BY the unit in a subquery in FROM: "+unitsPattern,
 		"each group would hold one unit only, and its numbers would be noise: %s", why,
 	)
+	if why == bind.IsTheUnit {
+		e = bind.Refuse(at, unitsInside, "each group would hold one unit only, and none would ever be released")
+	}
+	e.Instead = bind.UnitsFirst
+	return e
+}
+
+// listsUnits refuses the unit's column outside any aggregate.
+func listsUnits(x *query.Column) error {
+	e := bind.Refuse(x.At, unitsInside, "column %q would list single units", x.Name)
 	e.Instead = bind.UnitsFirst
 	return e
 }

@@ -247,6 +247,7 @@ func TestOpenRefusals(t *testing.T) {
 	}{
 		{budget: "{epsilon: 1}", sql: sql, message: "1:47: the possible values of this GROUP BY expression are not known beforehand; selecting groups costs a delta, and a pure budget has none", hint: "selection_delta: 5e-7"},
 		{budget: "{epsilon: 1, delta: 1e-6}", sql: sql, message: "sets no selection_delta", hint: "selection_delta: 5e-7"},
+		{budget: selecting, sql: "SELECT person, COUNT(*) FROM orders", message: "column \"person\" would list single units", hint: "write SELECT avg(n) FROM (SELECT person, count(*) AS n FROM orders GROUP BY person) AS q"},
 		{budget: selecting, sql: "SELECT person, COUNT(*) FROM orders GROUP BY person", message: "each group would hold one unit only", hint: "write SELECT avg(n) FROM (SELECT person, count(*) AS n FROM orders GROUP BY person) AS q"},
 		{budget: selecting, sql: "SELECT cost, COUNT(*) FROM orders GROUP BY cost", message: "not known beforehand", hint: "FLOOR"},
 		{budget: selecting, sql: "SELECT COUNT(*) FROM orders GROUP BY ROLLUP (product)", message: "grouping sets need known keys, and those of product are unknown", hint: "one question for each grouping: GROUP BY product; without GROUP BY."},

@@ -96,8 +96,12 @@ func (b *measuring) post(x query.Expr) (*Post, error) {
 		}
 		return &Post{Op: PostConst, Type: e.Type, Const: e.Const, local: e.Text}, nil
 	case *query.Column:
-		if _, err := b.Column(x); err != nil {
+		of, err := b.Column(x)
+		if err != nil {
 			return nil, b.unlessAlias(x, err)
+		}
+		if b.OneUnit(b.policy, of) == bind.IsTheUnit {
+			return nil, listsUnits(x)
 		}
 		e := bind.Refuse(
 			x.At,

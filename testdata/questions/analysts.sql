@@ -210,7 +210,7 @@ SELECT bool_or(cancelled) FROM trips
 SELECT string_agg(route, ',') FROM trips
 --= refused: * is not answered: single rows are never returned
 SELECT * FROM trips LIMIT 10
---= refused: column "passenger" stands outside any aggregate
+--= refused: column "passenger" would list single units
 SELECT passenger, fare FROM trips WHERE fare > 300
 --= answered
 WITH cohort AS (SELECT passenger, MIN(sailed) AS first_sailed FROM trips GROUP BY passenger) SELECT date_trunc('month', first_sailed) AS cohort, COUNT(*) AS passengers FROM cohort GROUP BY 1 ORDER BY 1
@@ -580,7 +580,7 @@ select exp(avg(ln(fare + 1))) from trips
 select count(*) from passengers where joined between '2020-01-01'::date and current_date
 --= answered
 select floor(datediff(current_date, joined)/365) years, count(*) from passengers group by 1
---= refused: make_date takes three constants
+--= answered
 select count(*) from passengers where date_part('year', age(make_date(birth_year,1,1))) > 30
 --= answered
 select (extract(year from current_date) - birth_year) / 5 * 5 as age5, sex, count(*) from passengers group by 1, 2 having count(*) >= 10 order by 1, 2

@@ -171,7 +171,7 @@ SELECT "public"."passengers"."home" AS "home", "public"."passengers"."member" AS
 SELECT SUM("public"."trips"."fare") AS "sum", SUM("public"."trips"."luggage") AS "sum_2", COUNT(*) AS "count" FROM "public"."trips" WHERE date_part('year', "public"."trips"."sailed") = 2025
 --= answered
 SELECT 1
---= refused: column "passenger" stands outside any aggregate
+--= refused: column "passenger" would list single units
 SELECT "public"."trips"."passenger" AS "passenger", "public"."trips"."route" AS "route", "public"."trips"."fare" AS "fare" FROM "public"."trips" LIMIT 2000
 --= answered
 SELECT "public"."trips"."route" AS "route", "public"."trips"."channel" AS "channel", ABS(0) AS "pivot-grouping", COUNT(*) AS "count" FROM "public"."trips" GROUP BY "public"."trips"."route", "public"."trips"."channel", ABS(0) ORDER BY "public"."trips"."route" ASC, "public"."trips"."channel" ASC, ABS(0) ASC

@@ -1,6 +1,6 @@
 -- Questions in the forms that Tableau, Looker, Power BI, Django and SQLAlchemy send to PostgreSQL.
 -- policy: ferry
--- floor: 90
+-- floor: 95
 
 --= answered
 SELECT "trips"."route" AS "route", SUM("trips"."fare") AS "sum:fare:ok" FROM "public"."trips" "trips" GROUP BY 1
