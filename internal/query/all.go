@@ -114,8 +114,8 @@ var aggregates = func() map[string]bool {
 	for _, name := range strings.Fields("count sum avg min max bool_or bool_and every any_value median percentile_cont " +
 		"percentile_disc approx_quantiles mode clipped var_pop var_samp variance stddev_pop stddev_samp stddev covar_pop " +
 		"covar_samp corr regr_slope regr_intercept regr_r2 regr_count regr_avgx regr_avgy approx_count_distinct anon_count " +
-		"anon_sum anon_avg anon_var_pop anon_stddev_pop anon_quantiles string_agg array_agg list json_agg jsonb_agg bit_and " +
-		"bit_or grouping") {
+		"anon_sum anon_avg anon_var_pop anon_stddev_pop anon_quantiles string_agg array_agg list json_agg jsonb_agg " +
+		"bit_and bit_or grouping") {
 		out[name] = true
 	}
 	return out
