@@ -406,8 +406,9 @@ func groupNotes(bound *post.Bound, parts ...*asked) []string {
 	if !bound.CountsGroups() || !known {
 		return nil
 	}
-	return []string{"An answer has all possible groups, also those in which nobody has a row, and COUNT, AVG, MIN " +
-		"and MEDIAN over its groups count all of them. WHERE on the keys of the groups leaves out those that are not meant."}
+	return []string{"An answer has all possible groups, also those in which nobody has a row, and aggregates over its " +
+		"groups, such as COUNT, AVG and MIN, count all of them. WHERE on the keys of the groups leaves out those that " +
+		"are not meant."}
 }
 
 const computedNote = "The columns are computed from the answer of the measured question, at no cost. An interval of a " +

@@ -183,15 +183,27 @@ func (b *limiting) caps(s *bounded.Statement, caps bounded.Caps, groups int64) {
 // stored adds the bound on the rows of one unit that sealing keeps. The words have it where no cap on rows, which is
 // lower, decides how many rows of a unit count.
 func (b *limiting) stored(s *bounded.Statement, caps bounded.Caps) {
+	var each []string
+	same := true
 	for _, name := range s.Tables() {
 		t := b.policy.Table(name)
-		if n := t.Stored(); !t.Public && (b.StoredRows == 0 || n < b.StoredRows) {
+		if t.Public {
+			continue
+		}
+		n := t.Stored()
+		same = same && (b.StoredRows == 0 || n == b.StoredRows)
+		if b.StoredRows == 0 || n < b.StoredRows {
 			b.StoredRows = n
 		}
+		each = append(each, plural(n, "row")+" in "+SQLName(name))
 	}
 	everyUnit := s.Where == nil && capsText(s, caps, 0) == ""
 	if single := s.Source != nil && s.Source.Single; single || caps.Rows == 0 && !everyUnit {
-		b.say(fmt.Sprintf("sealing keeps at most %s of one %s", plural(b.StoredRows, "row"), SQLName(b.Unit)))
+		kept := "at most " + plural(b.StoredRows, "row") + " of one " + SQLName(b.Unit)
+		if !same {
+			kept = "of one " + SQLName(b.Unit) + " at most " + strings.Join(each, ", and ")
+		}
+		b.say("sealing keeps " + kept)
 	}
 }
 
@@ -378,7 +390,9 @@ func (b *limiting) declared(column *policy.Column) {
 		return
 	}
 	for _, t := range b.policy.Tables {
-		if t.Column(column.Name) != column || t.Public {
+		// a join or a subquery has a copy of the column, which may be nullable
+		of := t.Column(column.Name)
+		if t.Public || of == nil || of.Lower != column.Lower || of.Upper != column.Upper {
 			continue
 		}
 		b.add(Clamp{

@@ -87,6 +87,8 @@ func TestAnswersStateTheirBounds(t *testing.T) {
 		"SELECT kind, COUNT(*) FROM visits GROUP BY kind":                                                  "one person counts in at most 2 groups, and adds to each at most as much as 3 rows can; sealing keeps at most 50 rows of one person",
 		"SELECT COUNT(*) FROM (SELECT person FROM visits WHERE kind = 'a' AND cost > 3 GROUP BY person) p": "sealing keeps at most 50 rows of one person; cost is clamped to 0 … 99.5",
 		"SELECT COUNT(*) FROM (SELECT person, cost, day FROM visits) p WHERE cost > 3":                     "one person adds at most as much as 3 rows can; sealing keeps at most 50 rows of one person; cost is clamped to 0 … 99.5",
+		"SELECT SUM(v.cost) FROM people p LEFT JOIN visits v USING (person)":                               "at most 20 rows of one person count; cost is clamped to 0 … 99.5",
+		"SELECT COUNT(DISTINCT p.person) FROM people p LEFT JOIN visits v USING (person) WHERE v.cost > 3": "sealing keeps of one person at most 1000 rows in people, and 50 rows in visits; cost is clamped to 0 … 99.5",
 		"SELECT COUNT(DISTINCT person) FROM visits":                                                        "none, every row counts",
 		"SELECT COUNT(DISTINCT person) FROM visits WHERE kind = 'a'":                                       "sealing keeps at most 50 rows of one person",
 		"SELECT kind, COUNT(DISTINCT person) FROM visits GROUP BY kind":                                    "one person counts in at most 2 groups; sealing keeps at most 50 rows of one person",

@@ -58,7 +58,11 @@ func (r *publicValues) in(s *query.Select) *query.Select {
 		out.Items = append(out.Items, item)
 	}
 	for _, x := range s.GroupBy {
-		out.GroupBy = append(out.GroupBy, r.expr(x))
+		y := r.expr(x)
+		if c, ok := y.(*query.Literal); ok && y != x && c.Kind == query.IntegerLiteral { // else the position of an item
+			y = &query.Cast{At: c.At, X: c, Type: value.Integer.String()}
+		}
+		out.GroupBy = append(out.GroupBy, y)
 	}
 	out.Where, out.Having = r.expr(s.Where), r.expr(s.Having)
 	out.From.Relation = r.relation(s.From.Relation)

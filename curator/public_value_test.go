@@ -43,6 +43,10 @@ func TestAggregatesOfPublicRowsAreConstants(t *testing.T) {
 			"SELECT COUNT(*) FROM trips t JOIN routes r ON r.route = t.route AND r.km >= 180",
 		},
 		{
+			"SELECT deck, COUNT(*) FROM trips GROUP BY deck, (SELECT MIN(km) - 10 FROM routes)",
+			"SELECT deck, COUNT(*) FROM trips GROUP BY deck, CAST(2 AS integer)",
+		},
+		{
 			"SELECT COUNT(*) FROM passengers p WHERE EXISTS (SELECT 1 FROM trips t JOIN routes r ON r.route = t.route WHERE " +
 				"t.passenger = p.passenger AND r.km > (SELECT MIN(km) + 1 FROM routes))",
 			"SELECT COUNT(*) FROM passengers p WHERE EXISTS (SELECT 1 FROM trips t JOIN routes r ON r.route = t.route WHERE " +

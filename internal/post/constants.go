@@ -66,7 +66,7 @@ func (s *several) constants(r *query.Constants) (*table, error) {
 			}
 		}
 	}
-	out.of, out.most = all, float64(len(all))
+	out.of, out.most, out.pairs = all, float64(len(all)), float64(len(all))
 	return out, nil
 }
 

@@ -102,11 +102,6 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 			"over an answer, %s takes neither WITHIN GROUP nor named arguments", x.Name)
 	}
 	f := &fold{name: x.Name, distinct: x.Distinct}
-	switch x.Name {
-	case "sum", "max", "bool_or", "bool_and", "every": // which empty groups leave as they are, but for noise
-	default:
-		s.counts = s.counts || s.empty && !s.windowing
-	}
 	args := x.Args
 	var err error
 	switch {
@@ -146,6 +141,9 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 	if s.picked != "" {
 		n.noisy, n.why = true, s.picked
 	}
+	// an empty group adds 0 to a sum of released numbers, and is seldom their greatest one
+	released := len(f.args) == 1 && f.args[0].noisy && f.args[0].from > 0
+	s.counts = s.counts || s.empty && !(released && (x.Name == "sum" || x.Name == "max"))
 	return f, n, nil
 }
 

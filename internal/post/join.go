@@ -42,9 +42,9 @@ func (s *several) join(l, r *table, j *query.Join, where []query.Expr) (*table, 
 			_ = b.equality(x) // the others are conditions of WHERE
 		}
 	}
-	both.most, both.empty = paired(l, r, len(out.left) > 0), l.empty || r.empty
-	t := &table{both, out, l.open || r.open}
-	if t.most > mostPairs {
+	both.most, both.empty, both.ranked = mostPaired(l, r, out.keepL, out.keepR), l.empty || r.empty, l.ranked || r.ranked
+	t := &table{both, out, paired(l, r, len(out.left) > 0), l.open || r.open}
+	if t.pairs > mostPairs {
 		return nil, bind.Refuse(j.At, "join by an equality of keys: ON a.x = b.x",
 			"this join would pair more than %d rows", mostPairs)
 	}

@@ -19,6 +19,7 @@ type Bound struct {
 	frame
 	inners []*inner
 	counts bool
+	pairs  float64 // of several answers: as that of a table
 }
 
 // CountsGroups reports whether an aggregate of the question depends on how many groups an answer has, as COUNT and AVG
@@ -26,7 +27,7 @@ type Bound struct {
 func (b *Bound) CountsGroups() bool { return b.counts }
 
 // Most returns the largest number of rows of a question over several answers, or over constants alone.
-func (b *Bound) Most() int { return int(min(b.most, 1<<31-1)) }
+func (b *Bound) Most() int { return int(min(b.pairs, 1<<31-1)) }
 
 // Bind binds a program to the columns of its answer, which has at most `most` rows. chosen is that of the table that
 // Run will get. Every error is a *bind.Error, and depends on the question and the policy alone.

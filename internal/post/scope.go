@@ -41,7 +41,8 @@ type frame struct {
 	// sifted reports whether noise that is independent of the numbers in the rows decides which rows there are. The numbers
 	// keep their intervals. A value that is computed from several rows has no interval.
 	sifted bool
-	most   float64 // the largest number of rows
+	ranked bool    // whether the order of the rows depends on noise
+	most   float64 // a bound on the number of rows
 	empty  bool    // whether rows may be groups of an answer in which nobody has a row
 }
 

@@ -24,6 +24,7 @@ type stage struct {
 	limit, offset *int64
 	chosen        string  // why the rows that are left depend on noise; "" if they do not
 	sifted        bool    // as that of a frame
+	ranked        bool    // as that of a frame
 	most          float64 // as that of a frame
 	empty         bool    // as that of a frame
 }
@@ -55,7 +56,7 @@ func (s *scope) aggregate(x *query.Call) (*node, error) {
 
 // frame describes the rows of the SELECT.
 func (t *stage) frame() frame {
-	return frame{columns: t.columns, chosen: t.chosen, sifted: t.sifted, most: t.most, empty: t.empty}
+	return frame{columns: t.columns, chosen: t.chosen, sifted: t.sifted, ranked: t.ranked, most: t.most, empty: t.empty}
 }
 
 // bindSelect binds a SELECT over rows.
@@ -89,11 +90,13 @@ func (b *binder) bindSelect(q *query.Select, in frame) (*stage, error) {
 	if out.most, out.empty = in.most, in.empty; out.whole {
 		out.most, out.empty = 1, false
 	}
+	// rows that are equal in ORDER BY, or all rows without it, keep the order that they had
+	out.ranked = !out.whole && (in.ranked || slices.ContainsFunc(out.order, func(o ordering) bool { return o.by.noisy }))
 	cut := q.Limit != nil && float64(*q.Limit) < out.most || q.Offset != nil && *q.Offset > 0
 	if q.Limit != nil {
 		out.most = min(out.most, float64(*q.Limit))
 	}
-	if cut && out.chosen == "" && slices.ContainsFunc(out.order, func(o ordering) bool { return o.by.noisy }) {
+	if cut && out.chosen == "" && out.ranked {
 		out.chosen = whyPicked
 	}
 	if out.chosen != "" {

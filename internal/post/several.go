@@ -49,7 +49,7 @@ func Several(tree *query.Select, parts Parts) (*Bound, error) {
 		}
 		if s.independent() {
 			readable(t.of.(selected).by)
-			return &Bound{of: t.of, frame: t.frame, inners: s.inners, counts: s.counts}, nil
+			return &Bound{of: t.of, frame: t.frame, inners: s.inners, counts: s.counts, pairs: t.pairs}, nil
 		}
 	}
 	return nil, bind.Refuse(tree.At, "", "this is not supported over several answers")
@@ -82,8 +82,9 @@ func (s *several) independent() bool {
 // table is bound rows.
 type table struct {
 	frame
-	of   source
-	open bool // a row may be missing because of noise
+	of    source
+	pairs float64 // about the number of rows, to which keys that differ keep joins
+	open  bool    // a row may be missing because of noise
 }
 
 // selects binds a SELECT: it is measured, or computes with answers.
@@ -103,7 +104,7 @@ func (s *several) selects(q *query.Select) (*table, error) {
 					columns: positions(p.quotients(a.Columns), a.From), most: float64(a.Rows),
 					empty: !a.Open && ofGroups(a.Columns, a.Rows),
 				}
-				out, err := s.over(p.split, &table{in, answered(a.Index), a.Open})
+				out, err := s.over(p.split, &table{in, answered(a.Index), in.most, a.Open})
 				return out, p.worded(err)
 			}
 			if i == 0 {
@@ -136,7 +137,7 @@ func (s *several) over(q *query.Select, in *table) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &table{t.frame(), selected{in.of, t}, in.open && !t.whole}, nil
+	return &table{t.frame(), selected{in.of, t}, min(in.pairs, t.most), in.open && !t.whole}, nil
 }
 
 // readsRows reports whether FROM has a table, outside subqueries.
@@ -159,7 +160,7 @@ func readsRows(r query.Relation) bool {
 // from binds FROM.
 func (s *several) from(q *query.Select) (*table, error) {
 	if q.From.None() {
-		return &table{frame{most: 1}, lone{}, false}, nil
+		return &table{frame{most: 1}, lone{}, 1, false}, nil
 	}
 	if q.From.Relation == nil {
 		return s.relation(&query.Table{At: q.From.At, Name: q.From.Table, Alias: q.From.Alias}, q.From.At)
@@ -217,7 +218,7 @@ func (s *several) public(r *query.Table) (*table, error) {
 				"the rows of the public table %q are not read beside an answer: %s", r.Name, trouble)
 		case public:
 			rows := frame{columns: a.Columns, table: cmp.Or(r.Alias, r.Name), most: float64(a.Rows)}
-			return &table{rows, answered(a.Index), false}, nil
+			return &table{rows, answered(a.Index), rows.most, false}, nil
 		}
 	}
 	return nil, bind.Refuse(r.At, "aggregate the table in a subquery first", "rows of persons cannot be combined with an answer")
@@ -249,7 +250,8 @@ func unite(all []*table, r *query.Subquery) (*table, error) {
 			return nil, bind.Refuse(r.Branches[i].At, "select the same columns in each",
 				"the SELECTs of UNION ALL have %d and %d columns", width, len(t.columns))
 		}
-		out.most, out.open, out.empty = out.most+t.most, out.open || t.open, out.empty || t.empty
+		out.most, out.pairs, out.ranked = out.most+t.most, out.pairs+t.pairs, out.ranked || t.ranked
+		out.open, out.empty = out.open || t.open, out.empty || t.empty
 		if out.chosen == "" {
 			out.chosen = t.chosen
 		}
@@ -349,10 +351,24 @@ func conjuncts(x query.Expr) []query.Expr {
 	return []query.Expr{x}
 }
 
-// paired returns the number of rows of a join.
+// paired returns about the number of rows of a join.
 func paired(l, r *table, keys bool) float64 {
 	if keys { // keys usually differ, so this is no bound: Run stops at mostPairs
-		return math.Max(l.most, r.most)
+		return math.Max(l.pairs, r.pairs)
 	}
-	return l.most * r.most
+	return l.pairs * r.pairs
+}
+
+// mostPaired returns a bound on the number of rows of a join. A side that is kept has a row at least for each of its rows.
+func mostPaired(l, r *table, keepL, keepR bool) float64 {
+	out := l.most * r.most
+	switch {
+	case keepL && keepR:
+		return math.Max(out, l.most+r.most)
+	case keepL:
+		return math.Max(out, l.most)
+	case keepR:
+		return math.Max(out, r.most)
+	}
+	return out
 }

@@ -316,3 +316,48 @@ func TestSubqueriesReadNoOuterColumn(t *testing.T) {
 		}
 	}
 }
+
+// Rows that stand in the order of noisy numbers are chosen by noise if a LIMIT of any SELECT around them cuts some off, or if
+// a window function depends on their order. A LIMIT that leaves all rows chooses none.
+func TestRankedRows(t *testing.T) {
+	const (
+		groups = "(SELECT k, COUNT(*) AS n FROM t GROUP BY k)"
+		ranked = "(SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 5)"
+		other  = "(SELECT k, COUNT(*) AS m FROM u GROUP BY k)"
+	)
+	for sql, want := range map[string]bool{ // whether the last column has an interval
+		"SELECT k, n FROM " + ranked + " q":                                                                                           true,
+		"SELECT k, n FROM " + ranked + " q LIMIT 5":                                                                                   true,
+		"SELECT k, n FROM " + ranked + " q LIMIT 4":                                                                                   false,
+		"SELECT k, n FROM " + ranked + " q WHERE TRUE LIMIT 1":                                                                        false,
+		"SELECT k, n FROM " + ranked + " q ORDER BY 1 + 1 LIMIT 1":                                                                    false,
+		"SELECT k, n FROM " + ranked + " q OFFSET 1":                                                                                  false,
+		"SELECT k, n FROM (SELECT * FROM " + ranked + " q) r LIMIT 1":                                                                 false,
+		"SELECT (SELECT n FROM " + ranked + " q LIMIT 1) AS top":                                                                      false,
+		"SELECT SUM(n) FROM (SELECT n FROM " + ranked + " q LIMIT 1) r":                                                               false,
+		"SELECT SUM(n) FROM (SELECT n FROM " + ranked + " q LIMIT 5) r":                                                               true,
+		"SELECT n FROM " + ranked + " q UNION ALL SELECT COUNT(*) FROM t":                                                             true,
+		"SELECT n FROM (SELECT n FROM " + ranked + " q UNION ALL SELECT COUNT(*) FROM t) r LIMIT 1":                                   false,
+		"SELECT n FROM (SELECT n FROM " + ranked + " q UNION ALL SELECT COUNT(*) FROM t) r LIMIT 6":                                   true,
+		"SELECT a.n FROM " + ranked + " a JOIN " + other + " b USING (k) LIMIT 1":                                                     false,
+		"SELECT a.k, a.n FROM " + groups + " a WHERE a.k IN (SELECT k FROM " + ranked + " q LIMIT 1)":                                 false,
+		"SELECT FIRST_VALUE(n) OVER () FROM " + ranked + " q":                                                                         false,
+		"SELECT LAG(n) OVER () FROM " + ranked + " q":                                                                                 false,
+		"SELECT SUM(n) OVER (ROWS UNBOUNDED PRECEDING) FROM " + ranked + " q":                                                         false,
+		"SELECT SUM(n) OVER () FROM " + ranked + " q":                                                                                 true,
+		"SELECT SUM(n) OVER (ORDER BY k) FROM " + groups + " q":                                                                       true,
+		"SELECT a.n + b.m FROM " + groups + " a JOIN " + other + " b USING (k) ORDER BY 1 LIMIT 5":                                    false,
+		"SELECT a.n + b.m FROM " + groups + " a JOIN " + other + " b USING (k) ORDER BY 1 LIMIT 25":                                   true,
+		"SELECT COALESCE(a.n, 0) + COALESCE(b.m, 0) FROM " + groups + " a FULL JOIN " + other + " b ON a.k = -b.k ORDER BY 1 LIMIT 9": false,
+	} {
+		bound, _ := answersOf(t, sql)
+		columns := bound.Columns()
+		if last := columns[len(columns)-1]; last.Noisy && last.Why == "" != want || !last.Noisy {
+			t.Errorf("%s: %+v, want an interval: %t", sql, last, want)
+		}
+	}
+	bound, _ := answersOf(t, "SELECT ROW_NUMBER() OVER () AS rank FROM "+ranked+" q")
+	if c := bound.Columns()[0]; !c.Noisy || c.Why != whyOrder {
+		t.Errorf("a rank in a noisy order is exact: %+v", c)
+	}
+}

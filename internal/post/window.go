@@ -110,7 +110,7 @@ func (s *scope) windowed(x *query.Call) (*node, error) {
 	if picked == "" {
 		picked = s.decided()
 	}
-	w.mark(out, picked)
+	w.mark(out, picked, s.ranked)
 	w.typ, w.node = out.typ, out
 	i := len(s.windows)
 	s.windows = append(s.windows, w)
@@ -188,8 +188,8 @@ func (s *scope) ranking(w *window, x *query.Call) (*node, error) {
 	return out, nil
 }
 
-// mark says whether the window function is noisy beyond its arguments.
-func (w *window) mark(out *node, picked string) {
+// mark says whether the window function is noisy beyond its arguments. ranked is that of the frame.
+func (w *window) mark(out *node, picked string, ranked bool) {
 	note := func(why string) {
 		out.noisy = true
 		if out.why == "" {
@@ -209,6 +209,9 @@ func (w *window) mark(out *node, picked string) {
 	if picked != "" {
 		note(picked)
 	}
+	if ranked && (w.fold == nil || !w.frame.Whole()) { // rows that are equal in the window's order keep the order of the rows
+		note(whyOrder)
+	}
 }
 
 // framed sets the frame of the window, which is that of PostgreSQL if the question has none.
@@ -224,8 +227,7 @@ func (w *window) framed(x *query.Call) error {
 	if max(w.frame.Start.Offset, w.frame.End.Offset) > maxOffset {
 		return bind.Refuse(x.Over.At, "write a smaller number, or UNBOUNDED", "a frame reaches at most %d rows", maxOffset)
 	}
-	whole := w.frame.Start.Kind == query.UnboundedPreceding && w.frame.End.Kind == query.UnboundedFollowing
-	if w.fold != nil && !whole && (percentiles[w.name] || spreads[w.name]) {
+	if w.fold != nil && !w.frame.Whole() && (percentiles[w.name] || spreads[w.name]) {
 		return bind.Refuse(x.Over.At, "leave ORDER BY and the frame out", "%s is supported over a whole partition only", w.name)
 	}
 	return nil

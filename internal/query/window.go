@@ -21,6 +21,11 @@ type Frame struct {
 	Start, End FrameEnd
 }
 
+// Whole reports whether the frame of each row is all rows of its partition.
+func (f Frame) Whole() bool {
+	return f.Start.Kind == UnboundedPreceding && f.End.Kind == UnboundedFollowing
+}
+
 // FrameEnd is an end of a frame. Offset is 0 unless Kind is Preceding or Following.
 type FrameEnd struct {
 	Kind   FrameEndKind
