@@ -63,7 +63,7 @@ func (n *nesting) joined(x *query.Nested, in *inner, calls []*query.Call, values
 		outers, keys = append(outers, e.Args[1]), append(keys, e.Args[0])
 	}
 	if !in.rows.public {
-		if err := n.sameUnits(x, in, together); err != nil {
+		if err := n.sameUnits(x, in, together, calls); err != nil {
 			return nil, err
 		}
 	}
@@ -213,7 +213,7 @@ func (n *nesting) sameUnit(in *inner, k linked) bool {
 }
 
 // sameUnits refuses a subquery over rows of persons that are not the outer row's person's.
-func (n *nesting) sameUnits(x *query.Nested, in *inner, together bool) error {
+func (n *nesting) sameUnits(x *query.Nested, in *inner, together bool, calls []*query.Call) error {
 	s := joining{l: n.base, r: in.rows, at: x.At}
 	ofRows := x.Kind == query.ValueNested && (n.base.unit.IsRow() || in.rows.unit.IsRow())
 	if !ofRows {
@@ -224,7 +224,7 @@ func (n *nesting) sameUnits(x *query.Nested, in *inner, together bool) error {
 			return nil
 		}
 	}
-	hint := "ask the subquery first, and write its answer as a constant"
+	hint := "ask the subquery first, " + nearExtrema(in.rows, calls) + "and write its answer as a constant"
 	if ofRows {
 		return Refuse(x.At, hint,
 			"this subquery would pair different persons' rows: each row of a table is a unit of its own")
