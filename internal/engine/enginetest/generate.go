@@ -364,7 +364,7 @@ func (g generator) number(depth int) string {
 	case "abs", "sqrt", "floor", "round", "sign":
 		return g.pick("ABS", "SQRT", "FLOOR", "CEIL", "ROUND", "SIGN") + "(" + a + ")"
 	case "two":
-		return g.pick("MOD", "DIV", "POWER", "LOG") + "(" + a + ", " + g.pick(b, "2", "0.5", "-1", "10") + ")"
+		return g.pick("MOD", "DIV") + "(" + a + ", " + g.pick(b, "2", "0.5", "-1", "10") + ")"
 	case "digits":
 		return g.pick("ROUND", "TRUNC") + "(" + a + ", " + g.pick("1", "-1", "0", "2") + ")"
 	case "cast":

@@ -82,6 +82,9 @@ func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows 
 	if w.Inexact && g.chance(3) {
 		request.SQL = strings.ReplaceAll(request.SQL, "SQRT(", g.pick("EXP(", "LN("))
 	}
+	if w.Inexact && g.chance(2) {
+		request.SQL = strings.NewReplacer("MOD(", "POWER(", "DIV(", "LOG(").Replace(request.SQL)
+	}
 	if g.chance(5) { // the planner refuses this for some questions, and leaves it out if nothing can be cut
 		request.Truncation.Share = big.NewRat(1, 20)
 		if g.chance(3) {
