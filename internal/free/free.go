@@ -5,6 +5,7 @@
 package free
 
 import (
+	"cmp"
 	"fmt"
 
 	"dither/internal/bind"
@@ -145,7 +146,7 @@ func nameOf(item query.Item, taken map[string]bool) string {
 		case *query.Case:
 			name = "case"
 		default:
-			name = "expr"
+			name = cmp.Or(item.Name, "expr")
 		}
 	}
 	unique := name

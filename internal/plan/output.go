@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -103,7 +104,7 @@ func (b *measuring) selectList() error {
 func (b *measuring) outputName(item query.Item) string {
 	name := item.Alias
 	if name == "" {
-		name = "expr"
+		name = cmp.Or(item.Name, "expr")
 		switch x := item.Expr.(type) {
 		case *query.Column:
 			name = x.Name

@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -276,7 +277,9 @@ func nameOf(item query.Item) string {
 	case *query.Case:
 		return "case"
 	case *query.Cast:
-		return nameOf(query.Item{Expr: x.X})
+		if item.Name == "" {
+			return nameOf(query.Item{Expr: x.X})
+		}
 	}
-	return "expr"
+	return cmp.Or(item.Name, "expr")
 }

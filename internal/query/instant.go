@@ -81,6 +81,9 @@ func AtInstant(sql string, now func() int64) (out string, places Moved, found bo
 		case !l.isToken(i+length, pg.Token_TYPECAST) || !strings.EqualFold(l.textAt(i+length+1), "date"):
 			places.Moment = moment
 		}
+		if name := l.selectedName(i, length); name != "" && !age {
+			constant += " AS " + quote(name)
+		}
 		if age { // AGE(x) is AGE(CURRENT_DATE, x)
 			length, constant = 2, l.tokenText(l.tokens[i])+"("+constant+", "
 		}
@@ -98,6 +101,51 @@ func AtInstant(sql string, now func() int64) (out string, places Moved, found bo
 	}
 	b.WriteString(sql[done:])
 	return b.String(), places, found
+}
+
+// selectedName returns the name that PostgreSQL gives a column that is the current time alone: the word of the tokens from
+// the i-th on. It returns "" if these tokens are no item of a SELECT list, or have an alias.
+func (l *lowering) selectedName(i, length int) string {
+	if next := i + length; next < len(l.tokens) {
+		switch l.tokens[next].GetToken() {
+		case pg.Token_ASCII_44, pg.Token_FROM, pg.Token_ASCII_41, pg.Token_ASCII_59:
+		default:
+			return ""
+		}
+	}
+	word := i
+	if l.isToken(i+1, pg.Token_ASCII_46) { // after pg_catalog
+		word = i + 2
+	}
+	name := strings.Trim(strings.ToLower(l.tokenText(l.tokens[word])), `"`)
+	if i == 0 {
+		return ""
+	}
+	switch l.tokens[i-1].GetToken() {
+	case pg.Token_SELECT, pg.Token_DISTINCT, pg.Token_ASCII_44:
+	default:
+		return ""
+	}
+	for nested, j := 0, i-1; j >= 0; j-- {
+		switch l.tokens[j].GetToken() {
+		case pg.Token_ASCII_41:
+			nested++
+		case pg.Token_ASCII_40:
+			if nested--; nested < 0 { // an argument
+				return ""
+			}
+		case pg.Token_SELECT:
+			if nested == 0 {
+				return name
+			}
+		case pg.Token_FROM, pg.Token_WHERE, pg.Token_BY, pg.Token_ON, pg.Token_HAVING, pg.Token_VALUES, pg.Token_ASCII_91:
+			if nested == 0 { // another clause, or an array
+				return ""
+			}
+		default:
+		}
+	}
+	return ""
 }
 
 // mentionsTime reports whether a text may have a word that means the current time. It is quick for other texts.

@@ -134,6 +134,9 @@ func (l *lowering) items(targets []*pg.Node, start Pos) ([]Item, error) {
 			return nil, err
 		}
 		items[i] = Item{Expr: e, Alias: t.GetName()}
+		if t.GetVal().GetTypeCast() != nil {
+			items[i].Name, _ = figured(t.GetVal())
+		}
 	}
 	return items, nil
 }

@@ -62,3 +62,39 @@ func (s *Select) sorts(name string) bool {
 	}
 	return found
 }
+
+// figured returns the name that PostgreSQL gives a column without an alias, and whether the name is that of a column or a
+// function. Its own rules are in FigureColname of parse_target.c.
+func figured(n *pg.Node) (name string, own bool) {
+	last := func(parts []*pg.Node) string {
+		if len(parts) == 0 {
+			return ""
+		}
+		return parts[len(parts)-1].GetString_().GetSval()
+	}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		name = last(x.ColumnRef.GetFields())
+		return name, name != ""
+	case *pg.Node_FuncCall:
+		return last(x.FuncCall.GetFuncname()), true
+	case *pg.Node_CoalesceExpr:
+		return "coalesce", true
+	case *pg.Node_MinMaxExpr:
+		if x.MinMaxExpr.GetOp() == pg.MinMaxOp_IS_LEAST {
+			return "least", true
+		}
+		return "greatest", true
+	case *pg.Node_TypeCast:
+		if name, own = figured(x.TypeCast.GetArg()); own {
+			return name, true
+		}
+		return last(x.TypeCast.GetTypeName().GetNames()), false
+	case *pg.Node_CaseExpr:
+		if name, own = figured(x.CaseExpr.GetDefresult()); own {
+			return name, true
+		}
+		return "case", false
+	}
+	return "", false
+}

@@ -37,6 +37,9 @@ type First struct {
 type Item struct {
 	Expr  Expr
 	Alias string
+	// Name is the name that PostgreSQL gives a cast without an alias: that of the column or the function in it, or else
+	// that of the type; "" for other items.
+	Name string
 }
 
 // From is the table of the question. Alias is "" if none was given. If FROM is not a single table, Table and Alias
