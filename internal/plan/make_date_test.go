@@ -67,7 +67,7 @@ func TestMakeDateOfColumns(t *testing.T) {
 	}
 	// the range of the dates is sharp, so a group is known for each year
 	q, err := plan.Build(p, plan.Request{SQL: "SELECT EXTRACT(year FROM make_date(born, 7, 31)), COUNT(*) FROM t GROUP BY 1"})
-	if err != nil || q.Statement.Cells() != 4 {
+	if err != nil || q.Cells() != 4 {
 		t.Errorf("not 4 years: %v", err)
 	}
 }

@@ -142,8 +142,8 @@ func (s *scope) newFold(x *query.Call) (*fold, *node, error) {
 		n.noisy, n.why = true, s.picked
 	}
 	// an empty group adds 0 to a sum of released numbers, and is seldom their greatest one
-	released := len(f.args) == 1 && f.args[0].noisy && f.args[0].from > 0
-	s.counts = s.counts || s.empty && !(released && (x.Name == "sum" || x.Name == "max"))
+	same := (x.Name == "sum" || x.Name == "max") && len(f.args) == 1 && f.args[0].noisy && f.args[0].from > 0
+	s.counts = s.counts || s.empty && !same
 	return f, n, nil
 }
 

@@ -190,8 +190,11 @@ func TestRefusedBytesAreLimited(t *testing.T) {
 	r := must(http.NewRequest(http.MethodPost, "http://"+l.Addr().String()+"/v1/reports", bytes.NewReader(body)))
 	r.Header.Set("Content-Type", collector.BinaryType)
 	r.Header.Set("Authorization", "Bearer secret")
-	answer := must(http.DefaultClient.Do(r))
-	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
 		t.Errorf("beside refused clients: %d", answer.StatusCode)
 	}
 	if err := errors.Join(server.Shutdown(context.Background()), <-served); err != nil {

@@ -23,7 +23,7 @@ func TestStrataCover(t *testing.T) {
 			for range n {
 				x := float64(people.Below(2001)-1000) / 1000 // with the mean 0
 				truth += x / n
-				at := int(people.Below(3))
+				at := people.Below(3)
 				if name == "sum" { // small numbers have the strongest privacy
 					at = min(int((x+1)*1.5), 2)
 				}
