@@ -104,7 +104,7 @@ func (f *factor) diagonal() []float64 {
 }
 
 // Marginal returns the estimated cells of a marginal. The attributes must be among those of one marginal of the
-// workload.
+// workload. Marginal may be called concurrently.
 func (e *Estimate) Marginal(attributes ...string) (*Table, error) {
 	members, err := e.plan.spanned(attributes)
 	if err != nil {

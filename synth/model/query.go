@@ -133,6 +133,10 @@ func (q *query) message(i int, of set, whole bool) (*table, error) {
 	return out, nil
 }
 
+// leastMass is the least number of rows of a separator's cell that counts: the inverse of a smaller one may be infinite,
+// and such a number changes no marginal.
+const leastMass = 1e-300
+
 // conditional returns the probabilities of attributes of a clique, given its separator unless whole.
 func (q *query) conditional(i int, of set, whole bool) *table {
 	at := part{i, of, whole}
@@ -151,7 +155,7 @@ func (q *query) conditional(i int, of set, whole bool) *table {
 	} else {
 		given := make([]float64, len(c.above)) // the inverse of the separator's marginal
 		for b, above := range c.above {
-			if above > 0 {
+			if above >= leastMass {
 				given[b] = 1 / above
 			}
 		}

@@ -64,3 +64,30 @@ func TestEntropyIsThatOfTheJointTable(t *testing.T) {
 		}
 	}
 }
+
+// A separator's cell may have fewer rows than any number whose inverse is finite. Marginals across it stay numbers.
+func TestMarginalsAcrossNearlyEmptyCells(t *testing.T) {
+	d, err := NewDomain(2, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []float64{30, 20, 30, 20}
+	m := fit(t, d, []Measurement{
+		{Attributes: []int{0, 1}, Values: values, Variance: 1}, {Attributes: []int{1, 2}, Values: values, Variance: 1},
+	}, Options{Total: 100, Iterations: 1})
+	for lowered := 600.0; lowered < 800; lowered++ {
+		for _, f := range m.factors {
+			for i := range f.potential {
+				if f.potential[i] = 0; f.set == m.factors[0].set && i%2 == 1 { // the second value of attribute 1
+					f.potential[i] = -lowered
+				}
+			}
+			f.changed = true
+		}
+		m.tree.propagate(m.factors, m.total)
+		got, err := m.Marginal(0, 2)
+		if err != nil || furthest(t, got, []float64{25, 25, 25, 25}) > 1e-9 {
+			t.Fatalf("lowered by %v: %v, %v", lowered, got, err)
+		}
+	}
+}
