@@ -248,7 +248,7 @@ func unnamed(q *query.Select) string {
 // mostRows returns the largest number of rows of an answer.
 func mostRows(a *asked) int {
 	if a.plan.Selection != nil {
-		return a.plan.MaxChosen()
+		return a.plan.MaxChosen() + 1 // with the row of the keys that are not chosen
 	}
 	return knownCells(a)
 }

@@ -266,3 +266,32 @@ func TestConstantsAlone(t *testing.T) {
 		}
 	}
 }
+
+// A count of the rows of the groups that another answer leaves is 0 if it leaves none, and DISTINCT ON keeps its order below a
+// LIMIT.
+func TestCountsOfNoGroups(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := sealedHome(t, "ferry")
+	r := must[*Release](t)(c.Answer(t.Context(), Question{
+		SQL: "SELECT COUNT(*), COUNT(*) + 1 FROM trips WHERE route IN (SELECT route FROM trips GROUP BY route HAVING COUNT(*) > 1000000)",
+	}))
+	for i, want := range []float64{0, 1} {
+		if e := r.Rows[0][i].Estimate; e == nil || e.Value == nil || e.Value.Real != want {
+			t.Errorf("column %d is %+v, not %v", i, r.Rows[0][i], want)
+		}
+	}
+	const of = "(SELECT route, COUNT(*) AS n FROM trips GROUP BY route) q"
+	for _, sql := range []string{
+		"SELECT DISTINCT ON (route) route, n FROM " + of + " ORDER BY route DESC LIMIT 2",
+		"SELECT route FROM (SELECT DISTINCT ON (route) route, n FROM " + of + " ORDER BY route DESC LIMIT 2) r",
+	} {
+		r := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
+		if len(r.Rows) != 2 || r.Rows[0][0].Key != "Dune Express" || r.Rows[1][0].Key != "Cove Line" {
+			t.Errorf("%s: %+v", sql, r.Rows)
+		}
+	}
+	_, err := c.Explain(t.Context(), Question{SQL: "SELECT DISTINCT ON (route) n FROM " + of + " ORDER BY route DESC LIMIT 2"})
+	if err == nil || !strings.Contains(err.Error(), "ordered by selected columns alone") {
+		t.Errorf("an order by a column that is not selected: %v", err)
+	}
+}

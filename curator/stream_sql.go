@@ -35,12 +35,16 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 	var bounds []*Measured
 	var failed error
 	filled, columns := c.filled(), 0
+	answers := map[string]post.Answer{}
 	bound, err := post.Several(tree, post.Parts{
 		Has:     func(of *query.Select, name string) bool { return plan.HasColumn(filled, of, name) },
 		Measure: func(*post.Program) (post.Answer, error) { return post.Answer{}, refused },
 		Public: func(name string) (post.Answer, string, bool) {
 			if c.policy.Table(name) != nil {
 				return post.Answer{}, "", false
+			}
+			if known, ok := answers[name]; ok {
+				return known, "", true
 			}
 			r, err := c.kernel.ContinualNamed(name)
 			if err != nil || r == nil {
@@ -57,6 +61,7 @@ func (c *Session) overStreams(ctx context.Context, q Question, refused error) (o
 			}
 			read, columns = append(read, report), columns+len(a.Columns)
 			bounds = append(bounds, &Measured{ID: name, Limits: c.streamLimits(r, report)})
+			answers[name] = a
 			return a, "", true
 		},
 	})

@@ -507,6 +507,22 @@ func TestStreamsInSQL(t *testing.T) {
 	if e := r.Rows[0][0].Estimate; math.Abs(e.Value.Real-3) > 1 {
 		t.Errorf("%+v", e)
 	}
+	// rows that the stream's own noise chooses have no interval
+	for _, sql := range []string{
+		"SELECT region, total FROM visits_by_day WHERE region IN (SELECT region FROM visits_by_day ORDER BY total DESC LIMIT 1)",
+		"SELECT region, total FROM visits_by_day WHERE period IN (SELECT period FROM visits_by_day WHERE total > 1)",
+		"SELECT region, total FROM visits_by_day ORDER BY total DESC LIMIT 1",
+	} {
+		r := ask(sql)
+		if c := r.Columns[1]; c.NoInterval == "" {
+			t.Errorf("%s: %+v", sql, c)
+		}
+		for _, row := range r.Rows {
+			if e := row[1].Estimate; e.Low != nil || e.High != nil {
+				t.Errorf("%s: %+v", sql, e)
+			}
+		}
+	}
 	if _, err := h.owner.Answer(t.Context(), Question{SQL: "SELECT nothing FROM visits_by_day"}); codeOf(err) != CodePolicy &&
 		codeOf(err) != CodeSQL {
 		t.Errorf("another column: %v", err)

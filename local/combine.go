@@ -11,6 +11,33 @@ type Frequency struct {
 	Frequency, Stddev, Low, High float64
 }
 
+// poolWeights returns the weights of strata in [Pool], which add up to 1.
+func poolWeights(strata []*Tally) []float64 {
+	total, out := 0.0, make([]float64, len(strata))
+	for i, t := range strata {
+		out[i] = 1 / t.oracle.Variance(t.n, 0)
+		total += out[i]
+	}
+	for i := range out {
+		out[i] /= total
+	}
+	return out
+}
+
+// PoolEffect returns the most by which one false report changes a frequency that [Pool] estimates. A stratum has few
+// reports for its weight if their ε is large, so one of them may change the frequency far more than one of all reports.
+// The errors are those of Pool.
+func PoolEffect(strata []*Tally) (float64, error) {
+	if err := checkStrata(strata); err != nil {
+		return 0, err
+	}
+	most := 0.0
+	for i, w := range poolWeights(strata) {
+		most = max(most, w*strata[i].oracle.Weight()/float64(strata[i].n))
+	}
+	return most, nil
+}
+
 // Pool estimates frequencies from strata whose people report with different ε, or by different mechanisms. It assumes
 // that the collector assigned people to strata at random, or otherwise independently of their values. If people
 // choose their own ε, their choice may depend on the value, and no weights are right: add up the counts of the strata
@@ -30,16 +57,12 @@ func Pool(confidence float64, strata []*Tally, values ...uint64) ([]Frequency, e
 	if err := checkStrata(strata); err != nil {
 		return nil, err
 	}
-	total, weights := 0.0, make([]float64, len(strata))
-	for i, t := range strata {
-		weights[i] = 1 / t.oracle.Variance(t.n, 0)
-		total += weights[i]
-	}
+	weights := poolWeights(strata)
 	var out []Frequency
 	var extra []float64                       // the variances by shared hash functions
 	var at0, slope, sampled, discrete float64 // the other variance at f is at0 + slope·f + sampled·f(1 − f)
 	for i, t := range strata {
-		w, n := weights[i]/total, float64(t.n)
+		w, n := weights[i], float64(t.n)
 		estimates, err := t.Estimate(confidence, values...)
 		if err != nil {
 			return nil, err

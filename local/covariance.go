@@ -1,7 +1,11 @@
 package local
 
 // covariance returns an upper bound of the covariance of the estimated frequencies of two values, times the number of
-// reports, for an oracle of [Choose]. Sums of estimates need it; see [Quantiles].
+// reports, for an oracle of [Choose], if no two reports share a function. Sums of estimates need it; see [Quantiles].
+//
+// With shared functions, the covariances between different reports add up to less than that of the two biases that the
+// functions give (see [Oracle.Variance]). By Cauchy and Schwarz, that is at most [Oracle.SharedVariance], which callers
+// add.
 //
 // Let I and J be the indicators that a report supports the values v and w, and u the value of its sender. An estimate
 // is the average of an indicator, minus q, divided by p − q (see [Oracle]). So Cov(I, J | u)/(p − q)² is to be bounded.

@@ -55,7 +55,8 @@ func NewQuantiles(e privacy.Epsilon, low, high float64, bins uint64, n int64) (*
 				rest += share * (1 - share) * float64(depth-1) / float64(n)
 			}
 			variance += float64(b-1) / 2 * o.Variance(people, 1/size)
-			rest += float64(b-1) * float64(b-2) / 3 * o.covariance() / float64(people) // s(s − 1) for s nodes, on average
+			pairs := float64(b-1) * float64(b-2) / 3 // s(s − 1) for s nodes, on average
+			rest += pairs * (o.covariance()/float64(people) + o.SharedVariance())
 		}
 		if best == nil || variance < least {
 			best, least = &Quantiles{low, high, b, levels, variance + rest, k, bins}, variance
@@ -122,7 +123,8 @@ func (q *Quantiles) Below(t *MarginalsTally, confidence float64) ([]Frequency, e
 				variance[at] += nodes[node].Stddev * nodes[node].Stddev
 			}
 			if summed := float64(last - first); summed > 1 {
-				variance[at] += summed * (summed - 1) * q.levels.oracles[i].covariance() / float64(t.Of(i))
+				o := q.levels.oracles[i]
+				variance[at] += summed * (summed - 1) * (o.covariance()/float64(t.Of(i)) + o.SharedVariance())
 			}
 		}
 	}

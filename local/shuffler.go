@@ -12,14 +12,15 @@ import (
 )
 
 // Shuffler declares a separate party that collects reports in batches, removes everything but the reports
-// (identities, addresses, times, order), and forwards each batch in random order.
+// (identities, addresses, times, order), and forwards each batch in random order. All people of a batch use the same
+// randomizer. Reports of two kinds in one batch are two batches: a report is hidden among those of its kind alone.
 //
 // Its guarantee, amplified by shuffling, holds against those who see only what leaves it. It does not hold against
 // the shuffler itself, or against a collector who receives the reports from their senders. For these, the local ε
 // holds alone.
 type Shuffler struct {
 	LeastBatch     int64           // the least number of honest reports in a batch; senders who collude do not count
-	LargestEpsilon privacy.Epsilon // the largest ε of a report in a batch
+	LargestEpsilon privacy.Epsilon // the largest ε of the batches
 }
 
 // Epsilon returns an ε, rounded up, at which a shuffled batch is (ε, δ)-differentially private if one person's value

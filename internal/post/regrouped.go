@@ -171,6 +171,9 @@ func (r *regrouping) aggregate(c *query.Call) query.Expr {
 	}
 	plainly := !c.Distinct && c.Within == nil && (c.Filter == nil || !r.above(c.Filter)) && !slices.ContainsFunc(c.Args, r.above)
 	switch {
+	case plainly && c.Name == "count" && len(r.q.GroupBy) == 0: // no group may be left, and then the count is 0
+		none := &query.Literal{At: c.At, Kind: query.IntegerLiteral, Text: "0"}
+		return &query.Call{At: c.At, Name: "coalesce", Args: []query.Expr{total(c), none}}
 	case plainly && (c.Name == "count" || c.Name == "sum"):
 		return total(c)
 	case plainly && c.Name == "avg" && len(c.Named) == 0 && len(c.Args) == 1:

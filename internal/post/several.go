@@ -218,6 +218,9 @@ func (s *several) public(r *query.Table) (*table, error) {
 				"the rows of the public table %q are not read beside an answer: %s", r.Name, trouble)
 		case public:
 			rows := frame{columns: a.Columns, table: cmp.Or(r.Alias, r.Name), most: float64(a.Rows)}
+			if slices.ContainsFunc(a.Columns, func(c Column) bool { return c.Noisy }) { // a stream
+				s.used = append(s.used, a.Same)
+			}
 			return &table{rows, answered(a.Index), rows.most, false}, nil
 		}
 	}

@@ -17,7 +17,7 @@ const (
 //	SELECT x, … FROM (SELECT x, …, ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) FROM …) WHERE row_number = 1
 //
 // which has the same rows. If ordered is set, it is ordered by the first expressions of ORDER BY that are output
-// columns.
+// columns: by all of them if a LIMIT or an OFFSET cuts rows off.
 func (l *lowering) distinctOnRows(s *pg.SelectStmt, ordered bool) (*Select, error) {
 	at := l.text.pos(l.find(pg.Token_DISTINCT))
 	var by []*pg.Node
@@ -60,6 +60,9 @@ func (l *lowering) distinctOnRows(s *pg.SelectStmt, ordered bool) (*Select, erro
 	return out, err
 }
 
+// cut reports whether a SELECT has LIMIT or OFFSET.
+func cut(s *pg.SelectStmt) bool { return s.GetLimitCount() != nil || s.GetLimitOffset() != nil }
+
 // outputs returns references to the output columns of a subquery, and names those that have no name.
 func outputs(items []Item) (out []Item, err error) {
 	for i := range items {
@@ -99,7 +102,14 @@ func (l *lowering) orderOutputs(out *Select, items []Item, s *pg.SelectStmt, at 
 			return err
 		}
 		i := slices.IndexFunc(items, func(item Item) bool { return Print(item.Expr) == Print(o.Expr) })
-		if i < 0 || i >= len(out.Items) {
+		switch known := i >= 0 && i < len(out.Items); {
+		case !known && cut(s):
+			return &Error{
+				Pos:     l.pos(n.GetSortBy().GetLocation(), at),
+				Message: "SELECT DISTINCT ON with LIMIT is ordered by selected columns alone",
+				Hint:    "select this expression too",
+			}
+		case !known:
 			return nil
 		}
 		o.Expr = out.Items[i].Expr

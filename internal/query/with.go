@@ -187,7 +187,7 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	at := l.text.pos(l.find(pg.Token_SELECT))
 	convert := func() (*Select, error) { return l.selected(s, l.subItems) }
 	if distinctOn(s) {
-		convert = func() (*Select, error) { return l.distinctOnRows(s, false) }
+		convert = func() (*Select, error) { return l.distinctOnRows(s, cut(s)) }
 	}
 	out, err := convert()
 	if out != nil {

@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -228,18 +229,58 @@ func (s *Server) permitted(w http.ResponseWriter, r *http.Request, token string)
 	return false
 }
 
-// take takes one request from the rate, and reserves the bytes of its body.
-func (s *Server) take(bytes int64) (code string) {
+// take takes one request from the rate.
+func (s *Server) take() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.options.Rate > 0 && !s.requests.take(1) {
-		return "too_many"
-	}
+	return s.options.Rate <= 0 || s.requests.take(1)
+}
+
+// reserve reserves bytes of bodies.
+func (s *Server) reserve(bytes int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.bytes+bytes > s.options.MaxBytes {
-		return "busy"
+		return false
 	}
 	s.bytes += bytes
-	return ""
+	return true
+}
+
+// piece is the number of bytes of a body that are reserved together, before they arrive.
+const piece = 32 << 10
+
+// errBusy means that too many bytes of bodies are in progress.
+var errBusy = errors.New("collector: too many reports are in progress")
+
+// body reads a body of at most MaxBody bytes, beyond which `from` fails. It reserves bytes as they arrive, so that clients
+// who announce much and send nothing keep little from others. The caller releases the reserved bytes, also after an error.
+func (s *Server) body(from io.Reader) (data []byte, reserved int64, err error) {
+	var beyond [1]byte // for the end of a body of MaxBody bytes
+	for {
+		room := beyond[:]
+		if int64(len(data)) < s.options.MaxBody {
+			if int64(len(data)) == reserved {
+				more := min(piece, s.options.MaxBody-reserved)
+				if !s.reserve(more) {
+					return nil, reserved, errBusy
+				}
+				reserved += more
+				data = slices.Grow(data, int(more))
+			}
+			room = data[len(data):reserved]
+		}
+		n, err := from.Read(room)
+		if int64(len(data)) < s.options.MaxBody {
+			data = data[:len(data)+n]
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return data, reserved, nil
+		case err != nil:
+			return nil, reserved, err
+		}
+	}
 }
 
 func (s *Server) release(bytes int64) {
@@ -267,11 +308,7 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 	if !s.permitted(w, r, s.options.SubmitToken) {
 		return
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = s.options.MaxBody
-	}
-	if size > s.options.MaxBody {
+	if r.ContentLength > s.options.MaxBody {
 		s.refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
 		return
 	}
@@ -285,20 +322,21 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 			"the header Content-Encoding is %.40q: send reports without an encoding", coding)
 		return
 	}
-	switch s.take(size) {
-	case "too_many":
+	if !s.take() {
 		s.refuse(w, r, http.StatusTooManyRequests, "too_many", "at most %g requests a second are accepted", s.options.Rate)
 		return
-	case "busy":
+	}
+	data, reserved, err := s.body(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
+	defer s.release(reserved)
+	tooLarge := (*http.MaxBytesError)(nil)
+	switch {
+	case errors.Is(err, errBusy):
 		s.refuse(w, r, http.StatusServiceUnavailable, "busy", "too many reports are in progress")
 		return
-	}
-	defer s.release(size)
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+	case errors.As(err, &tooLarge):
 		s.refuse(w, r, http.StatusRequestEntityTooLarge, survey.TooLarge, "a request has at most %d bytes", s.options.MaxBody)
 		return
-	} else if err != nil {
+	case err != nil:
 		fail(w, http.StatusBadRequest, survey.Malformed, "the body is incomplete, or came too slowly")
 		return
 	}

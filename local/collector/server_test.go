@@ -202,6 +202,38 @@ func TestRefusedBytesAreLimited(t *testing.T) {
 	}
 }
 
+// Clients that announce long bodies and send nothing do not keep others from sending.
+func TestAnnouncedBytesAreNotReserved(t *testing.T) {
+	st, s := open(t, declaration)
+	server := collector.NewServer(st, collector.Options{MaxBytes: 4 << 20})
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	var idle []net.Conn
+	for range 64 {
+		c := must(net.Dial("tcp", l.Addr().String()))
+		idle = append(idle, c)
+		_ = must(fmt.Fprintf(c, "POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n[", 1<<20))
+	}
+	for range 20 {
+		body := s.Binary(reports(s, 50))
+		answer, err := http.Post("http://"+l.Addr().String()+"/v1/reports", collector.BinaryType, bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("beside clients that announce 64 MiB: %d, %v", answer.StatusCode, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, c := range idle {
+		_ = c.Close()
+	}
+	if err := errors.Join(server.Shutdown(context.Background()), <-served); err != nil {
+		t.Error(err)
+	}
+}
+
 // zeros is an endless reader.
 type zeros struct{}
 

@@ -10,7 +10,6 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/local/mean"
-	"dither/privacy"
 )
 
 // averages are files of reports about numbers.
@@ -94,13 +93,12 @@ func estimateNumbers(s *console.Console, o *options, in io.Reader, confidence fl
 	if err != nil {
 		return err
 	}
-	var largest privacy.Epsilon
-	for _, h := range a.headers {
-		if h.Epsilon.Cmp(largest) > 0 {
-			largest = h.Epsilon
-		}
+	var after *shuffled
+	if len(a.headers) > 1 {
+		err = o.severalShuffled()
+	} else {
+		after, err = o.shuffle(e.N, a.headers[0].Epsilon)
 	}
-	after, err := o.shuffle(e.N, largest)
 	if err != nil {
 		return err
 	}

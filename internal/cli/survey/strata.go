@@ -110,6 +110,15 @@ func (e *estimated) sources() string {
 
 // weight bounds the change of an estimate by one report.
 func (e *estimated) weight() (most float64) {
+	if e.assigned && len(e.strata) > 1 {
+		var all []*local.Tally
+		for _, s := range e.strata {
+			all = append(all, s.tally)
+		}
+		if effect, err := local.PoolEffect(all); err == nil { // they were pooled
+			return effect * float64(e.reports())
+		}
+	}
 	for _, s := range e.strata {
 		if o, err := local.New(s.header.Params); err == nil { // the reports were read with it
 			most = max(most, o.Weight())
@@ -131,24 +140,29 @@ const lnThree = "1.0986123"
 
 // shuffle certifies the guarantee of --batch, or returns nil without it.
 func (e *estimated) shuffle(o *options) (*shuffled, error) {
-	var largest privacy.Epsilon
-	for _, s := range e.strata {
-		each := s.header.Epsilon
-		if s.header.Mechanism == "coin" {
-			var err error
-			if each, err = privacy.ParseEpsilon(lnThree); err != nil {
-				return nil, err
-			}
-		}
-		if each.Cmp(largest) > 0 {
-			largest = each
+	if len(e.strata) > 1 {
+		return nil, o.severalShuffled()
+	}
+	each := e.strata[0].header.Epsilon
+	if e.strata[0].header.Mechanism == "coin" {
+		var err error
+		if each, err = privacy.ParseEpsilon(lnThree); err != nil {
+			return nil, err
 		}
 	}
-	return o.shuffle(e.reports(), largest)
+	return o.shuffle(e.reports(), each)
 }
 
-// shuffle certifies the guarantee of --batch for a number of reports with at most the given ε, or returns nil without
-// it.
+// severalShuffled refuses --batch for reports of several kinds. All people in a batch must use one randomizer: a report
+// is hidden among those of its own kind alone, however many others there are.
+func (o *options) severalShuffled() error {
+	if o.batch == "" {
+		return nil
+	}
+	return console.Usage("--batch is for reports of one mechanism and one ε: estimate from each file by itself")
+}
+
+// shuffle certifies the guarantee of --batch for a number of reports of one randomizer, or returns nil without it.
 func (o *options) shuffle(reports int64, largest privacy.Epsilon) (*shuffled, error) {
 	if o.batch == "" {
 		return nil, nil
