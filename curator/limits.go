@@ -288,15 +288,15 @@ func (b *limiting) source(of *bounded.Source, used func(column int) bool) {
 		return
 	}
 	var all []*bounded.Expr
-	of.Expressions(func(e *bounded.Expr) {
-		if of.Op != bounded.Select || e == of.Where {
-			all = append(all, e)
+	if of.Op == bounded.Select {
+		all = append(all, of.Where)
+		for i, e := range of.Exprs {
+			if used(i) {
+				all = append(all, e)
+			}
 		}
-	})
-	for i, e := range of.Exprs {
-		if of.Op == bounded.Select && used(i) {
-			all = append(all, e)
-		}
+	} else {
+		of.Expressions(func(e *bounded.Expr) { all = append(all, e) })
 	}
 	b.reads(of.Inputs[0].Columns, all...)
 	inCap := of.Inputs[len(of.Inputs)-1].Units && of.Most >= b.MaxRows && len(of.Within) == 0

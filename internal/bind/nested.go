@@ -215,17 +215,13 @@ func notNull(e *bounded.Expr) *bounded.Expr {
 // nearExtrema says which quantiles to ask for in the place of MIN and MAX, which are refused over rows of persons.
 func nearExtrema(rows *Relation, calls []*query.Call) (out string) {
 	for _, c := range calls {
-		rank := map[string]string{"min": "0.01", "max": "0.99"}[c.Name]
-		if rank == "" || len(c.Args) != 1 {
+		near := QuantileNear(c)
+		if near == nil {
 			continue
 		}
 		e, err := rows.Row(c.Args[0])
 		if err != nil || e.Type == value.Text || IsUnbounded(e) {
 			continue
-		}
-		near := &query.Call{
-			Name: "percentile_disc", Args: []query.Expr{&query.Literal{Kind: query.DecimalLiteral, Text: rank}},
-			Within: &query.Order{Expr: c.Args[0]}, Filter: c.Filter,
 		}
 		out += "with " + query.Print(near) + " in the place of " + query.Print(c) + ", "
 	}

@@ -28,15 +28,30 @@ func unwindowed(x *query.Call) error {
 	return e
 }
 
+// nearRanks are the ranks of the quantiles that take the place of MIN and MAX.
+var nearRanks = map[string]string{"min": "0.01", "max": "0.99"}
+
+// QuantileNear returns the quantile to ask for in the place of MIN or MAX of one argument; nil for any other call.
+func QuantileNear(c *query.Call) *query.Call {
+	rank := nearRanks[c.Name]
+	if rank == "" || len(c.Args) != 1 {
+		return nil
+	}
+	return &query.Call{
+		At: c.At, Name: "percentile_disc", Args: []query.Expr{&query.Literal{At: c.At, Kind: query.DecimalLiteral, Text: rank}},
+		Within: &query.Order{Expr: c.Args[0]}, Filter: c.Filter,
+	}
+}
+
 // Extremum returns the refusal of MIN or MAX over rows of several persons.
 func Extremum(x *query.Call) error {
 	if whetherNull(x) {
 		return Refuse(x.At, "leave it out: COUNT(DISTINCT x) counts the values that are not NULL",
 			"%s is not supported: one person's row can decide it", strings.ToUpper(x.Name))
 	}
-	at, order := "0.01", "x"
+	at, order := nearRanks[x.Name], "x"
 	if x.Name == "max" {
-		at, order = "0.99", "x DESC"
+		order = "x DESC"
 	}
 	e := Refuse(
 		x.At,

@@ -68,17 +68,17 @@ func nearExtremum(tree *query.Select) []suggestion {
 	quantile := func(x query.Expr) query.Expr {
 		return query.Replace(x, func(e query.Expr) (query.Expr, bool) {
 			c, ok := e.(*query.Call)
-			if !ok || c.Name != "min" && c.Name != "max" || len(c.Args) != 1 || c.Over != nil {
+			if !ok || c.Over != nil {
+				return e, false
+			}
+			near := bind.QuantileNear(c)
+			if near == nil {
 				return e, false
 			}
 			if first == nil {
 				first = c
 			}
-			rank := map[string]string{"min": "0.01", "max": "0.99"}[c.Name]
-			return &query.Call{
-				At: c.At, Name: "percentile_disc", Args: []query.Expr{&query.Literal{At: c.At, Kind: query.DecimalLiteral, Text: rank}},
-				Within: &query.Order{Expr: c.Args[0]}, Filter: c.Filter,
-			}, true
+			return near, true
 		})
 	}
 	out := *tree

@@ -258,22 +258,19 @@ var errBusy = errors.New("collector: too many reports are in progress")
 func (s *Server) body(from io.Reader) (data []byte, reserved int64, err error) {
 	var beyond [1]byte // for the end of a body of MaxBody bytes
 	for {
-		room := beyond[:]
-		if int64(len(data)) < s.options.MaxBody {
-			if int64(len(data)) == reserved {
-				more := min(piece, s.options.MaxBody-reserved)
-				if !s.reserve(more) {
-					return nil, reserved, errBusy
-				}
-				reserved += more
-				data = slices.Grow(data, int(more))
+		if more := min(piece, s.options.MaxBody-reserved); more > 0 && int64(len(data)) == reserved {
+			if !s.reserve(more) {
+				return nil, reserved, errBusy
 			}
-			room = data[len(data):reserved]
+			reserved += more
+			data = slices.Grow(data, int(more))
+		}
+		room := data[len(data):reserved]
+		if len(room) == 0 {
+			room = beyond[:]
 		}
 		n, err := from.Read(room)
-		if int64(len(data)) < s.options.MaxBody {
-			data = data[:len(data)+n]
-		}
+		data = data[:min(int64(len(data)+n), reserved)]
 		switch {
 		case errors.Is(err, io.EOF):
 			return data, reserved, nil

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"dither/curator"
-
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/privacy"

@@ -29,6 +29,13 @@ func (e *estimated) add(s stratum) error {
 	return nil
 }
 
+func (e *estimated) tallies() (out []*local.Tally) {
+	for _, s := range e.strata {
+		out = append(out, s.tally)
+	}
+	return out
+}
+
 // further reads the files of --with.
 func (o *options) further(read func(file *os.File, name string) error) error {
 	if o.assigned && o.with == nil {
@@ -65,14 +72,10 @@ func (e *estimated) combined(confidence float64) ([]local.Estimate, error) {
 	if e.consistent {
 		return nil, console.Usage("--consistent is for reports of one mechanism and one ε")
 	}
-	var all []*local.Tally
-	for _, s := range e.strata {
-		all = append(all, s.tally)
-	}
 	if !e.assigned {
-		return local.Sum(confidence, all)
+		return local.Sum(confidence, e.tallies())
 	}
-	pooled, err := local.Pool(confidence, all)
+	pooled, err := local.Pool(confidence, e.tallies())
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +114,7 @@ func (e *estimated) sources() string {
 // weight bounds the change of an estimate by one report.
 func (e *estimated) weight() (most float64) {
 	if e.assigned && len(e.strata) > 1 {
-		var all []*local.Tally
-		for _, s := range e.strata {
-			all = append(all, s.tally)
-		}
-		if effect, err := local.PoolEffect(all); err == nil { // they were pooled
+		if effect, err := local.PoolEffect(e.tallies()); err == nil { // they were pooled
 			return effect * float64(e.reports())
 		}
 	}
