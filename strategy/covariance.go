@@ -34,6 +34,28 @@ func (c *covariance) interval(low, high int) float64 {
 	return c.sums[high*n+high] - c.sums[low*n+high] - c.sums[high*n+low] + c.sums[low*n+low]
 }
 
+// times returns the covariances of the cells with Σ_j row[j]·x_j. A run of equal coefficients takes one step for each cell.
+func (c *covariance) times(row []float64) []float64 {
+	out, n := make([]float64, c.n), c.n+1
+	for low, high := 0, 0; low < len(row); low = high {
+		for high = low + 1; high < len(row) && row[high] == row[low]; high++ {
+		}
+		switch v := row[low]; {
+		case v == 0:
+		case high == low+1: // without the rounding of sums
+			for i := range out {
+				out[i] += v * c.cells.At(i, low)
+			}
+		default:
+			for i := range out {
+				above, at := c.sums[i*n:(i+1)*n], c.sums[(i+1)*n:(i+2)*n]
+				out[i] += v * ((at[high] - above[high]) - (at[low] - above[low]))
+			}
+		}
+	}
+	return out
+}
+
 // query returns the variance of Σ_j row[j]·x_j.
 func (c *covariance) query(row []float64) float64 {
 	total := 0.0

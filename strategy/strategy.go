@@ -25,6 +25,7 @@ type Strategy struct {
 
 	workload   Workload
 	covariance *covariance
+	scale2     float64   // the variance of a measurement's noise, in units of the variance of one count's noise
 	known      []float64 // what known constants add to the estimates of the cells; nil for none ([Strategy.Given])
 }
 
@@ -49,11 +50,14 @@ func newStrategy(
 	if m.Columns != w.cells {
 		return nil, fmt.Errorf("%w: %d columns for %d cells", ErrStrategy, m.Columns, w.cells)
 	}
-	c, err := covariance(m.scale2(unit))
+	scale2 := m.scale2(unit)
+	c, err := covariance(scale2)
 	if err != nil {
 		return nil, err
 	}
-	return &Strategy{Name: name, Unit: unit, Matrix: m, Expected: c.expected(w), workload: w, covariance: c}, nil
+	return &Strategy{
+		Name: name, Unit: unit, Matrix: m, Expected: c.expected(w), workload: w, covariance: c, scale2: scale2,
+	}, nil
 }
 
 // scale2 returns the variance of a measurement's noise, in units of the variance of one count's noise.
@@ -99,13 +103,12 @@ func (s *Strategy) Estimate(measured []float64) ([]float64, error) {
 	if len(measured) != len(s.Matrix.Rows) {
 		return nil, fmt.Errorf("%w: %d measurements for %d rows", ErrStrategy, len(measured), len(s.Matrix.Rows))
 	}
-	scale2 := s.Matrix.scale2(s.Unit)
 	right := s.Matrix.transposed(measured)
 	out := make([]float64, len(right))
 	copy(out, s.known)
 	for i := range out {
 		for j, v := range right {
-			out[i] += s.covariance.cells.At(i, j) / scale2 * v
+			out[i] += s.covariance.cells.At(i, j) / s.scale2 * v
 		}
 	}
 	return out, nil
@@ -146,18 +149,13 @@ func (s *Strategy) Weights(query []float64) ([]float64, error) {
 	if len(query) != s.Matrix.Columns {
 		return nil, fmt.Errorf("%w: a query of %d numbers over %d cells", ErrWorkload, len(query), s.Matrix.Columns)
 	}
-	scale2 := s.Matrix.scale2(s.Unit)
-	cells := make([]float64, len(query))
-	for j, v := range query {
-		if v != 0 {
-			for i := range cells {
-				cells[i] += s.covariance.cells.At(i, j) / scale2 * v
-			}
-		}
+	cells := s.covariance.times(query)
+	for i := range cells {
+		cells[i] /= s.scale2
 	}
 	return s.Matrix.Times(cells), nil
 }
 
 // Scale returns the standard deviation of a measurement's noise, in units of the noise of one count: the largest norm
 // of a column.
-func (s *Strategy) Scale() float64 { return math.Sqrt(s.Matrix.scale2(s.Unit)) }
+func (s *Strategy) Scale() float64 { return math.Sqrt(s.scale2) }

@@ -222,6 +222,35 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+// The weights of a query, applied to measurements, are its answer from the estimated cells. Their squares add up to its
+// variance. So runs of equal coefficients are as single cells.
+func TestWeights(t *testing.T) {
+	w := must[Workload](t)(Ranges(9))
+	for _, unit := range []Unit{Rho, Epsilon} {
+		s := must[*Choice](t)(Choose(w, unit)).Chosen
+		measured := make([]float64, len(s.Matrix.Rows))
+		for i := range measured {
+			measured[i] = math.Sin(float64(i)) * s.Scale()
+		}
+		cells := must[[]float64](t)(s.Estimate(measured))
+		for _, query := range [][]float64{
+			{1, 1, 1, 1, 1, 1, 1, 1, 1}, {0, 0, 2, 2, 2, 0, 0, 0, 0}, {1, 1, 0, -3, -3, -3, 5, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0},
+		} {
+			answer, want, squares := 0.0, 0.0, 0.0
+			for i, v := range must[[]float64](t)(s.Weights(query)) {
+				answer += v * measured[i]
+				squares += v * v
+			}
+			for j, v := range query {
+				want += v * cells[j]
+			}
+			near(t, fmt.Sprintf("the answer to %v", query), answer, want, 1e-9)
+			deviation := must[float64](t)(s.Deviation(query))
+			near(t, fmt.Sprintf("the variance of %v", query), squares*s.Scale()*s.Scale(), deviation*deviation, 1e-9)
+		}
+	}
+}
+
 func TestRefusesInvalidWorkloads(t *testing.T) {
 	for name, err := range map[string]error{
 		"no cells":      second(Prefixes(0)),
