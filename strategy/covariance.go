@@ -34,7 +34,8 @@ func (c *covariance) interval(low, high int) float64 {
 	return c.sums[high*n+high] - c.sums[low*n+high] - c.sums[high*n+low] + c.sums[low*n+low]
 }
 
-// times returns the covariances of the cells with Σ_j row[j]·x_j. A run of equal coefficients takes one step for each cell.
+// times returns the covariances of the cells with Σ_j row[j]·x_j. A run of equal coefficients takes one step for each
+// cell.
 func (c *covariance) times(row []float64) []float64 {
 	out, n := make([]float64, c.n), c.n+1
 	for low, high := 0, 0; low < len(row); low = high {

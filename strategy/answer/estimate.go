@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dither/curator"
+	"dither/internal/parallel"
 	"dither/noise"
 	"dither/strategy"
 )
@@ -98,13 +99,16 @@ func squares(x []float64) (sum float64) {
 func (e *Estimate) Answers(confidence float64) ([]Answer, error) { return e.each(e.Answer, confidence) }
 
 // each returns the answers of the strategy's workload.
-func (e *Estimate) each(answer func([]float64, float64) (Answer, error), confidence float64) (out []Answer, err error) {
-	for q := range e.Strategy.Workload().All() {
-		a, err := answer(q.Coefficients(len(e.cells)), confidence)
+func (e *Estimate) each(answer func([]float64, float64) (Answer, error), confidence float64) ([]Answer, error) {
+	queries := slices.Collect(e.Strategy.Workload().All())
+	out, failed := make([]Answer, len(queries)), make([]error, len(queries))
+	parallel.Each(len(queries), func(i int) {
+		out[i], failed[i] = answer(queries[i].Coefficients(len(e.cells)), confidence)
+	})
+	for _, err := range failed {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, a)
 	}
 	return out, nil
 }

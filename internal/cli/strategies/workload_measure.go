@@ -15,7 +15,7 @@ import (
 )
 
 // mostAnswers is the largest number of answers that one command measures and prints: their intervals take time.
-const mostAnswers = 20000
+const mostAnswers = 100000
 
 // measuring has the values of the flags that only a measurement has.
 type measuring struct {
