@@ -85,7 +85,7 @@ var allowed = map[string][]string{
 	"internal/span":       {"internal/plan", "mechanism/linear", "noise"},            // what strategies determine about cells
 	"internal/derive":     {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/prune", "internal/reuse", "internal/span", "internal/truncation", "internal/value", "noise"},
 	// floor 5
-	"internal/engine": {"internal/bounded", "internal/value", "mechanism"},
+	"internal/engine": {"internal/bounded", "internal/parallel", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {
 		"internal/bounded", "internal/csvtable", "internal/engine", "internal/policy", "internal/seal", "internal/value", "mechanism",
 	},
@@ -131,9 +131,9 @@ var allowed = map[string][]string{
 	},
 	"strategy/together":     {"curator", "internal/exact", "mechanism/linear", "noise", "strategy", "strategy/product"},
 	"synth/internal/layout": {},
-	"synth/model":           {"synth/internal/layout"}, // a distribution that noisy marginals fit
-	"synth/estimate":        {"stats/combine"},         // statistics of several synthetic tables
-	"synth/posterior":       {"synth/model"},           // draws of models that noisy marginals allow
+	"synth/model":           {"internal/parallel", "synth/internal/layout"}, // a distribution that noisy marginals fit
+	"synth/estimate":        {"stats/combine"},                              // statistics of several synthetic tables
+	"synth/posterior":       {"synth/model"},                                // draws of models that noisy marginals allow
 	"synth/aim":             {"synth/model"},
 	"synth/constraint":      {},                                                                                                                                                                                                 // statements about rows
 	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "strategy/together", "synth/aim", "synth/constraint", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables

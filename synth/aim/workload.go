@@ -104,23 +104,22 @@ func (w *Workload) Candidates() []Marginal { return slices.Clone(w.candidates) }
 // of the price: see [Round.Spent]. A candidate that a measured set contains is always within, because it changes no
 // model.
 func (w *Workload) Within(measured [][]int, most float64) ([]Marginal, error) {
+	further := make([][]int, len(w.candidates))
+	for i, r := range w.candidates {
+		further[i] = r.Attributes
+	}
+	fits, err := model.Within(w.domain, measured, further, most)
+	if err != nil {
+		return nil, err
+	}
 	var out []Marginal
-	sets := append(slices.Clone(measured), nil)
-	for _, r := range w.candidates {
+	for i, r := range w.candidates {
 		inside := slices.ContainsFunc(measured, func(s []int) bool {
 			return !slices.ContainsFunc(r.Attributes, func(a int) bool { return !slices.Contains(s, a) })
 		})
-		if !inside {
-			sets[len(measured)] = r.Attributes
-			size, err := model.Size(w.domain, sets)
-			if err != nil {
-				return nil, err
-			}
-			if size > most {
-				continue
-			}
+		if inside || fits[i] {
+			out = append(out, r)
 		}
-		out = append(out, r)
 	}
 	return out, nil
 }

@@ -56,4 +56,10 @@ func (d *Domain) read(attributes []int) (set, error) {
 }
 
 // only returns the number of cells of the marginal of a set.
-func (d *Domain) only(s set) float64 { return d.Cells(s.members()...) }
+func (d *Domain) only(s set) float64 {
+	n := 1.0
+	for a := s.next(0); a >= 0; a = s.next(a + 1) {
+		n *= float64(d.sizes[a])
+	}
+	return n
+}

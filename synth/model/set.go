@@ -53,6 +53,23 @@ func (s set) count() (n int) {
 	return n
 }
 
+// next returns the first member from m on, or −1: for m := s.next(0); m >= 0; m = s.next(m + 1) visits all, ascending,
+// without memory of its own.
+func (s *set) next(m int) int {
+	if m >= MaxAttributes {
+		return -1
+	}
+	word := s[m/64] >> (m % 64) << (m % 64)
+	for i := m / 64; ; word = s[i] {
+		if word != 0 {
+			return 64*i + bits.TrailingZeros64(word)
+		}
+		if i++; i == len(s) {
+			return -1
+		}
+	}
+}
+
 // members returns the members, ascending.
 func (s set) members() []int {
 	out := make([]int, 0, s.count())

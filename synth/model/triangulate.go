@@ -1,6 +1,9 @@
 package model
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Size returns the number of bytes of the potentials of a model in which each of these sets of attributes is in one
 // clique. It is the sum of the sizes of the junction tree's cliques times 8. [Fit] needs some four times this memory.
@@ -53,7 +56,7 @@ func triangulate(d *Domain, within []set) []set {
 	var best []set
 	least := math.Inf(1)
 	for _, r := range rules {
-		cliques := newGraph(d, within).eliminate(r)
+		cliques, _ := newGraph(d, within).eliminate(d, r, math.Inf(1))
 		if cells := bytes(d, cliques); best == nil || cells < least {
 			best, least = cliques, cells
 		}
@@ -87,46 +90,59 @@ func newGraph(d *Domain, within []set) *graph {
 // logs returns the logarithm of the number of cells of the clique that eliminates a.
 func (g *graph) logs(a int) float64 {
 	sum := g.log[a]
-	for _, b := range g.near[a].members() {
-		sum += g.log[b]
-	}
-	return sum
-}
-
-// fill returns the number of edges that the elimination of a adds, or with weigh the sum of their weights: the
-// products of the logarithms of both sizes.
-func (g *graph) fill(a int, weigh bool) float64 {
-	sum := 0.0
-	for _, b := range g.near[a].members() {
-		missing := g.near[a].without(g.near[b])
-		for _, c := range missing.members() {
-			if c <= b {
-				continue
-			}
-			if weigh {
-				sum += g.log[b] * g.log[c]
-			} else {
-				sum++
-			}
+	for i, word := range &g.near[a] {
+		for ; word != 0; word &= word - 1 {
+			sum += g.log[64*i+bits.TrailingZeros64(word)]
 		}
 	}
 	return sum
 }
 
-// eliminate removes all vertices, each time the one that costs least, and returns the maximal cliques that arise.
-func (g *graph) eliminate(cost rule) []set {
-	var cliques []set
+// fill returns the number of edges that the elimination of a adds, or with weigh the sum of their weights: the
+// products of the logarithms of both sizes. It takes most of the time of a synthesis of many columns, so it loops over
+// words.
+func (g *graph) fill(a int, weigh bool) float64 {
+	sum, edges := 0.0, 0
+	near := &g.near[a]
+	for i, word := range near {
+		for ; word != 0; word &= word - 1 {
+			at := bits.TrailingZeros64(word)
+			b := 64*i + at
+			known := &g.near[b]
+			missing := near[i] &^ known[i] & (^uint64(1) << at) // of those after b
+			for j := i; ; {
+				if !weigh {
+					edges += bits.OnesCount64(missing)
+				} else {
+					for ; missing != 0; missing &= missing - 1 {
+						sum += g.log[b] * g.log[64*j+bits.TrailingZeros64(missing)]
+					}
+				}
+				if j++; j == len(near) {
+					break
+				}
+				missing = near[j] &^ known[j]
+			}
+		}
+	}
+	return sum + float64(edges)
+}
+
+// eliminate removes all vertices, each time the one that costs least, and returns the maximal cliques that arise. It
+// gives up once the cliques so far have more than most bytes.
+func (g *graph) eliminate(d *Domain, cost rule, most float64) (cliques []set, within bool) {
+	size := 0.0
 	costs, stale := make([]float64, len(g.near)), set{}
 	for a := range g.near {
 		stale.add(a)
 	}
 	left := stale
 	for range g.near {
-		for _, a := range stale.members() {
+		for a := stale.next(0); a >= 0; a = stale.next(a + 1) {
 			costs[a] = cost(g, a)
 		}
 		next, least := -1, math.Inf(1)
-		for _, a := range left.members() {
+		for a := left.next(0); a >= 0; a = left.next(a + 1) {
 			if next < 0 || costs[a] < least {
 				next, least = a, costs[a]
 			}
@@ -143,17 +159,31 @@ func (g *graph) eliminate(cost rule) []set {
 		}
 		if maximal {
 			cliques = append(cliques, clique)
+			if size += 8 * d.only(clique); size > most {
+				return nil, false
+			}
 		}
 		left.remove(next)
-		// The costs of the neighbours change, and those of their neighbours.
-		stale = near
-		for _, b := range near.members() {
-			g.near[b] = g.near[b].or(near)
-			g.near[b].remove(b)
-			g.near[b].remove(next)
-			stale = stale.or(g.near[b])
+		// The costs of the neighbours change, and those of attributes near two neighbours that an edge joins now.
+		var grown set
+		for b := near.next(0); b >= 0; b = near.next(b + 1) {
+			joined := g.near[b].or(near)
+			joined.remove(b)
+			if joined != g.near[b] {
+				grown.add(b)
+			}
+			joined.remove(next)
+			g.near[b] = joined
 		}
-		stale = stale.and(left)
+		stale = near
+		if grown == (set{}) {
+			continue
+		}
+		for a := left.next(0); a >= 0; a = left.next(a + 1) {
+			if g.near[a].and(grown).count() >= 2 {
+				stale.add(a)
+			}
+		}
 	}
-	return cliques
+	return cliques, true
 }
