@@ -104,7 +104,7 @@ func (a *Accuracy) Determines(m Margin) bool {
 
 // Variances returns the variance of each cell of a margin, which the measurements must determine.
 func (a *Accuracy) Variances(m Margin) []float64 {
-	width := a.space.width(m.Keys)
+	width := a.space.Width(m.Keys)
 	out := make([]float64, a.space.Cells(m))
 	for _, t := range a.space.contrasts(m.Keys).subsets() {
 		p, known := a.parts[t], map[int][]float64{}
@@ -139,7 +139,7 @@ func (a *Accuracy) Covariances(of Margin, cell int, with Margin) ([]float64, err
 	if n := a.space.Cells(of); cell < 0 || cell >= n {
 		return nil, fmt.Errorf("there are cells 0 to %d, not %d", n-1, cell)
 	}
-	wide, width := a.space.width(of.Keys), a.space.width(with.Keys)
+	wide, width := a.space.Width(of.Keys), a.space.Width(with.Keys)
 	unit, out := make([]float64, wide), make([]float64, a.space.Cells(with))
 	unit[cell%wide] = 1
 	for _, t := range a.space.contrasts(of.Keys & with.Keys).subsets() {

@@ -53,7 +53,7 @@ func (f *Fit) average(p *part, measured []Measured) [][][]float64 {
 		if out[m.Level] == nil {
 			out[m.Level] = make([][]float64, s.Hierarchy.Nodes(m.Level))
 		}
-		wide := s.width(m.Keys)
+		wide := s.Width(m.Keys)
 		for i := range out[m.Level] {
 			out[m.Level][i] = plus(out[m.Level][i], 1/m.Variance, p.information(m.Values[i*wide:(i+1)*wide], m.Keys))
 		}
@@ -147,7 +147,7 @@ func (a *Accuracy) smoothValues(p *part, own [][][]float64, fixed map[[2]int]int
 // Values returns the estimates of a margin's cells. Components that no measurement determines count as 0, or as equal
 // parts of the parent's: [Accuracy.Determines] reports whether there are any.
 func (f *Fit) Values(m Margin) []float64 {
-	width := f.space.width(m.Keys)
+	width := f.space.Width(m.Keys)
 	out := make([]float64, f.space.Cells(m))
 	for _, t := range f.space.contrasts(m.Keys).subsets() {
 		if p := f.parts[t]; p != nil {

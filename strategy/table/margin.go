@@ -98,8 +98,8 @@ func (s *Space) nodesOf(keys Keys, k int) int {
 	return 1
 }
 
-// width returns the number of combinations of values of the classifications in keys.
-func (s *Space) width(keys Keys) int {
+// Width returns the number of combinations of values of the classifications in keys.
+func (s *Space) Width(keys Keys) int {
 	n := 1
 	for k := range s.Classes {
 		n = min(n*s.nodesOf(keys, k), maxWidth)
@@ -112,7 +112,7 @@ func (s *Space) width(keys Keys) int {
 const maxWidth = 1 << 40
 
 // Cells returns the number of cells of a margin. Beyond 2⁴⁰ it may be too small.
-func (s *Space) Cells(m Margin) int { return s.Hierarchy.Nodes(m.Level) * s.width(m.Keys) }
+func (s *Space) Cells(m Margin) int { return s.Hierarchy.Nodes(m.Level) * s.Width(m.Keys) }
 
 // check returns an error unless the margin is one of the space.
 func (s *Space) check(m Margin) error {

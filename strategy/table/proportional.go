@@ -19,14 +19,14 @@ func (r *rounder) near(m Margin) []float64 {
 	}
 	var parts []proportion
 	for _, keys := range r.shared(m) {
-		p := proportion{r.space.projection(m.Keys, keys), r.space.width(keys), r.fit.Values(Margin{m.Level, keys})}
+		p := proportion{r.space.projection(m.Keys, keys), r.space.Width(keys), r.fit.Values(Margin{m.Level, keys})}
 		for i, x := range p.want {
 			p.want[i] = math.Max(0, x)
 		}
 		parts = append(parts, p)
 	}
 	below := slices.ContainsFunc(r.margins, func(of Margin) bool { return of.Level < m.Level && of.Keys&m.Keys != 0 })
-	out, width := make([]float64, r.space.Cells(m)), r.space.width(m.Keys)
+	out, width := make([]float64, r.space.Cells(m)), r.space.Width(m.Keys)
 	if finer := (Margin{m.Level - 1, m.Keys}); below && r.space.Cells(finer) <= MaxJoint {
 		up := r.space.Hierarchy.Levels[finer.Level].Parent
 		for i, x := range r.near(finer) {

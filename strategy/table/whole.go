@@ -117,7 +117,7 @@ func (r *rounder) level(l int) error {
 				}
 			}
 		}
-		width := r.space.width(c.keys)
+		width := r.space.Width(c.keys)
 		out := make([]int64, h.Nodes(l)*width)
 		if h.Levels[l].Parent == nil {
 			for node := range h.Nodes(l) {
@@ -154,7 +154,7 @@ func (r *rounder) root(l, node, i int, estimates [][]float64) (block []int64) {
 		block = []int64{total}
 	}
 	for step, keys := range chain[1:] {
-		width := r.space.width(keys)
+		width := r.space.Width(keys)
 		of, next := estimates[step+1][node*width:(node+1)*width], make([]int64, width)
 		for s, members := range r.members(keys, chain[step]) {
 			x := make([]float64, len(members))
@@ -172,7 +172,7 @@ func (r *rounder) root(l, node, i int, estimates [][]float64) (block []int64) {
 
 // members returns, for each cell of a block over onto, the cells of a block over keys that it contains.
 func (r *rounder) members(keys, onto Keys) [][]int {
-	out := make([][]int, r.space.width(onto))
+	out := make([][]int, r.space.Width(onto))
 	for c, s := range r.space.projection(keys, onto) {
 		out[s] = append(out[s], c)
 	}
@@ -193,7 +193,7 @@ func (r *rounder) divide(l, i, parent int, children []int, estimates [][]float64
 		}
 	}
 	for step, keys := range chain[1:] {
-		width, above := r.space.width(keys), r.sums(l+1, parent, keys)
+		width, above := r.space.Width(keys), r.sums(l+1, parent, keys)
 		next := make([][]int64, len(children))
 		for j := range next {
 			next[j] = make([]int64, width)
@@ -243,7 +243,7 @@ func (r *rounder) totals(l int, children []int, total int64, estimates []float64
 
 // wholeSum adds up one node's block over the classifications in keys that are not in onto.
 func (s *Space) wholeSum(block []int64, keys, onto Keys) []int64 {
-	out := make([]int64, s.width(onto))
+	out := make([]int64, s.Width(onto))
 	for c, at := range s.projection(keys, onto) {
 		out[at] += block[c]
 	}
@@ -254,7 +254,7 @@ func (s *Space) wholeSum(block []int64, keys, onto Keys) []int64 {
 func (w *Whole) sums(l, node int, keys Keys) []int64 {
 	for i, c := range w.cover[l] {
 		if keys&^c.keys == 0 {
-			width := w.space.width(c.keys)
+			width := w.space.Width(c.keys)
 			return w.space.wholeSum(w.blocks[l][i][node*width:(node+1)*width], c.keys, keys)
 		}
 	}

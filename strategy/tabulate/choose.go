@@ -104,14 +104,16 @@ func (g *group) goals(s *Spec) (out []table.Goal, err error) {
 			return nil, err
 		}
 		for _, l := range levels {
-			if cells := g.space.Cells(table.Margin{Level: l, Keys: g.of[n]}); cells > maxOption {
+			if cells := g.space.Cells(table.Margin{Level: l, Keys: g.of[n][0]}); cells > maxOption {
 				return nil, misuse("give it fewer or coarser classifications", "table %s has more than %d cells of level %s",
 					s.Tables[i].Name, maxOption, g.space.Hierarchy.Levels[l].Name)
 			}
 		}
 		w, _ := s.Tables[i].Weight.Float64()
 		for _, l := range levels {
-			out = append(out, table.Goal{Margin: table.Margin{Level: l, Keys: g.of[n]}, Weight: w / float64(len(levels))})
+			for _, keys := range g.of[n] {
+				out = append(out, table.Goal{Margin: table.Margin{Level: l, Keys: keys}, Weight: w / float64(len(levels)*len(g.of[n]))})
+			}
 		}
 	}
 	return out, nil

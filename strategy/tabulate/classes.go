@@ -72,43 +72,8 @@ func (c *class) level(column string) int {
 	return slices.Index(c.depth, c.levels.depth(column))
 }
 
-// keysOf returns the classifications of a table.
-func (g *group) keysOf(s *Spec, t *Table) (keys table.Keys) {
-	for _, column := range t.Columns {
-		if !s.isTotal(column) {
-			k := g.class(s, column)
-			keys |= g.space.Key(k, g.classes[k].level(column))
-		}
-	}
-	return keys
-}
-
 // isTotal reports whether a column is the level of all places of a hierarchy.
 func (s *Spec) isTotal(column string) bool {
 	h := s.hierarchyOf(column)
 	return h != nil && h.Total == column
-}
-
-// labels returns, for each cell of a table within a node, the labels of the table's columns.
-func (g *group) labels(s *Spec, t *Table, keys table.Keys) [][]string {
-	out := [][]string{slices.Clone(t.Columns)} // a total has its own name as its label
-	for k, c := range g.classes {
-		l := g.space.LevelOf(keys, k)
-		if l == len(c.depth) {
-			continue
-		}
-		at := slices.IndexFunc(t.Columns, func(column string) bool {
-			return !s.isTotal(column) && g.class(s, column) == k
-		})
-		var next [][]string
-		for _, earlier := range out {
-			for _, text := range g.space.Classes[k].Levels[l].Labels {
-				own := slices.Clone(earlier)
-				own[at] = text
-				next = append(next, own)
-			}
-		}
-		out = next
-	}
-	return out
 }

@@ -52,7 +52,8 @@ func (p *Plan) find(c CellName) (found, error) {
 	if err != nil {
 		return out, err
 	}
-	out.margin = table.Margin{Level: levels[0], Keys: g.of[slices.Index(g.tables, i)]}
+	of := g.of[slices.Index(g.tables, i)]
+	out.margin.Level = levels[0]
 	node := 0
 	if len(t.Rows) > 0 {
 		at := slices.Index(t.Rows, c.Level)
@@ -64,11 +65,12 @@ func (p *Plan) find(c CellName) (found, error) {
 			return out, misuse("", "table %s has no %s %q", t.Name, c.Level, c.Place)
 		}
 	}
-	labels := g.labels(p.spec, t, out.margin.Keys)
-	at := slices.IndexFunc(labels, func(l []string) bool { return slices.Equal(l, c.Values) })
+	slots := g.slots(p.spec, t, of)
+	at := slices.IndexFunc(slots, func(l slot) bool { return slices.Equal(l.labels, c.Values) })
 	if at < 0 {
 		return out, misuse("give a label for each column of the table", "table %s has no cell %q", t.Name, c.Values)
 	}
-	out.index = node*len(labels) + at
+	out.margin.Keys = of[slots[at].of]
+	out.index = node*g.space.Width(out.margin.Keys) + slots[at].at
 	return out, nil
 }

@@ -18,9 +18,9 @@ const NotStated = "(not stated)"
 type group struct {
 	tables   []int // indices of the specification's tables
 	first    *Table
-	places   *Hierarchy   // nil if no table has rows by place
-	classes  []*class     // the classifications of all tables
-	of       []table.Keys // the classifications of each table
+	places   *Hierarchy     // nil if no table has rows by place
+	classes  []*class       // the classifications of all tables
+	of       [][]table.Keys // the classifications of each table's cells: all of the table, then those of its subtotals
 	space    *table.Space
 	known    []curator.KnownTotal // of the policy
 	note     string               // why some of its totals are not used
@@ -192,6 +192,9 @@ func (g *group) domain(ctx context.Context, c *curator.Session, s *Spec, request
 	}
 	for _, i := range g.tables {
 		g.of = append(g.of, g.keysOf(s, &s.Tables[i]))
+		if err := g.distinct(&s.Tables[i], g.of[len(g.of)-1][0]); err != nil {
+			return nil, err
+		}
 	}
 	g.unit, g.known, g.note = d.Unit, d.Totals, d.TotalsNote
 	return d, nil

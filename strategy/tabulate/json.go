@@ -27,11 +27,13 @@ type jsonTable struct {
 }
 
 type jsonLevel struct {
-	Level  string   `json:"level"`
-	Cells  int      `json:"cells"`
-	StdDev *float64 `json:"stddev"`
-	Margin *float64 `json:"margin"`
-	Worst  *float64 `json:"worst"`
+	Level string `json:"level"`
+	// only of a table with subtotals
+	Columns *[]string `json:"columns,omitempty"`
+	Cells   int       `json:"cells"`
+	StdDev  *float64  `json:"stddev"`
+	Margin  *float64  `json:"margin"`
+	Worst   *float64  `json:"worst"`
 }
 
 type jsonGroup struct {
@@ -76,7 +78,12 @@ func (p *Plan) json() jsonPlan {
 	for _, t := range p.Tables {
 		of := jsonTable{Name: t.Name, Group: t.Group}
 		for _, l := range t.Levels {
-			of.Levels = append(of.Levels, jsonLevel{l.Level, l.Cells, finite(l.StdDev), finite(l.Margin), finite(l.Worst)})
+			level := jsonLevel{Level: l.Level, Cells: l.Cells, StdDev: finite(l.StdDev), Margin: finite(l.Margin), Worst: finite(l.Worst)}
+			if l.Columns != nil || l.Subtotal {
+				columns := append([]string{}, l.Columns...)
+				level.Columns = &columns
+			}
+			of.Levels = append(of.Levels, level)
 		}
 		out.Tables = append(out.Tables, of)
 	}

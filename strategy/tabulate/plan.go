@@ -42,13 +42,20 @@ type TablePlan struct {
 	Levels []LevelPlan
 }
 
-// LevelPlan states the expected error of the cells of one level.
+// LevelPlan states the expected error of the cells of one level, by some of the table's columns.
 type LevelPlan struct {
-	Level  string
-	Cells  int
-	StdDev float64 // the root of the mean variance of the cells
-	Margin float64 // the margin of error that belongs to StdDev
-	Worst  float64 // the largest margin of error of a cell
+	Level    string
+	Columns  []string // of a table with subtotals: the columns that are not summed out
+	Subtotal bool     // some columns are summed out
+	Cells    int
+	StdDev   float64 // the root of the mean variance of the cells
+	Margin   float64 // the margin of error that belongs to StdDev
+	Worst    float64 // the largest margin of error of a cell
+}
+
+// Name returns the level and its columns, such as "county × sex".
+func (l LevelPlan) Name() string {
+	return strings.Join(append([]string{l.Level}, l.Columns...), " × ")
 }
 
 // GroupPlan describes the measurement of tables that share cells.
@@ -171,13 +178,8 @@ func (g *group) described(s *Spec) GroupPlan {
 	out.Chosen, out.Bound, out.SVDBound = chosen.Name, g.choice.Bound*scale, g.bound*scale
 	for i, j := range g.measured {
 		m := g.options[j].Margin
-		p := Part{Level: g.space.Hierarchy.Levels[m.Level].Name}
+		p := Part{Level: g.space.Hierarchy.Levels[m.Level].Name, Columns: g.columns(m)}
 		p.Share, _ = chosen.Shares[j].Float64()
-		for k, c := range g.classes {
-			if l := g.space.LevelOf(m.Keys, k); l < len(c.depth) {
-				p.Columns = append(p.Columns, g.space.Classes[k].Levels[l].Name)
-			}
-		}
 		p.StdDev = math.Sqrt(g.plan.Parts[i].Noise.Variance()) * scale
 		out.Parts = append(out.Parts, p)
 	}
@@ -193,20 +195,36 @@ func (p *Plan) table(s *Spec, i int) (TablePlan, error) {
 	if err != nil {
 		return out, err
 	}
-	keys := g.of[slices.Index(g.tables, i)]
 	grid, _ := g.grid.Float64()
 	for _, l := range levels {
-		variances := g.accuracy.Variances(table.Margin{Level: l, Keys: keys})
-		mean := 0.0
-		for _, v := range variances {
-			mean += v / float64(len(variances))
+		for j, keys := range g.of[slices.Index(g.tables, i)] {
+			m := table.Margin{Level: l, Keys: keys}
+			variances := g.accuracy.Variances(m)
+			mean := 0.0
+			for _, v := range variances {
+				mean += v / float64(len(variances))
+			}
+			of := LevelPlan{
+				Level: g.space.Hierarchy.Levels[l].Name, Subtotal: j > 0, Cells: len(variances), StdDev: grid * math.Sqrt(mean),
+				Margin: g.margin(grid*math.Sqrt(mean), p.alpha), Worst: g.margin(grid*math.Sqrt(slices.Max(variances)), p.alpha),
+			}
+			if s.Tables[i].Subtotals {
+				of.Columns = g.columns(m)
+			}
+			out.Levels = append(out.Levels, of)
 		}
-		out.Levels = append(out.Levels, LevelPlan{
-			Level: g.space.Hierarchy.Levels[l].Name, Cells: len(variances), StdDev: grid * math.Sqrt(mean),
-			Margin: g.margin(grid*math.Sqrt(mean), p.alpha), Worst: g.margin(grid*math.Sqrt(slices.Max(variances)), p.alpha),
-		})
 	}
 	return out, nil
+}
+
+// columns returns the names of a margin's classifications.
+func (g *group) columns(m table.Margin) (out []string) {
+	for k, of := range g.space.Classes {
+		if g.has(m.Keys, k) {
+			out = append(out, of.Levels[g.space.LevelOf(m.Keys, k)].Name)
+		}
+	}
+	return out
 }
 
 // confidence parses a confidence, whose default is 0.95, and returns 1 − confidence.

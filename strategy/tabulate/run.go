@@ -138,7 +138,7 @@ func (g *group) fit(m *curator.StrategyMeasurement) (*table.Fit, []table.Measure
 
 // table fills in one table.
 func (g *group) table(
-	s *Spec, i int, keys table.Keys, fit *table.Fit, whole *table.Whole, alpha float64,
+	s *Spec, i int, of []table.Keys, fit *table.Fit, whole *table.Whole, alpha float64,
 ) (TableResult, error) {
 	t := &s.Tables[i]
 	out := TableResult{
@@ -152,27 +152,41 @@ func (g *group) table(
 		return out, err
 	}
 	grid, _ := g.grid.Float64()
-	labels := g.labels(s, t, keys)
+	slots := g.slots(s, t, of)
 	for _, l := range levels {
-		m := table.Margin{Level: l, Keys: keys}
-		values, integers, variances := fit.Values(m), whole.Values(m), fit.Variances(m)
 		level := g.space.Hierarchy.Levels[l]
-		for at, v := range values {
-			node := at / len(labels)
-			sd := grid * math.Sqrt(math.Max(0, variances[at]))
-			cell := Cell{
-				Values: labels[at%len(labels)], Estimate: grid * v, StdDev: sd, Margin: g.margin(sd, alpha),
-				Value: new(big.Rat).Mul(g.grid, new(big.Rat).SetInt64(integers[at])),
+		blocks := make([]block, len(of))
+		for j, keys := range of {
+			m := table.Margin{Level: l, Keys: keys}
+			blocks[j] = block{fit.Values(m), whole.Values(m), fit.Variances(m), g.space.Width(keys)}
+		}
+		for node := range g.space.Hierarchy.Nodes(l) {
+			for _, slot := range slots {
+				b := blocks[slot.of]
+				at := node*b.width + slot.at
+				sd := grid * math.Sqrt(math.Max(0, b.variances[at]))
+				cell := Cell{
+					Values: slot.labels, Estimate: grid * b.estimates[at], StdDev: sd, Margin: g.margin(sd, alpha),
+					Value: new(big.Rat).Mul(g.grid, new(big.Rat).SetInt64(b.integers[at])),
+				}
+				if len(t.Rows) > 0 {
+					cell.Level, cell.Place = level.Name, level.Labels[node]
+				}
+				cell.Margin += math.Abs(float64From(cell) - cell.Estimate)
+				cell.Marked = t.Sum == "" && b.integers[at] < s.MarkBelow
+				out.Cells = append(out.Cells, cell)
 			}
-			if len(t.Rows) > 0 {
-				cell.Level, cell.Place = level.Name, level.Labels[node]
-			}
-			cell.Margin += math.Abs(float64From(cell) - cell.Estimate)
-			cell.Marked = t.Sum == "" && integers[at] < s.MarkBelow
-			out.Cells = append(out.Cells, cell)
 		}
 	}
 	return out, nil
+}
+
+// block is the numbers of a margin. Each place has width cells.
+type block struct {
+	estimates []float64
+	integers  []int64
+	variances []float64
+	width     int
 }
 
 // Text returns the value as a decimal.

@@ -18,7 +18,8 @@ import (
 
 // The limits of a specification.
 const (
-	MaxTables = 100
+	MaxTables    = 100
+	MaxSubtotals = 4 // the columns of a table with subtotals, which has 2⁴ sums then
 	// maxFile is the largest size of a file of places, in bytes.
 	maxFile = 64 << 20
 )
@@ -52,6 +53,7 @@ type Table struct {
 	Rows              []string // names of levels
 	Columns           []string // classifications: expressions with known values, or levels of hierarchies
 	Sum               string   // the expression that is summed; "" to count rows
+	Subtotals         bool     // whether the table also has the sums over one, several or all of its columns
 	Weight            *big.Rat // how much the table's error counts
 	Totals            []Total
 }
@@ -182,7 +184,7 @@ func checkName(f policy.Field, text string) {
 }
 
 func (s *Spec) table(f policy.Field) {
-	keys := f.Keys("name", "description", "from", "where", "rows", "columns", "measure", "weight", "totals")
+	keys := f.Keys("name", "description", "from", "where", "rows", "columns", "measure", "subtotals", "weight", "totals")
 	t := Table{
 		Name: need(f, keys["name"], "name"), From: need(f, keys["from"], "from"), Rows: texts(keys["rows"]),
 		Columns: texts(keys["columns"]), Weight: big.NewRat(1, 1),
@@ -215,6 +217,7 @@ func (s *Spec) table(f policy.Field) {
 	}
 	s.apart(&t, keys["columns"])
 	t.measure(keys["measure"])
+	t.subtotals(keys["subtotals"])
 	if text := number(keys["weight"]); text != "" {
 		w, err := exact.ParseDecimal(text)
 		if err == nil && (w.Sign() <= 0 || w.Cmp(big.NewRat(1_000_000, 1)) > 0) {
@@ -253,6 +256,22 @@ func (s *Spec) apart(t *Table, f policy.Field) {
 		f.Fail("write one table for each, which then has noise of its own; or replace them by expressions, "+
 			"such as FLOOR(age / 10)",
 			"table %s is classified by %s in two ways that need not nest", t.Name, key)
+	}
+}
+
+// subtotals reads whether the table has sums over its columns.
+func (t *Table) subtotals(f policy.Field) {
+	if !f.Present() {
+		return
+	}
+	text, ok := f.Text()
+	t.Subtotals = text == "true"
+	switch {
+	case ok && !t.Subtotals && text != "false":
+		f.Fail("", "write true or false, not %q", text)
+	case t.Subtotals && len(t.Columns) > MaxSubtotals:
+		f.Fail("write a table for each sum that you need", "a table with subtotals has at most %d columns, not %d",
+			MaxSubtotals, len(t.Columns))
 	}
 }
 

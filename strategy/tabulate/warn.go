@@ -25,7 +25,7 @@ func (p *Plan) warn(c *curator.Session, s *Spec) error {
 		var noisy []string
 		for _, l := range p.Tables[i].Levels {
 			if average := float64(rows) / float64(l.Cells); l.Margin > average {
-				noisy = append(noisy, fmt.Sprintf("%s (±%s, at most %s)", l.Level, short(l.Margin), short(average)))
+				noisy = append(noisy, fmt.Sprintf("%s (±%s, at most %s)", l.Name(), short(l.Margin), short(average)))
 			}
 		}
 		if len(noisy) > 0 {

@@ -141,7 +141,7 @@ func planChart(p *tabulate.Plan) plot.Chart {
 	}
 	for _, t := range p.Tables {
 		for _, l := range t.Levels {
-			c.Groups = append(c.Groups, t.Name+" "+l.Level)
+			c.Groups = append(c.Groups, t.Name+" "+l.Name())
 			for i, margin := range []float64{l.Margin, l.Worst} {
 				c.Panels[i].Marks[0] = append(c.Panels[i].Marks[0], plot.Mark{Value: margin, Low: math.NaN(), High: math.NaN()})
 			}
@@ -158,7 +158,7 @@ func planRecords(p *tabulate.Plan) [][]string {
 	for _, t := range p.Tables {
 		for _, l := range t.Levels {
 			out = append(out, []string{
-				t.Name, l.Level, render.Thousands(l.Cells), twoDigits(l.StdDev), twoDigits(l.Margin),
+				t.Name, l.Name(), render.Thousands(l.Cells), twoDigits(l.StdDev), twoDigits(l.Margin),
 				twoDigits(l.Worst), tenth(l.Worst),
 			})
 		}
