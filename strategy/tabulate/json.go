@@ -78,7 +78,9 @@ func (p *Plan) json() jsonPlan {
 	for _, t := range p.Tables {
 		of := jsonTable{Name: t.Name, Group: t.Group}
 		for _, l := range t.Levels {
-			level := jsonLevel{Level: l.Level, Cells: l.Cells, StdDev: finite(l.StdDev), Margin: finite(l.Margin), Worst: finite(l.Worst)}
+			level := jsonLevel{
+				Level: l.Level, Cells: l.Cells, StdDev: finite(l.StdDev), Margin: finite(l.Margin), Worst: finite(l.Worst),
+			}
 			if l.Columns != nil || l.Subtotal {
 				columns := append([]string{}, l.Columns...)
 				level.Columns = &columns

@@ -128,6 +128,11 @@ func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (
 		p.Replayed = p.Replayed && g.plan.Replayed
 		p.Groups = append(p.Groups, g.described(s))
 	}
+	for _, g := range p.groups {
+		if err := g.within(ctx, c, s, p.groups); err != nil {
+			return nil, inTables(err, s, g)
+		}
+	}
 	p.Affordable = p.affordable()
 	for i := range s.Tables {
 		t, err := p.table(s, i)

@@ -52,7 +52,8 @@ func (g *group) distinct(t *Table, keys table.Keys) error {
 			continue
 		}
 		if slices.Contains(g.space.Classes[k].Levels[g.space.LevelOf(keys, k)].Labels, c.all()) {
-			return misuse("leave out subtotals", "table %s has a value %q of %s, which is the label of its subtotals", t.Name, c.all(), c.text)
+			return misuse("leave out subtotals", "table %s has a value %q of %s, which is the label of its subtotals",
+				t.Name, c.all(), c.text)
 		}
 	}
 	return nil
