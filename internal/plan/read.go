@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"dither/internal/bind"
@@ -186,9 +187,19 @@ func priceOf(p *policy.Policy, asked privacy.Loss, step bool) (privacy.Loss, err
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question",
 				p.Budget.Asked(asked, true), p.Budget.Asked(p.Price.Maximum, false)),
-			Hint:  "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
+			Hint:  "ask at " + highest(p) + " or less",
 			Price: true,
 		}
 	}
 	return asked, nil
+}
+
+// highest returns the policy's maximum as a flag, in the currency of the budget.
+func highest(p *policy.Policy) string {
+	most := p.Price.Maximum
+	if _, pure := most.Pure(); !pure && p.Budget.Epsilon.IsZero() {
+		rho, _ := most.ZCDP()
+		return "--rho " + strings.TrimPrefix(privacy.ZCDPLoss(rho, privacy.Delta{}).Short(false), "ρ = ")
+	}
+	return "--epsilon " + most.Price().String()
 }

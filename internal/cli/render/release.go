@@ -116,5 +116,15 @@ func notesText(r *curator.Release) string {
 	if lines != "" {
 		lines = strings.ReplaceAll(lines, "\n", ". ") + "."
 	}
-	return strings.Join(append(strings.Fields(lines), r.Notes...), " ")
+	for _, note := range r.Notes {
+		switch {
+		case lines == "":
+		case strings.HasSuffix(lines, "."):
+			lines += " "
+		default:
+			lines += "; "
+		}
+		lines += note
+	}
+	return lines
 }
