@@ -15,8 +15,7 @@ import (
 
 // Minimiser computes the minimum of an Objective as a vector of integers with a known sensitivity. Laplace or
 // Gaussian noise is then added to the vector. This is output perturbation [Chaudhuri, Monteleoni & Sarwate 2011,
-// Section 3.1; Wu et al. 2017], made exact for computed numbers. (Noise inside the objective would need the exact
-// minimum of a continuous density.) The solver's tolerance, its floating-point errors and the grid are part of the
+// Section 3.1; Wu et al. 2017], made exact for computed numbers. [Perturbed] has noise inside the objective. The solver's tolerance, its floating-point errors and the grid are part of the
 // sensitivity, so the proof assumes nothing about the solver's path.
 //
 // J, Λ(n), n, N and ℓ are those of [Objective], and d is the number of coefficients. Let R be the bound on the norm
@@ -70,6 +69,7 @@ type Minimiser struct {
 	target, slack    float64
 	passes, glides   int64   // the most passes of T̂ and of accelerated steps
 	away             float64 // Δ, the distance between the minima of neighbours
+	cap              int64   // the most that a predictor may be, in grid units, for [Perturbed]; 0 for no limit but the norm's
 	grid             int
 	l2               *big.Int
 }
@@ -129,11 +129,22 @@ func (m *Minimiser) tolerances() error {
 	}
 	m.away = min(up(rows*(times*c.steep*R/m.lambda+m.r/n)), up(2*m.r))
 	e := c.bend*float64(m.d+2)*0x1p-52*m.r*R + 0x1p-46*(c.steep+c.reach+c.response) + math.Ldexp(1, -m.slopeBits-1)
-	kappa := n*c.bend*R*R/m.lambda + 1
-	m.slack = up(n*R*e/m.lambda + 0x1p-50*m.r + kappa*(0x1p-50*(c.steep/(R*c.bend)+2*m.r)+0x1p-41*m.r))
-	m.target = max(m.away/1024, 2*m.slack)
-	passes := up(kappa*math.Log(2*m.r/m.target)) + 1
-	if !(m.slack <= m.away/16) || !(passes <= 1e12) {
+	m.slack = up(n*R*e/m.lambda + 0x1p-50*m.r + m.kappa()*(0x1p-50*(c.steep/(R*c.bend)+2*m.r)+0x1p-41*m.r))
+	return m.aim(m.away/1024, m.away/16)
+}
+
+// kappa returns N·b·R²/Λ + 1, in the notation of [Minimiser].
+func (m *Minimiser) kappa() float64 {
+	return float64(m.objective.Rows)*m.curve.bend*m.bound*m.bound/m.lambda + 1
+}
+
+// aim sets the target, which is t of [Minimiser], and the most passes that reach it. It returns ErrParameter if Lemma 3
+// promises less than `most`.
+func (m *Minimiser) aim(target, most float64) error {
+	kappa := m.kappa()
+	m.target = max(target, 2*m.slack)
+	passes := (kappa*math.Log(2*m.r/m.target))*(1+0x1p-30) + 1
+	if !(m.slack <= most) || !(passes <= 1e12) {
 		return fmt.Errorf(
 			"%w: the regulariser is too small for a sufficiently exact minimum over so many rows: make Λ larger, "+
 				"or the bound on the predictors' norm smaller",
@@ -197,13 +208,18 @@ func (m *Minimiser) Tries() int64 { return m.glides + newtonPasses }
 // Minimum returns the minimum over rows, in units of the grid. The error is ErrRows if the rows do not have the
 // shape that m expects, or comes from reading the rows.
 func (m *Minimiser) Minimum(ctx context.Context, rows *mechanism.Rows) ([]mechanism.Exact, error) {
-	theta, err := m.solve(ctx, rows)
+	theta, err := m.solve(ctx, rows, nil)
 	if err != nil {
 		return nil, err
 	}
+	return m.onGrid(theta), nil
+}
+
+// onGrid rounds θ to the grid.
+func (m *Minimiser) onGrid(theta []float64) []mechanism.Exact {
 	out := make([]mechanism.Exact, m.d)
 	for i, x := range theta {
 		out[i] = mechanism.NewExact(big.NewInt(int64(math.RoundToEven(math.Ldexp(x, -m.grid)))))
 	}
-	return out, nil
+	return out
 }

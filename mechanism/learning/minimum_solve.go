@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"math"
+	"math/big"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -66,9 +67,16 @@ type worker struct {
 	x        []float64
 }
 
+// inquiry is what a solver minimises over: the rows, and a linear term ⟨b, θ⟩ that is added to the objective J, in units of
+// the sums of gradients. There is no such term if tilt is nil.
+type inquiry struct {
+	*opaque.Reader
+	tilt []*big.Int
+}
+
 // look evaluates the objective J at θ, which must be in the ball, in one pass over the rows. newton requests the
 // value and the Hessian.
-func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64, newton bool) (*landscape, error) {
+func (m *Minimiser) look(ctx context.Context, in inquiry, theta []float64, newton bool) (*landscape, error) {
 	workers := make([]worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
 		w := &workers[i]
@@ -82,6 +90,7 @@ func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64
 		w := &workers[n]
 		for ; len(records) > 0; records = records[in.Record():] {
 			y := in.Decode(records, w.integers, w.x, unit)
+			m.clamp(w.integers, w.x, unit)
 			l, first, second := m.curve.at(dot(theta, w.x), y)
 			s := int64(math.RoundToEven(first * slope))
 			for i, x := range w.integers {
@@ -113,21 +122,39 @@ func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64
 			all.hessian[i] += h
 		}
 	}
-	return m.survey(in.Rows(), theta, &all), nil
+	return m.survey(in, theta, &all), nil
 }
 
-// survey computes a landscape at θ from the sums over n rows.
-func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
+// clamp limits the predictors of a row to ±cap.
+func (m *Minimiser) clamp(integers []int64, x []float64, unit float64) {
+	if m.cap == 0 {
+		return
+	}
+	for i, v := range integers {
+		if to := min(max(v, -m.cap), m.cap); to != v {
+			integers[i], x[i] = to, float64(to)*unit
+		}
+	}
+}
+
+// survey computes a landscape at θ from the sums over the rows.
+func (m *Minimiser) survey(in inquiry, theta []float64, sums *worker) *landscape {
+	n := in.Rows()
 	l := &landscape{
 		theta: theta, value: sums.value, hessian: sums.hessian, gradient: make([]float64, m.d),
 		next: make([]float64, m.d),
 	}
 	lambda := m.lambda * max(1, float64(n)/float64(m.objective.Rows))
 	beta := (float64(n)*m.curve.bend*m.bound*m.bound + lambda) * (1 + 0x1p-40)
-	for i, s := range sums.sums {
-		l.gradient[i] = math.Ldexp(s.float(), m.rowGrid-m.slopeBits) + lambda*theta[i]
+	slopes := in.slopes(sums.sums)
+	for i := range theta {
+		l.gradient[i] = math.Ldexp(slopes[i], m.rowGrid-m.slopeBits) + lambda*theta[i]
 		l.next[i] = theta[i] - l.gradient[i]/beta
 		l.value += lambda / 2 * theta[i] * theta[i]
+		if in.tilt != nil {
+			b, _ := new(big.Float).SetInt(in.tilt[i]).Float64()
+			l.value += math.Ldexp(b, m.rowGrid-m.slopeBits) * theta[i]
+		}
 		if l.hessian != nil {
 			l.hessian[i*(i+3)/2] += lambda
 		}
@@ -140,6 +167,31 @@ func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
 	l.kappa = beta / lambda
 	l.off = math.Sqrt(away) * l.kappa * (1 + 0x1p-30)
 	return l
+}
+
+// mostBits is the most bits of a sum of gradients: longer vectors are shortened, so that they fit in float64.
+const mostBits = 900
+
+// slopes returns the sums of the rows' gradients and of the tilt, each with a relative error of at most 2^-52. A vector with
+// a sum of more than mostBits bits is shortened to that, without turning it.
+func (in inquiry) slopes(sums []sum128) []float64 {
+	out := make([]float64, len(sums))
+	if in.tilt == nil {
+		for i, s := range sums {
+			out[i] = s.float()
+		}
+		return out
+	}
+	all, most := make([]*big.Int, len(sums)), 0
+	for i, s := range sums {
+		all[i] = s.integer()
+		most = max(most, all[i].Add(all[i], in.tilt[i]).BitLen())
+	}
+	for i, x := range all {
+		f := new(big.Float).SetInt(x)
+		out[i], _ = f.SetMantExp(f, min(0, mostBits-most)).Float64()
+	}
+	return out
 }
 
 // project shortens θ to the length (1 − 2^-42)·r if it is longer, where r is the radius of the ball.
@@ -173,12 +225,14 @@ func (m *Minimiser) fits(rows *mechanism.Rows) (*opaque.Reader, error) {
 	return in, nil
 }
 
-// solve returns a θ within the tolerance of the minimum: see Minimiser.
-func (m *Minimiser) solve(ctx context.Context, rows *mechanism.Rows) ([]float64, error) {
-	in, err := m.fits(rows)
+// solve returns a θ within the tolerance of the minimum (see [Minimiser]) of the objective with the given tilt, or of the
+// objective alone if tilt is nil.
+func (m *Minimiser) solve(ctx context.Context, rows *mechanism.Rows, tilt []*big.Int) ([]float64, error) {
+	read, err := m.fits(rows)
 	if err != nil {
 		return nil, err
 	}
+	in := inquiry{read, tilt}
 	best, _, err := m.descend(ctx, in)
 	if err == nil && best.off > m.target {
 		best, err = m.glide(ctx, in, best)
@@ -193,7 +247,7 @@ func (m *Minimiser) solve(ctx context.Context, rows *mechanism.Rows) ([]float64,
 }
 
 // descend runs Newton's method until the target is met, the passes are used up, or there is no progress.
-func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *landscape, pass int, err error) {
+func (m *Minimiser) descend(ctx context.Context, in inquiry) (best *landscape, pass int, err error) {
 	if best, err = m.look(ctx, in, make([]float64, m.d), true); err != nil {
 		return nil, 1, err
 	}
@@ -227,7 +281,7 @@ func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *lands
 // glide continues from a landscape with Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19]. It needs about
 // √κ passes, where T̂ alone needs κ (κ and T̂ are those of [Minimiser]). It serves a narrow HuberLoss, for which
 // Newton's method does not settle. It returns the landscape with the least bound off that it met.
-func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscape) (*landscape, error) {
+func (m *Minimiser) glide(ctx context.Context, in inquiry, best *landscape) (*landscape, error) {
 	at, last := best, best.theta
 	for pass := int64(0); pass < m.glides && at.off > m.target; pass++ {
 		root := math.Sqrt(at.kappa)

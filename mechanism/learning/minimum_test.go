@@ -197,18 +197,24 @@ func (p problem) neighbour(r *rand.Rand, relation privacy.Neighbours, most int) 
 }
 
 // opened are rows that m may pass over.
-func (m *Minimiser) opened(t *testing.T, rows *mechanism.Rows) *opaque.Reader {
+func (m *Minimiser) opened(t *testing.T, rows *mechanism.Rows) inquiry {
 	t.Helper()
 	in, err := m.fits(rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return in
+	return inquiry{Reader: in}
 }
 
 // excess is how far integers are from the minimum, less what the grid moved: by gradient descent with a step of its
 // own, until it stands.
 func (m *Minimiser) excess(t *testing.T, rows *mechanism.Rows, got []mechanism.Exact) float64 {
+	t.Helper()
+	return m.tiltedExcess(t, rows, got, make([]float64, m.d))
+}
+
+// tiltedExcess is excess for an objective with a linear term.
+func (m *Minimiser) tiltedExcess(t *testing.T, rows *mechanism.Rows, got []mechanism.Exact, tilt []float64) float64 {
 	t.Helper()
 	theta := make([]float64, m.d)
 	in := m.opened(t, rows)
@@ -221,11 +227,12 @@ func (m *Minimiser) excess(t *testing.T, rows *mechanism.Rows, got []mechanism.E
 	for range 20_000 {
 		g := make([]float64, m.d)
 		for i := range g {
-			g[i] = lambda * theta[i]
+			g[i] = lambda*theta[i] + tilt[i]
 		}
 		integers, x := make([]int64, m.d), make([]float64, m.d)
 		for b := raw; len(b) > 0; b = b[in.Record():] {
 			y := in.Decode(b, integers, x, math.Ldexp(1, in.Grid()))
+			m.clamp(integers, x, math.Ldexp(1, in.Grid()))
 			z := 0.0
 			for i := range x {
 				z += x[i] * theta[i]
