@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 
-	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/release"
 )
@@ -114,30 +113,17 @@ func (c *Session) derived(m *release.Derivatives, s *release.Released) *Derivati
 		Limits: c.limitsOfRegression(m.Regression),
 	}
 	out.Bound, _ = m.Bound().Float64()
-	numbers := s.Numbers
-	for i, p := range m.Parts() {
-		v := Vector{
-			Name: p.Name(), Unit: bounded.GridUnit(p.Grid()), Centre: new(big.Rat), Noise: p.Noise(), Loss: c.loss(p.Loss()),
-		}
-		if len(numbers) > 0 {
-			for _, row := range numbers[:p.Cells()] {
-				v.Values = append(v.Values, row[0])
-			}
-			numbers = numbers[p.Cells():]
-		}
-		if i == 0 {
-			out.Gradient = v
-			unit, _ := v.Unit.Float64()
-			if _, pure := p.Loss().Pure(); pure {
-				most, _ := new(big.Float).SetInt(p.LInf()).Float64()
-				out.Sensitivity = most * unit
-			} else {
-				square, _ := new(big.Float).SetInt(p.L2Squared()).Float64()
-				out.Sensitivity = math.Sqrt(square) * unit
-			}
-		} else {
-			out.Hessian = &v
-		}
+	parts := m.Parts()
+	vectors := c.noisySums(parts, s)
+	if out.Gradient = vectors[0]; len(vectors) > 1 {
+		out.Hessian = &vectors[1]
 	}
+	unit, _ := out.Gradient.Unit.Float64()
+	most, _ := new(big.Float).SetInt(parts[0].LInf()).Float64()
+	if _, pure := parts[0].Loss().Pure(); !pure {
+		square, _ := new(big.Float).SetInt(parts[0].L2Squared()).Float64()
+		most = math.Sqrt(square)
+	}
+	out.Sensitivity = most * unit
 	return out
 }

@@ -29,6 +29,9 @@ const SparseVector = release.SparseVector
 // OutputPerturbation is the mechanism of a [Minimum].
 const OutputPerturbation = release.OutputPerturbation
 
+// ObjectivePerturbation is the mechanism of a [PerturbedMinimum].
+const ObjectivePerturbation = release.ObjectivePerturbation
+
 // NewtonStep is the mechanism of [Derivatives].
 const NewtonStep = release.NewtonStep
 

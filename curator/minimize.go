@@ -64,17 +64,20 @@ type Minimum struct {
 
 // Theta returns the released coefficients in their own units, projected onto the ball of the given Radius. This is
 // post-processing.
-func (m *Minimum) Theta() []float64 {
-	unit, _ := m.Coefficients.Unit.Float64()
-	out, length := make([]float64, len(m.Coefficients.Values)), 0.0
-	for i, v := range m.Coefficients.Values {
-		f, _ := new(big.Float).SetInt(v).Float64()
+func (m *Minimum) Theta() []float64 { return m.Coefficients.within(m.Radius) }
+
+// within returns the values in their own units, scaled down to a norm of at most radius.
+func (v *Vector) within(radius float64) []float64 {
+	unit, _ := v.Unit.Float64()
+	out, length := make([]float64, len(v.Values)), 0.0
+	for i, n := range v.Values {
+		f, _ := new(big.Float).SetInt(n).Float64()
 		out[i] = f * unit
 		length = math.Hypot(length, out[i])
 	}
-	if length > m.Radius {
+	if length > radius {
 		for i := range out {
-			out[i] *= m.Radius / length
+			out[i] *= radius / length
 		}
 	}
 	return out

@@ -113,6 +113,16 @@ func primitives() []once {
 			}
 			return m.ID, fmt.Sprint(slices.Concat(m.Gradient.Values, m.Hessian.Values)), m.Replayed, nil
 		}, "SELECT age, 1, age > 50 FROM people"},
+		{"perturb", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Perturb(ctx, Perturbation{
+				Request: requested(q), Bound: "1.5", Radius: "2", Regularise: "1000", Rows: 100_000, Hessian: "0.2",
+			})
+			if err != nil {
+				return "", nil, false, err
+			}
+			return m.ID, fmt.Sprint(slices.Concat(m.Coefficients.Values, m.Hessian.Values)), m.Replayed, nil
+		}, "SELECT age / 115.0, 1, age > 50 FROM people"},
 	}
 }
 

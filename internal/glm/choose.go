@@ -10,6 +10,7 @@ type Terms struct {
 	Bound        float64 // the bound on the norm of the predictors
 	Steep, Bend  float64 // bounds on the loss's derivatives, |ℓ′| and ℓ″
 	Moves        float64 // the most rows that differ between neighbours
+	Unit         float64 // the most rows of one unit: half of Moves under change-one
 	Epsilon, Rho float64 // the price: one of them is set
 }
 

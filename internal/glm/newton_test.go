@@ -30,6 +30,38 @@ type outcome struct {
 	told, sound int     // intervals, and coefficients that their intervals cover (an unbounded one does)
 	least       int     // how often the coefficient is covered that is covered least often
 	of          int     // coefficients in all
+	covered     []int   // how often each coefficient is covered
+	trials      int
+}
+
+// start prepares for a number of fits of d coefficients.
+func (o *outcome) start(d, trials int) { o.covered, o.trials = make([]int, d), trials }
+
+// add counts a fit of the coefficients theta.
+func (o *outcome) add(theta []float64, f *Fit) {
+	for i := 1; i < len(theta); i++ {
+		a := make([]float64, len(theta))
+		a[i] = 1
+		e := f.Estimate(a, 0.95)
+		o.rms += square(e.Value - theta[i])
+		if e.Low <= theta[i] && theta[i] <= e.High {
+			o.covered[i]++
+			o.sound++
+		}
+		if !math.IsInf(e.High, 0) {
+			o.told++
+			o.half += (e.High - e.Low) / 2
+		}
+	}
+}
+
+// finish turns sums into means.
+func (o *outcome) finish() {
+	o.of = o.trials * (len(o.covered) - 1)
+	o.rms, o.half, o.least = math.Sqrt(o.rms/float64(o.of)), o.half/max(float64(o.told), 1), o.trials
+	for _, c := range o.covered[1:] {
+		o.least = min(o.least, c)
+	}
 }
 
 func (o outcome) String() string {
@@ -52,7 +84,7 @@ func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
 		}
 		return x
 	}
-	covered := make([]int, d)
+	o.start(d, trials)
 	for range trials {
 		xs, ys := w.sample(r, int(t.Rows))
 		var all []Sums
@@ -71,26 +103,9 @@ func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
 			all = append(all, s)
 		}
 		f := n.Infer(all)
-		for i := 1; i < d; i++ {
-			a := make([]float64, d)
-			a[i] = 1
-			e := f.Estimate(a, 0.95)
-			o.rms += square(e.Value - w.theta[i])
-			if e.Low <= w.theta[i] && w.theta[i] <= e.High {
-				covered[i]++
-				o.sound++
-			}
-			if !math.IsInf(e.High, 0) {
-				o.told++
-				o.half += (e.High - e.Low) / 2
-			}
-		}
+		o.add(w.theta, f)
 	}
-	o.of = trials * (d - 1)
-	o.rms, o.half, o.least = math.Sqrt(o.rms/float64(o.of)), o.half/max(float64(o.told), 1), trials
-	for _, c := range covered[1:] {
-		o.least = min(o.least, c)
-	}
+	o.finish()
 	return o
 }
 

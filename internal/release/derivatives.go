@@ -43,15 +43,9 @@ func (k *Kernel) Derivatives(r *Regression, theta []*big.Rat, hessian Portion, b
 		f, _ := x.Float64()
 		at = append(at, f)
 	}
-	each := new(big.Rat)
-	for _, of := range r.Measures[:r.Predictors()] {
-		if reach := of.Reach(); reach.Cmp(each) > 0 {
-			each = reach
-		}
-	}
 	var err error
 	m.of, err = learning.NewDerivatives(
-		at, r.bound, each, mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows},
+		at, r.bound, r.reach(), mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows},
 	)
 	if err == nil && len(at) != r.Predictors() {
 		err = fmt.Errorf("%w: θ has %d numbers, and there are %d predictors", mechanism.ErrParameter, len(at), r.Predictors())
@@ -219,9 +213,7 @@ func (m *Derivatives) access(ctx context.Context, from reader) (out Values, err 
 		if err != nil {
 			return Values{}, err
 		}
-		for _, v := range noisy.Values {
-			out.Numbers = append(out.Numbers, []*big.Int{v})
-		}
+		out.append(noisy.Values)
 	}
 	return out, nil
 }

@@ -29,6 +29,9 @@ const SparseVector = "sparse vector"
 // OutputPerturbation is the mechanism of a Minimum.
 const OutputPerturbation = "output perturbation"
 
+// ObjectivePerturbation is the mechanism of a [Perturbed] minimum.
+const ObjectivePerturbation = "objective perturbation"
+
 // NewtonStep is the mechanism of [Derivatives].
 const NewtonStep = "newton step"
 

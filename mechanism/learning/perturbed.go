@@ -69,8 +69,10 @@ type Perturbed struct {
 	m        *Minimiser
 	inner    privacy.Epsilon // ε₁ + ε_J
 	outer    privacy.Epsilon // ε₂
+	apart    *big.Rat        // Δ, in units of g
 	scale    *big.Rat        // Δ/ε₁, in units of g
 	output   Summed
+	away     float64 // Δ
 	deviates float64 // the standard deviation of a number of b
 }
 
@@ -104,7 +106,7 @@ func NewPerturbed(o Objective, d int, bound, each *big.Rat, u mechanism.Unit, e 
 	}
 	apart := up(times*rows*float64(m.cap)*unit + m.lambda*rows*m.r/n)
 	lost := up(rows*exact.LogUp(up(1+m.bound*m.bound/(4*m.lambda))) + float64(d)*exact.LogUp(up(1+rows/n)))
-	p := &Perturbed{m: m, outer: e.Share(1, outerShare)}
+	p := &Perturbed{m: m, outer: e.Share(1, outerShare), away: apart}
 	p.inner = e.Minus(p.outer)
 	first := p.inner.Rat()
 	if !(lost < 1e9) || first.Sub(first, new(big.Rat).SetFloat64(lost)).Cmp(e.Share(1, 2).Rat()) < 0 {
@@ -112,8 +114,8 @@ func NewPerturbed(o Objective, d int, bound, each *big.Rat, u mechanism.Unit, e 
 			"half of ε for the noise", mechanism.ErrParameter)
 	}
 	g := math.Ldexp(1, m.rowGrid-m.slopeBits)
-	p.scale = new(big.Rat).SetFloat64(apart / g) // a power of two divides exactly
-	p.scale.Quo(p.scale, first)
+	p.apart = new(big.Rat).SetFloat64(apart / g) // a power of two divides exactly
+	p.scale = new(big.Rat).Quo(p.apart, first)
 	spread, _ := p.scale.Float64()
 	spread *= g
 	p.deviates = spread * math.Sqrt(float64(d+1)*float64(d+2)/3)
@@ -158,7 +160,14 @@ func (p *Perturbed) OutputLoss() privacy.Loss { return privacy.PureLoss(p.outer)
 // Output describes the minimum: its integers are in units of 2^Grid, and given b's place they change by at most LInf.
 func (p *Perturbed) Output() Summed { return p.output.copied() }
 
-// Scale returns the scale Δ/ε₁ of b in units of the sums of gradients, and StdDev the standard deviation of a number of b.
+// Sensitivity returns Δ, the most that a number of b differs between neighbours with the same minimum, in units of the sums of
+// gradients.
+func (p *Perturbed) Sensitivity() *big.Rat { return new(big.Rat).Set(p.apart) }
+
+// Apart returns Δ, as Sensitivity does, in units of the gradient.
+func (p *Perturbed) Apart() float64 { return p.away }
+
+// Scale returns Δ/ε₁, the scale of b, in the units of Sensitivity.
 func (p *Perturbed) Scale() *big.Rat { return new(big.Rat).Set(p.scale) }
 
 // StdDev returns the standard deviation of each number of b.

@@ -26,8 +26,8 @@ type GLM struct {
 	curator.Request        // the price and the analyst; the SQL is generated from the other fields
 	Confidence      string // a decimal between 0 and 1; "" is 0.95
 	Family          string
-	// Method is MethodMinimize or MethodNewton. "" selects the method with the smaller expected error, by the number of
-	// rows that is declared, given or counted. For Poisson models, or if Regularise or Curvature is given, it selects
+	// Method is MethodMinimize, MethodNewton or MethodObjective. "" selects the method with the least expected error, by the
+	// number of rows that is declared, given or counted. For Poisson models, or if Regularise or Curvature is given, it selects
 	// MethodMinimize.
 	Method          string
 	Table, Formula  string
@@ -90,7 +90,8 @@ type GLMCoefficient struct {
 	Width    float64  `json:"-"` // width of the column's declared bounds; the products Estimate·Width are comparable
 }
 
-// GLMTerms are the parameters with which a model is fitted. A model by MethodNewton has neither Regularise nor Curvature.
+// GLMTerms are the parameters with which a model is fitted. A model by MethodNewton has neither Regularise nor Curvature, and
+// one by MethodObjective has the Hessian's share of the price in Curvature.
 type GLMTerms struct {
 	Method     string      `json:"method"`
 	Methods    []GLMMethod `json:"methods"` // the methods among which the default is chosen
@@ -113,7 +114,7 @@ type GLMExplanation struct {
 	Noise   string   `json:"noise"`
 	// StdDev is the standard deviation of the noise, and Sensitivity the sensitivity for which it is drawn. By
 	// MethodMinimize they are those of the scaled predictors' coefficients, before the bias correction. By MethodNewton
-	// they are those of the second step's gradient.
+	// they are those of the second step's gradient, and by MethodObjective those of the risk's gradient.
 	StdDev      float64 `json:"stddev"`
 	Sensitivity float64 `json:"sensitivity"`
 	GLMTerms    `json:"terms"`
@@ -145,7 +146,8 @@ type glmPlan struct {
 // FitGLM fits a model. By MethodMinimize, it asks [curator.Session.Minimize]: noise is added to the minimum of a
 // regularised risk and to two sums, from which internal/glm computes standard errors and corrects the bias that the
 // regulariser causes. By MethodNewton, it asks [curator.Session.Derivatives] a few times: noise is added to the gradient
-// and the Hessian at 0, and then at the solution of the equations that the sums so far give. The price pays for all of
+// and the Hessian at 0, and then at the solution of the equations that the sums so far give. By MethodObjective, it asks
+// [curator.Session.Perturb]: noise is inside the risk, and on the Hessian at its minimum. The price pays for all of
 // them. It also pays for a preceding count unless the number of rows is given or declared.
 func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
@@ -163,7 +165,7 @@ func (p *glmPlan) spec() Spec { return Spec{p.Family, p.design.Formula.String(),
 
 // fit measures what the plan needs, and computes the fitted model.
 func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
-	q, c := p.GLM, p.c
+	q := p.GLM
 	out := &GLMFit{
 		Spec: p.spec(), Response: p.design.Response.Column, Levels: p.design.Response.Levels, About: AboutPopulation,
 		Paid:         Paid{Price: p.price},
@@ -181,28 +183,25 @@ func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 		rows, spread = n, off
 		out.IDs, out.Counted = append(out.IDs, id), true
 	}
-	m, terms, steps, err := p.methods(rows, spread)
+	of, err := p.methods(rows, spread)
 	if err != nil {
 		return nil, request.Stopped(err, out.IDs...)
 	}
-	terms.Counted = out.Counted
-	out.GLMTerms, out.Confidence = terms, json.Number(p.Confidence)
-	few := rows < 2*spread
-	if terms.Method == MethodNewton {
-		fit, err := p.newton(ctx, out, steps)
-		if err != nil {
-			return nil, request.Stopped(err, out.IDs...)
-		}
-		p.tell(out, fit, few)
-		return out, nil
+	of.terms.Counted = out.Counted
+	out.GLMTerms, out.Confidence = of.terms, json.Number(p.Confidence)
+	var fit *glm.Fit
+	switch out.Method {
+	case MethodNewton:
+		fit, err = p.newton(ctx, out, of.steps)
+	case MethodObjective:
+		fit, err = p.objective(ctx, out, of.inside)
+	default:
+		fit, err = p.minimum(ctx, out, of.minimum)
 	}
-	r, err := c.Minimize(ctx, m)
 	if err != nil {
 		return nil, request.Stopped(err, out.IDs...)
 	}
-	out.IDs, out.Remaining, out.Replayed = append(out.IDs, r.ID), r.Remaining, r.Replayed
-	out.Limits = r.Limits
-	p.tell(out, p.infer(out, r), few)
+	p.tell(out, fit, rows < 2*spread)
 	return out, nil
 }
 
@@ -266,16 +265,19 @@ func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation
 			}
 		}
 	}
-	m, terms, steps, err := p.methods(rows, spread)
+	of, err := p.methods(rows, spread)
 	if err != nil {
 		return nil, err
 	}
-	terms.Counted = p.declared == 0
-	out.GLMTerms = terms
-	if terms.Method == MethodNewton {
-		out.Replayed, err = p.explainNewton(ctx, out, steps, rows)
-	} else {
-		out.Replayed, err = p.explainMinimum(ctx, out, m)
+	of.terms.Counted = p.declared == 0
+	out.GLMTerms = of.terms
+	switch out.Method {
+	case MethodNewton:
+		out.Replayed, err = p.explainNewton(ctx, out, of.steps, rows)
+	case MethodObjective:
+		out.Replayed, err = p.explainObjective(ctx, out, of.inside)
+	default:
+		out.Replayed, err = p.explainMinimum(ctx, out, of.minimum)
 	}
 	if err != nil {
 		return nil, err
@@ -310,6 +312,16 @@ func (p *glmPlan) explainMinimum(ctx context.Context, out *GLMExplanation, m cur
 		out.Noise = "discrete Laplace"
 	}
 	return told.Replayed, nil
+}
+
+// minimum fits the model by a minimum with noise on it.
+func (p *glmPlan) minimum(ctx context.Context, out *GLMFit, q curator.Minimisation) (*glm.Fit, error) {
+	r, err := p.c.Minimize(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out.IDs, out.Remaining, out.Limits, out.Replayed = append(out.IDs, r.ID), r.Remaining, r.Limits, r.Replayed
+	return p.infer(out, r), nil
 }
 
 // infer removes the bias of a released minimum.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -190,6 +191,13 @@ func (p *glmPlan) terms(m curator.Minimisation, rows float64) (t glm.Terms, whol
 		t.Steep = max(t.Bend, high)
 	}
 	t.Moves = max(1, math.Round(told.Sensitivity*told.Regularise/(t.Steep*t.Bound)))
+	b, err := p.c.Budget()
+	if err != nil {
+		return t, whole, err
+	}
+	if t.Unit = t.Moves; b.Neighbours == "change-one" {
+		t.Unit = t.Moves / 2
+	}
 	price, inRho, err := request.Price(told.Price)
 	if err != nil {
 		return t, whole, err
@@ -202,38 +210,70 @@ func (p *glmPlan) terms(m curator.Minimisation, rows float64) (t glm.Terms, whol
 	return t, told.Price, nil
 }
 
-// methods returns the accesses of the method, and the parameters of the model. rows is the approximate number of rows,
-// and spread is its standard deviation.
-func (p *glmPlan) methods(rows, spread float64) (
-	m curator.Minimisation, terms GLMTerms, steps []curator.Derivation, err error,
-) {
-	if m, terms, err = p.minimisation(rows, spread); err != nil {
-		return m, terms, nil, err
+// accesses are the accesses of a model's method, and its parameters.
+type accesses struct {
+	terms   GLMTerms
+	minimum curator.Minimisation // for MethodMinimize
+	steps   []curator.Derivation // for MethodNewton
+	inside  curator.Perturbation // for MethodObjective
+}
+
+// methods compares the methods, and returns the accesses of the requested one, or of that with the least expected error. rows
+// is the approximate number of rows, and spread is its standard deviation.
+func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
+	if out.minimum, out.terms, err = p.minimisation(rows, spread); err != nil {
+		return out, err
 	}
+	terms := &out.terms
 	terms.Method, terms.Methods = MethodMinimize, []GLMMethod{{MethodMinimize, terms.Expected}}
 	if p.Method == MethodMinimize {
-		return m, terms, nil, nil
+		return out, nil
 	}
-	t, price, err := p.terms(m, terms.Rows)
+	t, price, err := p.terms(out.minimum, terms.Rows)
 	if err != nil {
-		return m, terms, nil, err
+		return out, err
 	}
 	shares := t.Steps()
-	if steps, err = p.steps(price, shares); err != nil {
-		return m, terms, nil, err
+	if out.steps, err = p.steps(price, shares); err != nil {
+		return out, err
 	}
-	if p.Method == "" {
-		for _, q := range steps { // the policy may not permit such small prices
-			if _, err := p.c.ExplainDerivatives(context.Background(), q); err != nil {
-				terms.Methods = append(terms.Methods, GLMMethod{MethodNewton, nil})
-				return m, terms, nil, nil
-			}
+	permitted := func(ask func() error) bool { return p.Method != "" || ask() == nil }
+	consider := func(method string, expected float64, possible bool) {
+		if !possible { // the policy may not permit such small prices
+			terms.Methods = append(terms.Methods, GLMMethod{method, nil})
+			return
+		}
+		terms.Methods = append(terms.Methods, GLMMethod{method, glmNumber(expected)})
+		if p.Method == method || p.Method == "" && (terms.Expected == nil || *terms.Expected > expected) {
+			terms.Method, terms.Expected, terms.Regularise, terms.Curvature = method, glmNumber(expected), 0, 0
 		}
 	}
-	terms.Methods = append(terms.Methods, GLMMethod{MethodNewton, glmNumber(shares.Expected)})
-	if p.Method == "" && terms.Expected != nil && *terms.Expected <= shares.Expected {
-		return m, terms, nil, nil
+	consider(MethodNewton, shares.Expected, permitted(func() error {
+		for _, q := range out.steps {
+			if _, err := p.c.ExplainDerivatives(context.Background(), q); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	if t.Rho > 0 && p.Method != MethodObjective {
+		return out, nil
 	}
-	terms.Method, terms.Expected, terms.Regularise, terms.Curvature = MethodNewton, glmNumber(shares.Expected), 0, 0
-	return m, terms, steps, nil
+	in := p.inside(t, out.minimum.Rows)
+	out.inside = in.ask
+	consider(MethodObjective, in.expected, in.fits && permitted(func() error {
+		_, err := p.c.ExplainPerturb(context.Background(), in.ask)
+		return err
+	}))
+	switch {
+	case terms.Method == MethodObjective:
+		terms.Regularise, _ = strconv.ParseFloat(in.ask.Regularise, 64)
+		terms.Curvature, _ = strconv.ParseFloat(in.ask.Hessian, 64)
+	case p.Method == MethodObjective && t.Rho > 0:
+		return out, request.Misuse("leave --method out, or ask under a budget in ε", "the method %s has a price in ε alone", MethodObjective)
+	case p.Method == MethodObjective:
+		return out, request.Misuse("ask at a higher price, or leave --method out",
+			"no ridge penalty suits the method %s at this price", MethodObjective)
+	}
+	return out, nil
 }

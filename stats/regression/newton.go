@@ -17,6 +17,8 @@ import (
 const (
 	MethodMinimize = "minimize" // noise on the minimum of a regularised risk
 	MethodNewton   = "newton"   // a few steps of Newton's method on noisy sums; logistic models only
+	// noise inside a regularised risk; logistic models under a price in ε only
+	MethodObjective = "objective"
 )
 
 // GLMMethod is a method with the approximate error that its noise adds to a coefficient of a scaled predictor.
@@ -29,14 +31,17 @@ type GLMMethod struct {
 func (p *glmPlan) decideMethod() error {
 	minimum := p.Regularise != "" || p.Curvature != ""
 	switch {
-	case p.Method != "" && p.Method != MethodMinimize && p.Method != MethodNewton:
-		return request.Misuse("", "the method of a %s model must be %s or %s, not %q", p.Family, MethodMinimize,
-			MethodNewton, p.Method)
-	case p.Method == MethodNewton && p.family != glm.Logistic:
-		return request.Misuse("", "only logistic models support the method %s", MethodNewton)
+	case !slices.Contains([]string{"", MethodMinimize, MethodNewton, MethodObjective}, p.Method):
+		return request.Misuse("", "the method of a %s model must be %s, %s or %s, not %q", p.Family, MethodMinimize,
+			MethodNewton, MethodObjective, p.Method)
+	case (p.Method == MethodNewton || p.Method == MethodObjective) && p.family != glm.Logistic:
+		return request.Misuse("", "only logistic models support the method %s", p.Method)
 	case p.Method == MethodNewton && minimum:
 		return request.Misuse("", "the method %s has no ridge penalty, and always pays for intervals: leave both out",
 			MethodNewton)
+	case p.Method == MethodObjective && minimum:
+		return request.Misuse("", "the method %s chooses its ridge penalty, and always pays for intervals: leave both out",
+			MethodObjective)
 	case p.Method == "" && (minimum || p.family != glm.Logistic):
 		p.Method = MethodMinimize
 	}

@@ -51,7 +51,7 @@ func (o *fitOptions) declare(s *console.Console) {
 	s.Flag(&o.where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&o.method, "method", "NAME",
 		"linear: adassp, lecture (the normal equations without a ridge), or theil-sen for one predictor and few rows "+
-			"(default adassp); logistic: newton or minimize (default: the smaller expected error), or gradient for noisy "+
+			"(default adassp); logistic: objective (under ε), newton or minimize (default: the smallest expected error), or gradient for noisy "+
 			"gradient steps, without intervals; poisson: minimize (default) or gradient")
 	s.PriceFlags(&o.Epsilon, &o.Rho, "the fit")
 	s.ConfidenceFlag(&o.Confidence)

@@ -109,14 +109,14 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 				"--score-epsilon needs --or FORMULA: it is the price of the counts that choose among several models")
 		}
 		switch q.Method = o.method; o.method {
-		case "", regression.MethodMinimize, regression.MethodNewton:
+		case "", regression.MethodMinimize, regression.MethodNewton, regression.MethodObjective:
 			if err := noneOf(s, "--method gradient", "clip", "rate", "multiplier", "optimiser",
 				"learning", "steps", "delta"); err != nil {
 				return err
 			}
 			if search.tried != "" {
-				if q.Method == regression.MethodNewton {
-					return console.Usage("--try tries ridge penalties, which --method newton has not")
+				if q.Method != "" && q.Method != regression.MethodMinimize {
+					return console.Usage("--try tries ridge penalties of --method minimize, not of --method %s", q.Method)
 				}
 				if k.asked {
 					return console.Usage(
@@ -137,7 +137,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 				return searchGLM(s, o, q, search.others, search.score)
 			}
 		case "gradient":
-			if err := noneOf(s, "--method minimize or newton", "or", "score-epsilon", "radius",
+			if err := noneOf(s, "--method minimize, newton or objective", "or", "score-epsilon", "radius",
 				"regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try",
 				"trials"); err != nil {
 				return err
@@ -145,8 +145,8 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes
 			return fitByGradients(s, o, t, k)
 		default:
-			return console.Usage("--method of a %s model must be minimize, newton (logistic only) or gradient, not %q",
-				family, o.method)
+			return console.Usage("--method of a %s model must be minimize, newton (logistic only), objective (logistic only) or "+
+				"gradient, not %q", family, o.method)
 		}
 		return fitting(s, o,
 			func(c *curator.Session) (out glmExplained, err error) {
@@ -254,9 +254,13 @@ func glmWords(f *regression.GLMFit) string {
 	}
 	fmt.Fprintf(&b, "about %s rows, %s; scaled predictors limited to norm %s; ",
 		render.Compact(math.Round(f.Rows)), by, render.Compact(f.Bound))
-	if f.Method == regression.MethodNewton {
+	switch f.Method {
+	case regression.MethodNewton:
 		b.WriteString("noisy Newton steps\n")
-	} else {
+	case regression.MethodObjective:
+		fmt.Fprintf(&b, "noise inside the objective; ridge penalty %s; %s of the price pays for the curvature that intervals need\n",
+			render.Compact(f.Regularise), render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
+	default:
 		fmt.Fprintf(&b, "ridge penalty %s; %s of the price pays for bias correction and intervals\n",
 			render.Compact(f.Regularise), render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
 	}
@@ -273,8 +277,11 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 	}
 	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Model))
 	of, penalty := "a minimum of", render.Compact(e.Regularise)
-	if e.Method == regression.MethodNewton {
+	switch e.Method {
+	case regression.MethodNewton:
 		of, penalty = "the last gradient of", "-"
+	case regression.MethodObjective:
+		of = "the gradient of"
 	}
 	lay(s, []string{of, "noise", "std. dev.", "sensitivity", "ridge penalty", "radius", "norm"},
 		[][]string{{

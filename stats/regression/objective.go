@@ -1,0 +1,57 @@
+package regression
+
+import (
+	"context"
+	"math"
+
+	"dither/curator"
+	"dither/internal/glm"
+)
+
+// inside is a model with noise inside the objective: its access and its expected error.
+type inside struct {
+	ask      curator.Perturbation
+	expected float64
+	fits     bool // whether a regulariser suits the price, which is in ε
+}
+
+// inside returns the access for a model with noise inside the objective. rows is the number of rows of which the kernel is
+// told.
+func (p *glmPlan) inside(t glm.Terms, rows int64) inside {
+	choice := t.Inside(float64(rows))
+	out := inside{expected: choice.Expected, fits: !math.IsInf(choice.Expected, 1)}
+	if !out.fits {
+		return out
+	}
+	out.ask = curator.Perturbation{
+		Request: p.minimising, Bound: p.Bound, Radius: p.Radius, Regularise: glmDecimal(choice.Regularise), Rows: rows,
+		Hessian: glmDecimal(choice.Share),
+	}
+	out.ask.SQL = p.sql
+	return out
+}
+
+// objective fits the model by a minimum with noise inside the objective.
+func (p *glmPlan) objective(ctx context.Context, out *GLMFit, q curator.Perturbation) (*glm.Fit, error) {
+	m, err := p.c.Perturb(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out.IDs, out.Remaining, out.Limits, out.Replayed = append(out.IDs, m.ID), m.Remaining, m.Limits, m.Replayed
+	solver := p.solver(out.Rows, m.Coefficients.Noise)
+	// The noise on the coefficients moves the gradient by at most n·R²/4 times as much.
+	_, outer := numbers(&m.Coefficients)
+	sd := math.Hypot(m.StdDev, outer*(out.Rows*m.Bound*m.Bound/4+m.Regularise))
+	hessian, hessSD := numbers(m.Hessian)
+	return solver.Inside(m.Theta(), m.Regularise, sd, hessian, hessSD), nil
+}
+
+// explainObjective states the noise inside the objective. replayed reports whether the model was released before.
+func (p *glmPlan) explainObjective(ctx context.Context, out *GLMExplanation, q curator.Perturbation) (replayed bool, err error) {
+	told, err := p.c.ExplainPerturb(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	out.StdDev, out.Sensitivity, out.Noise = told.StdDev, told.Sensitivity, "cube"
+	return told.Replayed, nil
+}
