@@ -55,6 +55,8 @@ const (
 	arbitrary = "there are no intervals, because coefficients could be arbitrarily large: the model appears certain " +
 		"of nearly all rows (all rows are in one class, a predictor separates the classes, or there are no " +
 		"rows)"
+	atRadius = "there are no intervals, because the norm of the coefficients reached the radius, and might be larger without " +
+		"this limit; give a larger radius"
 	tooLarge = "there are no intervals, because the released sums are too large for the arithmetic"
 )
 
@@ -127,10 +129,7 @@ func Infer(r Released) *Fit {
 	}
 	if !inside {
 		f.unknown = true
-		f.warn(
-			"there are no intervals, because the norm of the coefficients reached the radius, and might be " +
-				"larger without this limit; give a larger radius",
-		)
+		f.warn(atRadius)
 	}
 	for i := range d {
 		if x := f.Theta[i] + f.Slack[i] + f.Sampling.At(i, i) + f.Noise.At(i, i); math.IsNaN(x) || math.IsInf(x, 0) {

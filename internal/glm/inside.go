@@ -45,13 +45,34 @@ func (t Terms) Inside(rows float64) Inside {
 	return best
 }
 
-// Inside computes the fit from a minimum with noise inside the objective. The gradient of the risk at the released θ is −Λθ − b,
-// where b is independent of the rows and has the standard deviation sd. So θ and −Λθ are a step of Newton's method, from θ
-// instead of 0, whose gradient has the noise b. The Hessian is that at θ, with noise of the standard deviation hessSD.
-func (n Newton) Inside(theta []float64, lambda, sd float64, hessian []float64, hessSD float64) *Fit {
-	s := Sums{Theta: theta, Gradient: make([]float64, len(theta)), Hessian: hessian, GradSD: sd, HessSD: hessSD}
-	for i, x := range theta {
-		s.Gradient[i] = -lambda * x
+// Perturbed is a released minimum with noise inside the objective: that of F(θ) + Λ/2‖θ‖² + ⟨b, θ⟩ over a ball, where F is the
+// sum of the rows' logistic losses.
+type Perturbed struct {
+	Theta      []float64
+	Hessian    []float64 // the lower triangle of Σℓ″xxᵀ at Theta, row by row
+	Regularise float64   // Λ
+	Bound      float64   // the bound on the norm of the predictors
+	// the standard deviations of a number of b, of the noise on a number of Theta, and of that on an entry of the Hessian
+	SD, ThetaSD, HessSD float64
+}
+
+// Inside computes the fit from a minimum with noise inside the objective. Within the ball, the gradient of F at Theta is −Λθ −
+// b, where b is independent of the rows. So θ and −Λθ are a step of Newton's method, from θ instead of 0, whose gradient has
+// the noise b. The noise on Theta moves the gradient by at most the largest curvature, n·R²/4 + Λ, times as much, for n rows and
+// the bound R. On the edge of the ball the gradient is not known.
+func (n Newton) Inside(p Perturbed) *Fit {
+	d := len(p.Theta)
+	s := Sums{
+		Theta: p.Theta, Gradient: make([]float64, d), Hessian: p.Hessian, HessSD: p.HessSD,
+		GradSD: math.Hypot(p.SD, p.ThetaSD*(n.Rows*square(p.Bound)/4+p.Regularise)),
 	}
-	return n.Infer([]Sums{s})
+	for i, x := range p.Theta {
+		s.Gradient[i] = -p.Regularise * x
+	}
+	f := n.Infer([]Sums{s})
+	if length(p.Theta) > n.Radius*(1-1e-6)-8*math.Sqrt(float64(d))*p.ThetaSD {
+		f.unknown = true
+		f.warn(atRadius)
+	}
+	return f
 }

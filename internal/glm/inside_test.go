@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 )
 
 // tilted is the minimum of F + Λ/2‖θ‖² + ⟨b, θ⟩.
@@ -52,7 +53,9 @@ func (w world) inside(r *rand.Rand, t Terms, trials int) (o outcome) {
 		for i, z := range cubes(r, len(hessian), hessSD) {
 			hessian[i] += z
 		}
-		o.add(w.theta, n.Inside(theta, choice.Regularise, sd, hessian, hessSD))
+		o.add(w.theta, n.Inside(Perturbed{
+			Theta: theta, Hessian: hessian, Regularise: choice.Regularise, Bound: t.Bound, SD: sd, HessSD: hessSD,
+		}))
 	}
 	o.finish()
 	return o
@@ -107,6 +110,81 @@ func TestInsideCoverage(t *testing.T) {
 		}
 		if of.epsilon*of.rows >= 5000 && of.moves == 1 && of.about != "rare responses" && o.told*10 < o.of*9 {
 			t.Errorf("%s: few intervals: %s", of.about, o)
+		}
+	}
+}
+
+// Whatever was released, there are finite coefficients, intervals that hold them, and no panic; and a choice has a positive
+// regulariser and a share, or none suits the price.
+func TestInsideWild(t *testing.T) {
+	number := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.Float64Range(-1e18, 1e18), rapid.Just(0.0))
+	scale := rapid.OneOf(rapid.Float64Range(1e-9, 10), rapid.Float64Range(1e-9, 1e9))
+	rapid.Check(t, func(rt *rapid.T) {
+		d := rapid.IntRange(1, 5).Draw(rt, "d")
+		n := Newton{
+			Rows: scale.Draw(rt, "rows"), Intercept: rapid.IntRange(-1, d-1).Draw(rt, "intercept"), Radius: scale.Draw(rt, "radius"), Laplace: true,
+		}
+		p := Perturbed{
+			Theta:   n.within(rapid.SliceOfN(number, d, d).Draw(rt, "theta")),
+			Hessian: rapid.SliceOfN(number, d*(d+1)/2, d*(d+1)/2).Draw(rt, "hessian"), Regularise: scale.Draw(rt, "lambda"),
+			Bound: scale.Draw(rt, "bound"), SD: scale.Draw(rt, "sd"), ThetaSD: scale.Draw(rt, "theta sd"), HessSD: scale.Draw(rt, "hessian sd"),
+		}
+		f := n.Inside(p)
+		for i := range d {
+			weights := make([]float64, d)
+			weights[i] = 1
+			e := f.Estimate(weights, 0.95)
+			if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) || !(e.Low <= e.Value && e.Value <= e.High) || e.P < 0 || e.P > 1 {
+				rt.Fatalf("%+v", e)
+			}
+		}
+		terms := Terms{
+			Family: Logistic, Predictors: d, Rows: 20 + n.Rows, Bound: scale.Draw(rt, "bound"), Steep: 1, Bend: 0.25, Moves: 2, Unit: 1,
+			Epsilon: scale.Draw(rt, "epsilon"),
+		}
+		c := terms.Inside(2 * terms.Rows)
+		if suits := !math.IsInf(c.Expected, 1); suits && !(c.Regularise > 0 && c.Share > 0 && c.Share < 1) || math.IsNaN(c.Expected) {
+			rt.Fatalf("%+v", c)
+		}
+	})
+}
+
+// Rows of one class, rows that a predictor separates, a predictor that is constant, and a minimum on the edge of the ball have
+// a warning.
+func TestInsideWarns(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 2))
+	for name, draw := range map[string]func(x []float64) float64{
+		"one class": func(x []float64) float64 { x[1] = 2*r.Float64() - 1; return 1 },
+		"separable": func(x []float64) float64 { x[1] = 2*r.Float64() - 1; return indicator(x[1] > 0) },
+		"constant":  func(x []float64) float64 { x[1] = 1; return indicator(r.Float64() < 0.3) },
+		"edge":      func(x []float64) float64 { x[1] = 2*r.Float64() - 1; return indicator(r.Float64() < 0.5+0.3*x[1]) },
+	} {
+		w := world{family: Logistic, theta: make([]float64, 2)}
+		warned := 0
+		for range 20 {
+			var xs [][]float64
+			var ys []float64
+			for range 3000 {
+				x := []float64{1, 0}
+				y := draw(x)
+				xs, ys = append(xs, x), append(ys, y)
+			}
+			n := Newton{Rows: 3000, Intercept: 0, Radius: 10, Laplace: true}
+			if name == "edge" {
+				n.Radius = 0.5
+			}
+			p := Perturbed{Regularise: 5, Bound: math.Sqrt2, SD: 3, HessSD: 6}
+			p.Theta = n.within(w.tilted(xs, ys, p.Regularise, cubes(r, 2, p.SD)))
+			_, p.Hessian, _ = w.sums(xs, ys, p.Theta)
+			for j, z := range cubes(r, 3, p.HessSD) {
+				p.Hessian[j] += z
+			}
+			if f := n.Inside(p); len(f.Warnings) > 0 {
+				warned++
+			}
+		}
+		if warned < 15 {
+			t.Errorf("%s: %d warnings in 20 fits", name, warned)
 		}
 	}
 }

@@ -75,6 +75,11 @@ func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPla
 		return nil, err
 	}
 	p.price = told.Price
+	if _, inRho, err := request.Price(p.price); err != nil {
+		return nil, err
+	} else if inRho && p.Method == MethodObjective {
+		return nil, request.Misuse("leave --method out, or ask under a budget in ε", "the method %s has a price in ε alone", MethodObjective)
+	}
 	if p.declared > 0 {
 		return p, nil
 	}
@@ -256,7 +261,7 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 		}
 		return nil
 	}))
-	if t.Rho > 0 && p.Method != MethodObjective {
+	if t.Rho > 0 {
 		return out, nil
 	}
 	in := p.inside(t, out.minimum.Rows)
@@ -269,8 +274,6 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 	case terms.Method == MethodObjective:
 		terms.Regularise, _ = strconv.ParseFloat(in.ask.Regularise, 64)
 		terms.Curvature, _ = strconv.ParseFloat(in.ask.Hessian, 64)
-	case p.Method == MethodObjective && t.Rho > 0:
-		return out, request.Misuse("leave --method out, or ask under a budget in ε", "the method %s has a price in ε alone", MethodObjective)
 	case p.Method == MethodObjective:
 		return out, request.Misuse("ask at a higher price, or leave --method out",
 			"no ridge penalty suits the method %s at this price", MethodObjective)

@@ -38,12 +38,10 @@ func (p *glmPlan) objective(ctx context.Context, out *GLMFit, q curator.Perturba
 		return nil, err
 	}
 	out.IDs, out.Remaining, out.Limits, out.Replayed = append(out.IDs, m.ID), m.Remaining, m.Limits, m.Replayed
-	solver := p.solver(out.Rows, m.Coefficients.Noise)
-	// The noise on the coefficients moves the gradient by at most n·R²/4 times as much.
-	_, outer := numbers(&m.Coefficients)
-	sd := math.Hypot(m.StdDev, outer*(out.Rows*m.Bound*m.Bound/4+m.Regularise))
-	hessian, hessSD := numbers(m.Hessian)
-	return solver.Inside(m.Theta(), m.Regularise, sd, hessian, hessSD), nil
+	released := glm.Perturbed{Theta: m.Theta(), Regularise: m.Regularise, Bound: m.Bound, SD: m.StdDev}
+	_, released.ThetaSD = numbers(&m.Coefficients)
+	released.Hessian, released.HessSD = numbers(m.Hessian)
+	return p.solver(out.Rows, m.Coefficients.Noise).Inside(released), nil
 }
 
 // explainObjective states the noise inside the objective. replayed reports whether the model was released before.
