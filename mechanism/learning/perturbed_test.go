@@ -110,6 +110,55 @@ func TestPerturbedLaw(t *testing.T) {
 	}
 }
 
+// Inside the ball, what the gradient lacks at the minimum is b: its norm is a gamma variable of shape d times the scale, and it
+// has the stated deviation. The false-alarm rate is 1e-9. (b has a norm of at most 40, and the curvature keeps such minima inside.)
+func TestPerturbedGradient(t *testing.T) {
+	r := rand.New(rand.NewPCG(77, 78))
+	const d, lambda = 3, 30.0
+	k := problem{d: d}
+	for range 60 {
+		k.units = append(k.units, [][]float64{{2*r.Float64() - 1, 2*r.Float64() - 1, 1, float64(r.IntN(2))}})
+	}
+	p := perturbed(t, d, 3, lambda, 2, 1, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, "4")
+	scale, _ := p.Scale().Float64()
+	scale *= math.Ldexp(1, p.m.rowGrid-p.m.slopeBits)
+	rows := k.rows(t, 2, 1)
+	var norms []float64
+	squares := 0.0
+	for range 3000 {
+		x, err := p.Minimum(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var theta, b [d]float64
+		for i := range theta {
+			f, _ := new(big.Float).SetInt(opaque.Open(x[i])).Float64()
+			theta[i] = math.Ldexp(f, p.Output().Grid)
+			b[i] = -lambda * theta[i]
+		}
+		for _, u := range k.units {
+			z := 0.0
+			for i, x := range theta {
+				z += x * u[0][i]
+			}
+			for i := range b {
+				b[i] -= (1/(1+math.Exp(-z)) - u[0][d]) * u[0][i]
+			}
+		}
+		norms = append(norms, max(math.Abs(b[0]), math.Abs(b[1]), math.Abs(b[2]))/scale)
+		for _, x := range b {
+			squares += x * x
+		}
+	}
+	tail := func(x float64) float64 { return math.Exp(-x) * (1 + x + x*x/2) }
+	if err := (stattest.Kolmogorov{Sample: norms, CDF: func(x float64) float64 { return 1 - tail(x) }, FalseAlarm: 1e-9}).Check(); err != nil {
+		t.Error(err)
+	}
+	if sd := math.Sqrt(squares / float64(d*len(norms))); math.Abs(sd/p.StdDev()-1) > 0.1 { // nine standard deviations
+		t.Errorf("b has a deviation of %g, and %g is stated", sd, p.StdDev())
+	}
+}
+
 // The densities of the minima of neighbours, from the formulas of Perturbed's Lemma 2, differ by at most the declared loss,
 // inside the ball and on the sphere, and by more than half of it somewhere.
 func TestPerturbedLoss(t *testing.T) {
