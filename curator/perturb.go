@@ -8,9 +8,9 @@ import (
 	"dither/internal/release"
 )
 
-// Perturbation asks for the coefficients θ that minimise a logistic risk over the rows of a question, SELECT x1, x2, …, y FROM
-// t WHERE …, with noise inside the risk. Rows with a NULL in the SELECT list do not count. Numbers are decimals in text. The
-// price must be in ε.
+// Perturbation asks for the coefficients θ that minimise a logistic risk over the rows of a question, SELECT x1, x2, …,
+// y FROM t WHERE …, with noise inside the risk. Rows with a NULL in the SELECT list do not count. Numbers are decimals
+// in text. The price must be in ε.
 type Perturbation struct {
 	Request
 	// the bound of the predictors' L2 norm: a longer vector is scaled down to it. "" takes the norm that the ranges
@@ -23,8 +23,8 @@ type Perturbation struct {
 	Hessian string
 }
 
-// PerturbedMinimum is the released minimum of Σ ln(1 + eᶻ) − yz + (Λ/2)‖θ‖² + ⟨b, θ⟩, where z = θ·x, x is a row's vector of
-// predictors, y its response, and b a vector of noise. So the risk's gradient at Theta is −Λθ − b.
+// PerturbedMinimum is the released minimum of Σ ln(1 + eᶻ) − yz + (Λ/2)‖θ‖² + ⟨b, θ⟩, where z = θ·x, x is a row's
+// vector of predictors, y its response, and b a vector of noise. So the risk's gradient at Theta is −Λθ − b.
 type PerturbedMinimum struct {
 	ID           string
 	Names        []string // the names of the predictors
@@ -45,8 +45,8 @@ type PerturbedMinimum struct {
 // post-processing.
 func (m *PerturbedMinimum) Theta() []float64 { return m.Coefficients.within(m.Radius) }
 
-// Perturb releases the minimum of a perturbed risk (learning.Perturbed has the proof), and the Hessian of the risk at the
-// released coefficients if requested, with the noise of mechanism.Cube. The shares of the price add up.
+// Perturb releases the minimum of a perturbed risk (learning.Perturbed has the proof), and the Hessian of the risk at
+// the released coefficients if requested, with the noise of mechanism.Cube. The shares of the price add up.
 func (c *Session) Perturb(ctx context.Context, q Perturbation) (*PerturbedMinimum, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (c *Session) Perturb(ctx context.Context, q Perturbation) (*PerturbedMinimu
 	return out, err
 }
 
-// ExplainPerturb returns, free, what [Session.Perturb] would: everything but the values, the ID and what remains. Replayed
-// reports whether it was released before.
+// ExplainPerturb returns, free, what [Session.Perturb] would: everything but the values, the ID and what remains.
+// Replayed reports whether it was released before.
 func (c *Session) ExplainPerturb(_ context.Context, q Perturbation) (*PerturbedMinimum, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func (c *Session) perturbation(q Perturbation) (*release.Perturbed, error) {
 	return c.kernel.Perturbed(r, o, hessian, by)
 }
 
-// perturbed returns the public form of a released minimum. If s has no numbers, as for an explanation, it leaves the values
-// out.
+// perturbed returns the public form of a released minimum. If s has no numbers, as for an explanation, it leaves the
+// values out.
 func (c *Session) perturbed(m *release.Perturbed, s *release.Released) *PerturbedMinimum {
 	out := &PerturbedMinimum{
 		ID: s.Name(), Names: m.Names[:m.Predictors()], StdDev: m.Solver().StdDev(), Sensitivity: m.Solver().Apart(), Price: c.loss(m.Price), Replayed: s.Replayed,

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A perturbed minimum at a high price is that of the rows, by an independent solver, up to the noise b divided by the curvature;
-// the Hessian is that at the minimum; and it costs its price. (b has a norm above 10 with a probability below 1e-12, and the
-// least curvature is above 100.)
+// A perturbed minimum at a high price is that of the rows, by an independent solver, up to the noise b divided by the
+// curvature; the Hessian is that at the minimum; and it costs its price. (b has a norm above 10 with a probability
+// below 1e-12, and the least curvature is above 100.)
 func TestPerturb(t *testing.T) {
 	home := fitHome(t, "{epsilon: 40}", "add-remove", 3000)
 	c := openHome(t, home)
@@ -85,8 +85,9 @@ func TestPerturbRefused(t *testing.T) {
 	}
 }
 
-// Perturb on two homes that differ by one person, with the same randomness: the same is read, charged and recorded. What is
-// released differs, as the noise inside the objective is for the densities of minima and not for their distance.
+// Perturb on two homes that differ by one person, with the same randomness: the same is read, charged and recorded.
+// What is released differs, as the noise inside the objective is for the densities of minima and not for their
+// distance.
 func TestReplayPerturb(t *testing.T) {
 	for relation, w := range map[string]twins{
 		"add-remove": newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys}),

@@ -9,19 +9,21 @@ type Inside struct {
 	Expected   float64 // as in [Choice]
 }
 
-// leastInner is the part of the coefficients' price that a regulariser must leave for the noise. The mechanism needs a half.
+// leastInner is the part of the coefficients' price that a regulariser must leave for the noise. The mechanism needs a
+// half.
 const leastInner = 0.55
 
-// Noise that hides curvature leaves no intervals, and much of the bias. far is the weight of such noise in the choice: the
-// curvature of rare responses is a fraction of the usual one.
+// Noise that hides curvature leaves no intervals, and much of the bias. far is the weight of such noise in the choice:
+// the curvature of rare responses is a fraction of the usual one.
 const far = 5
 
-// Inside returns the regulariser, and the share of the price for the Hessian, with the least expected error. It returns an
-// infinite expected error for prices in ρ, and if no regulariser suits the price. Rows is the number of which the kernel is
-// told.
+// Inside returns the regulariser, and the share of the price for the Hessian, with the least expected error. It returns
+// an infinite expected error for prices in ρ, and if no regulariser suits the price. Rows is the number of which the
+// kernel is told.
 //
-// A small regulariser Λ takes a part of ε, ln(1 + R²/(4Λ)) for each row of a unit, where R is the bound of the predictors'
-// norm. A large one shrinks the coefficients, which [Newton.Inside] corrects with the noise of the Hessian and by an assumption.
+// A small regulariser Λ takes a part of ε, ln(1 + R²/(4Λ)) for each row of a unit, where R is the bound of the
+// predictors' norm. A large one shrinks the coefficients, which [Newton.Inside] corrects with the noise of the Hessian
+// and by an assumption.
 func (t Terms) Inside(rows float64) Inside {
 	best, least := Inside{Expected: math.Inf(1)}, math.Inf(1)
 	d := float64(t.Predictors)
@@ -45,21 +47,22 @@ func (t Terms) Inside(rows float64) Inside {
 	return best
 }
 
-// Perturbed is a released minimum with noise inside the objective: that of F(θ) + Λ/2‖θ‖² + ⟨b, θ⟩ over a ball, where F is the
-// sum of the rows' logistic losses.
+// Perturbed is a released minimum with noise inside the objective: that of F(θ) + Λ/2‖θ‖² + ⟨b, θ⟩ over a ball, where F
+// is the sum of the rows' logistic losses.
 type Perturbed struct {
 	Theta      []float64
 	Hessian    []float64 // the lower triangle of Σℓ″xxᵀ at Theta, row by row
 	Regularise float64   // Λ
 	Bound      float64   // the bound on the norm of the predictors
-	// the standard deviations of a number of b, of the noise on a number of Theta, and of that on an entry of the Hessian
+	// the standard deviations of a number of b, of the noise on a number of Theta, and of that on an entry of the
+	// Hessian
 	SD, ThetaSD, HessSD float64
 }
 
-// Inside computes the fit from a minimum with noise inside the objective. Within the ball, the gradient of F at Theta is −Λθ −
-// b, where b is independent of the rows. So θ and −Λθ are a step of Newton's method, from θ instead of 0, whose gradient has
-// the noise b. The noise on Theta moves the gradient by at most the largest curvature, n·R²/4 + Λ, times as much, for n rows and
-// the bound R. On the edge of the ball the gradient is not known.
+// Inside computes the fit from a minimum with noise inside the objective. Within the ball, the gradient of F at Theta
+// is −Λθ − b, where b is independent of the rows. So θ and −Λθ are a step of Newton's method, from θ instead of 0,
+// whose gradient has the noise b. The noise on Theta moves the gradient by at most the largest curvature, n·R²/4 + Λ,
+// times as much, for n rows and the bound R. On the edge of the ball the gradient is not known.
 func (n Newton) Inside(p Perturbed) *Fit {
 	d := len(p.Theta)
 	s := Sums{

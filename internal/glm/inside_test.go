@@ -61,8 +61,9 @@ func (w world) inside(r *rand.Rand, t Terms, trials int) (o outcome) {
 	return o
 }
 
-// 95 % intervals of fits with noise inside the objective cover each coefficient, as in TestNewtonCoverage, with the same
-// false-alarm rate. The test also fails if the errors grow, or if there are no intervals where n·ε is at least 5,000.
+// 95 % intervals of fits with noise inside the objective cover each coefficient, as in TestNewtonCoverage, with the
+// same false-alarm rate. The test also fails if the errors grow, or if there are no intervals where n·ε is at least
+// 5,000.
 func TestInsideCoverage(t *testing.T) {
 	trials := 25
 	if os.Getenv("DITHER_LONG") != "" {
@@ -114,8 +115,8 @@ func TestInsideCoverage(t *testing.T) {
 	}
 }
 
-// Whatever was released, there are finite coefficients, intervals that hold them, and no panic; and a choice has a positive
-// regulariser and a share, or none suits the price.
+// Whatever was released, there are finite coefficients, intervals that hold them, and no panic; and a choice has a
+// positive regulariser and a share, or none suits the price.
 func TestInsideWild(t *testing.T) {
 	number := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.Float64Range(-1e18, 1e18), rapid.Just(0.0))
 	scale := rapid.OneOf(rapid.Float64Range(1e-9, 10), rapid.Float64Range(1e-9, 1e9))
@@ -149,8 +150,8 @@ func TestInsideWild(t *testing.T) {
 	})
 }
 
-// Rows of one class, rows that a predictor separates, a predictor that is constant, and a minimum on the edge of the ball have
-// a warning.
+// Rows of one class, rows that a predictor separates, a predictor that is constant, and a minimum on the edge of the
+// ball have a warning.
 func TestInsideWarns(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 2))
 	for name, draw := range map[string]func(x []float64) float64{

@@ -13,8 +13,8 @@ import (
 	"dither/mechanism/learning"
 )
 
-// Perturbed is the minimum of a logistic risk with noise inside the objective (learning.Perturbed has the proof), and the
-// Hessian at the released coefficients if requested, with independent noise. So the shares of the price add up.
+// Perturbed is the minimum of a logistic risk with noise inside the objective (learning.Perturbed has the proof), and
+// the Hessian at the released coefficients if requested, with independent noise. So the shares of the price add up.
 type Perturbed struct {
 	numbersAlone
 	*Regression // embedded for its methods; the access uses data
@@ -30,8 +30,8 @@ func (m *Perturbed) Solver() *learning.Perturbed { return m.solver }
 // Parts returns the coefficients, and then the Hessian, if requested.
 func (m *Perturbed) Parts() []NoisySum { return slices.Clone(m.parts) }
 
-// Perturbed returns the primitive that minimises a perturbed objective over the rows of a regression. hessian is the share of
-// the price for the Hessian; if its Parts are 0, the Hessian is not released.
+// Perturbed returns the primitive that minimises a perturbed objective over the rows of a regression. hessian is the
+// share of the price for the Hessian; if its Parts are 0, the Hessian is not released.
 func (k *Kernel) Perturbed(r *Regression, o learning.Objective, hessian Portion, by Asker) (*Perturbed, error) {
 	if err := fitting(o.Loss, r.Response()); err != nil {
 		return nil, err

@@ -9,8 +9,9 @@ import (
 	"dither/internal/stattest"
 )
 
-// The norm of a vector of k coordinates is the scale times a gamma variable of shape k, and its first coordinate has the
-// density that the norm's implies: with one coordinate, a Laplace variable. The false-alarm rate is 1e-9 for each check.
+// The norm of a vector of k coordinates is the scale times a gamma variable of shape k, and its first coordinate has
+// the density that the norm's implies: with one coordinate, a Laplace variable. The false-alarm rate is 1e-9 for each
+// check.
 func TestRealCube(t *testing.T) {
 	scale := big.NewRat(1<<40, 7)
 	s, _ := scale.Float64()

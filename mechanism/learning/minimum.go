@@ -13,49 +13,49 @@ import (
 	"dither/privacy"
 )
 
-// Minimiser computes the minimum of an Objective as a vector of integers with a known sensitivity. Laplace or
-// Gaussian noise is then added to the vector. This is output perturbation [Chaudhuri, Monteleoni & Sarwate 2011,
-// Section 3.1; Wu et al. 2017], made exact for computed numbers. [Perturbed] has noise inside the objective. The solver's tolerance, its floating-point errors and the grid are part of the
-// sensitivity, so the proof assumes nothing about the solver's path.
+// Minimiser computes the minimum of an Objective as a vector of integers with a known sensitivity. Laplace or Gaussian
+// noise is then added to the vector. This is output perturbation [Chaudhuri, Monteleoni & Sarwate 2011, Section 3.1; Wu
+// et al. 2017], made exact for computed numbers. [Perturbed] has noise inside the objective. The solver's tolerance,
+// its floating-point errors and the grid are part of the sensitivity, so the proof assumes nothing about the solver's
+// path.
 //
-// J, Λ(n), n, N and ℓ are those of [Objective], and d is the number of coefficients. Let R be the bound on the norm
-// of the predictors, m the most rows of a unit, and r the radius. Let s and b be the bounds on |ℓ′| and ℓ″
-// (curveOf). J is Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the given numbers, rounded down to float64.)
+// J, Λ(n), n, N and ℓ are those of [Objective], and d is the number of coefficients. Let R be the bound on the norm of
+// the predictors, m the most rows of a unit, and r the radius. Let s and b be the bounds on |ℓ′| and ℓ″ (curveOf). J is
+// Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the given numbers, rounded down to float64.)
 //
-// Lemma 1. Claim: let θ and θ′ be the minima of J and J′ over the ball B, for neighbours. Their distance is at most
-// Δ = (a·m·s·R + Λ·m·r/N)/Λ, where a = 1 under add-remove and a = 2 under change-one. It is also at most 2r. Proof.
-// J is convex and differentiable on B, so ⟨∇J(θ), θ′ − θ⟩ ≥ 0 and ⟨∇J′(θ′), θ − θ′⟩ ≥ 0. By strong convexity, Λ‖θ −
-// θ′‖² ≤ ⟨∇J′(θ) − ∇J′(θ′), θ − θ′⟩ ≤ ⟨∇J′(θ) − ∇J(θ), θ − θ′⟩ ≤ ‖∇J′(θ) − ∇J(θ)‖·‖θ − θ′‖. The two gradients at θ
-// differ by two terms. The first is the gradients of the rows that one dataset has and the other lacks: at most m
-// rows of each dataset (of one dataset under add-remove), each with ‖ℓ′x‖ ≤ sR. The second is (Λ(n′) − Λ(n))θ,
-// where |Λ(n′) − Λ(n)| ≤ Λ|n′ − n|/N, |n′ − n| ≤ m and ‖θ‖ ≤ r. ∎
+// Lemma 1. Claim: let θ and θ′ be the minima of J and J′ over the ball B, for neighbours. Their distance is at most Δ =
+// (a·m·s·R + Λ·m·r/N)/Λ, where a = 1 under add-remove and a = 2 under change-one. It is also at most 2r. Proof. J is
+// convex and differentiable on B, so ⟨∇J(θ), θ′ − θ⟩ ≥ 0 and ⟨∇J′(θ′), θ − θ′⟩ ≥ 0. By strong convexity, Λ‖θ − θ′‖² ≤
+// ⟨∇J′(θ) − ∇J′(θ′), θ − θ′⟩ ≤ ⟨∇J′(θ) − ∇J(θ), θ − θ′⟩ ≤ ‖∇J′(θ) − ∇J(θ)‖·‖θ − θ′‖. The two gradients at θ differ by
+// two terms. The first is the gradients of the rows that one dataset has and the other lacks: at most m rows of each
+// dataset (of one dataset under add-remove), each with ‖ℓ′x‖ ≤ sR. The second is (Λ(n′) − Λ(n))θ, where |Λ(n′) − Λ(n)|
+// ≤ Λ|n′ − n|/N, |n′ − n| ≤ m and ‖θ‖ ≤ r. ∎
 //
-// Lemma 2. Let β ≥ n·b·R² + Λ(n) and κ = β/Λ(n). Let T(θ) = P(θ − ∇J(θ)/β), where P is the projection on B. Claim:
-// T contracts B by 1 − 1/κ, and its fixed point is the minimum θ*. So ‖θ − θ*‖ ≤ κ·‖θ − T(θ)‖. For a T̂ that is
-// computed to within η of T, ‖θ − θ*‖ ≤ κ·‖θ − T̂(θ)‖ + κη. K steps of T̂ from any point of B end within (1 −
-// 1/κ)^K·2r + κη of θ*. Proof. P is not expansive. ∇J(θ) − ∇J(φ) = H(θ − φ), where H is the mean of the Hessian
-// along the segment. The eigenvalues of H are between Λ(n) and β, so those of I − H/β are between 0 and 1 − 1/κ.
-// The rest is Banach's fixed-point theorem. ∎
+// Lemma 2. Let β ≥ n·b·R² + Λ(n) and κ = β/Λ(n). Let T(θ) = P(θ − ∇J(θ)/β), where P is the projection on B. Claim: T
+// contracts B by 1 − 1/κ, and its fixed point is the minimum θ*. So ‖θ − θ*‖ ≤ κ·‖θ − T(θ)‖. For a T̂ that is computed
+// to within η of T, ‖θ − θ*‖ ≤ κ·‖θ − T̂(θ)‖ + κη. K steps of T̂ from any point of B end within (1 − 1/κ)^K·2r + κη of
+// θ*. Proof. P is not expansive. ∇J(θ) − ∇J(φ) = H(θ − φ), where H is the mean of the Hessian along the segment. The
+// eigenvalues of H are between Λ(n) and β, so those of I − H/β are between 0 and 1 − 1/κ. The rest is Banach's
+// fixed-point theorem. ∎
 //
-// Lemma 3. Claim: κη ≤ E for every n, where E depends on public parameters alone. Proof. ℓ′ of a row is computed
-// and rounded to a multiple of 2^-k. Its total error is at most e, which has three parts. First, z is a sum of d
-// products and off by at most (d+2)·2^-52·r·R, and ℓ′ by b times that. Second, the operations for ℓ′ itself are off
-// by 2^-46·(s + reach + |y|), if math.Exp has a relative error of at most 2^-47 (its error is at most 2^-52).
-// Third, rounding is off by half a multiple of 2^-k. The products of these integers and the predictors' integers
-// are added as integers: exactly, in any order. So the sum is off by at most n·e·R. Its conversion to float64 and
-// the regulariser's term add at most 2^-50·Λ(n)·r (and a part of e). Divided by β, with κ/β = 1/Λ(n) ≤ 1/Λ and
-// n/Λ(n) ≤ N/Λ, the error is N·R·e/Λ + 2^-50·r. The projection shortens every vector that is longer than (1 −
-// 2^-42)·r to that length. The step and the projection are off by 2^-50·(s/(Rb) + 2r) + 2^-41·r, times κ ≤ N·b·R²/Λ
-// + 1. ∎
+// Lemma 3. Claim: κη ≤ E for every n, where E depends on public parameters alone. Proof. ℓ′ of a row is computed and
+// rounded to a multiple of 2^-k. Its total error is at most e, which has three parts. First, z is a sum of d products
+// and off by at most (d+2)·2^-52·r·R, and ℓ′ by b times that. Second, the operations for ℓ′ itself are off by 2^-46·(s
+// + reach + |y|), if math.Exp has a relative error of at most 2^-47 (its error is at most 2^-52). Third, rounding is
+// off by half a multiple of 2^-k. The products of these integers and the predictors' integers are added as integers:
+// exactly, in any order. So the sum is off by at most n·e·R. Its conversion to float64 and the regulariser's term add
+// at most 2^-50·Λ(n)·r (and a part of e). Divided by β, with κ/β = 1/Λ(n) ≤ 1/Λ and n/Λ(n) ≤ N/Λ, the error is N·R·e/Λ
+// + 2^-50·r. The projection shortens every vector that is longer than (1 − 2^-42)·r to that length. The step and the
+// projection are off by 2^-50·(s/(Rb) + 2r) + 2^-41·r, times κ ≤ N·b·R²/Λ + 1. ∎
 //
-// A minimum is accepted if κ·‖θ − T̂(θ)‖ ≤ t, where t is public. It is then within τ = t + E of the true minimum.
-// The solver first tries Newton's method, then accelerated steps, each for a public number of passes over the rows.
-// If neither result is accepted, it runs T̂ for the number of passes that Lemma 2 needs for t, which is also
-// public. The method that succeeds affects the running time and nothing else, unless the time exceeds the limit for
-// an answer: see Passes.
+// A minimum is accepted if κ·‖θ − T̂(θ)‖ ≤ t, where t is public. It is then within τ = t + E of the true minimum. The
+// solver first tries Newton's method, then accelerated steps, each for a public number of passes over the rows. If
+// neither result is accepted, it runs T̂ for the number of passes that Lemma 2 needs for t, which is also public. The
+// method that succeeds affects the running time and nothing else, unless the time exceeds the limit for an answer: see
+// Passes.
 //
-// Sensitivity: the minimum is rounded to integers in units of 2^Grid. Between neighbours these differ by at most (Δ
-// + 2τ)/2^Grid + √d in L2 norm, and by √d times that in L1 norm, both rounded up. ∎
+// Sensitivity: the minimum is rounded to integers in units of 2^Grid. Between neighbours these differ by at most (Δ +
+// 2τ)/2^Grid + √d in L2 norm, and by √d times that in L1 norm, both rounded up. ∎
 type Minimiser struct {
 	objective Objective
 	unit      mechanism.Unit

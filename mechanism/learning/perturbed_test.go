@@ -59,8 +59,8 @@ func TestPerturbedMinima(t *testing.T) {
 	}
 }
 
-// The minimum of one coefficient has the law that the density of b implies: P(θ* ≤ t) = P(b ≥ −J′(t)) inside the ball, and
-// the rest at its ends. The false-alarm rate is 1e-9.
+// The minimum of one coefficient has the law that the density of b implies: P(θ* ≤ t) = P(b ≥ −J′(t)) inside the ball,
+// and the rest at its ends. The false-alarm rate is 1e-9.
 func TestPerturbedLaw(t *testing.T) {
 	p := perturbed(t, 1, 0.75, 2, 1, 1, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, "2")
 	k := problem{d: 1, units: [][][]float64{{{1, 1}}, {{-0.5, 0}}, {{0.25, 1}}, {{1, 1}}}}
@@ -110,8 +110,9 @@ func TestPerturbedLaw(t *testing.T) {
 	}
 }
 
-// Inside the ball, what the gradient lacks at the minimum is b: its norm is a gamma variable of shape d times the scale, and it
-// has the stated deviation. The false-alarm rate is 1e-9. (b has a norm of at most 40, and the curvature keeps such minima inside.)
+// Inside the ball, what the gradient lacks at the minimum is b: its norm is a gamma variable of shape d times the
+// scale, and it has the stated deviation. The false-alarm rate is 1e-9. (b has a norm of at most 40, and the curvature
+// keeps such minima inside.)
 func TestPerturbedGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(77, 78))
 	const d, lambda = 3, 30.0
@@ -159,8 +160,8 @@ func TestPerturbedGradient(t *testing.T) {
 	}
 }
 
-// The densities of the minima of neighbours, from the formulas of Perturbed's Lemma 2, differ by at most the declared loss,
-// inside the ball and on the sphere, and by more than half of it somewhere.
+// The densities of the minima of neighbours, from the formulas of Perturbed's Lemma 2, differ by at most the declared
+// loss, inside the ball and on the sphere, and by more than half of it somewhere.
 func TestPerturbedLoss(t *testing.T) {
 	r := rand.New(rand.NewPCG(75, 76))
 	for _, relation := range []privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne} {

@@ -26,9 +26,9 @@ type GLM struct {
 	curator.Request        // the price and the analyst; the SQL is generated from the other fields
 	Confidence      string // a decimal between 0 and 1; "" is 0.95
 	Family          string
-	// Method is MethodMinimize, MethodNewton or MethodObjective. "" selects the method with the least expected error, by the
-	// number of rows that is declared, given or counted. For Poisson models, or if Regularise or Curvature is given, it selects
-	// MethodMinimize.
+	// Method is MethodMinimize, MethodNewton or MethodObjective. "" selects the method with the least expected error,
+	// by the number of rows that is declared, given or counted. For Poisson models, or if Regularise or Curvature is
+	// given, it selects MethodMinimize.
 	Method          string
 	Table, Formula  string
 	Where           string // a condition on rows; "" selects all rows
@@ -90,8 +90,8 @@ type GLMCoefficient struct {
 	Width    float64  `json:"-"` // width of the column's declared bounds; the products Estimate·Width are comparable
 }
 
-// GLMTerms are the parameters with which a model is fitted. A model by MethodNewton has neither Regularise nor Curvature, and
-// one by MethodObjective has the Hessian's share of the price in Curvature.
+// GLMTerms are the parameters with which a model is fitted. A model by MethodNewton has neither Regularise nor
+// Curvature, and one by MethodObjective has the Hessian's share of the price in Curvature.
 type GLMTerms struct {
 	Method     string      `json:"method"`
 	Methods    []GLMMethod `json:"methods"` // the methods among which the default is chosen
@@ -145,10 +145,10 @@ type glmPlan struct {
 
 // FitGLM fits a model. By MethodMinimize, it asks [curator.Session.Minimize]: noise is added to the minimum of a
 // regularised risk and to two sums, from which internal/glm computes standard errors and corrects the bias that the
-// regulariser causes. By MethodNewton, it asks [curator.Session.Derivatives] a few times: noise is added to the gradient
-// and the Hessian at 0, and then at the solution of the equations that the sums so far give. By MethodObjective, it asks
-// [curator.Session.Perturb]: noise is inside the risk, and on the Hessian at its minimum. The price pays for all of
-// them. It also pays for a preceding count unless the number of rows is given or declared.
+// regulariser causes. By MethodNewton, it asks [curator.Session.Derivatives] a few times: noise is added to the
+// gradient and the Hessian at 0, and then at the solution of the equations that the sums so far give. By
+// MethodObjective, it asks [curator.Session.Perturb]: noise is inside the risk, and on the Hessian at its minimum. The
+// price pays for all of them. It also pays for a preceding count unless the number of rows is given or declared.
 func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
 		return fitPrepared(ctx, c, q)

@@ -7,9 +7,9 @@ import (
 	"dither/stats/formula"
 )
 
-// Under a price in ε, noise inside the objective has the least expected error where there are many rows, and is the default. Its
-// intervals hold the coefficients that the rows were drawn from (at a confidence of 1 − 1e-7 each), it is one release beside the
-// count, and it is explained and repeated free.
+// Under a price in ε, noise inside the objective has the least expected error where there are many rows, and is the
+// default. Its intervals hold the coefficients that the rows were drawn from (at a confidence of 1 − 1e-7 each), it is
+// one release beside the count, and it is explained and repeated free.
 func TestFitObjective(t *testing.T) {
 	c, _ := glmHome(t, "{epsilon: 1000}", "40", 6000)
 	q := GLM{Family: Logistic, Table: "people", Formula: "ill ~ age + x + g"}
