@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 type places struct {
 	names []string   // of the levels, the finest first
 	paths [][]string // for each cell, its place on each level
+	order []int      // for each cell, the index of its value among those of the question's key; nil without a question
 }
 
 // readPlaces reads a hierarchy from a file of CSV: a header with the names of the levels, the finest first, and a row for
@@ -99,7 +101,32 @@ func (p *places) arrange(c *answer.Column) (*answer.Column, error) {
 			return nil, console.Usage("--levels: the file has no line for the value %q of the question's key", render.KeyText(v))
 		}
 	}
+	p.order = order
 	return c.Arrange(order)
+}
+
+// shown returns the indices of the queries in the order in which people read them: level by level, in the order of the key's
+// values. Cells are sorted by the names of their places, which would put m10 before m2.
+func (p *places) shown(queries []strategy.Query) []int {
+	type line struct{ at, level, first int }
+	lines := make([]line, len(queries))
+	for i, q := range queries {
+		lines[i] = line{at: i, first: slices.Min(p.order[q.Low:q.High])}
+		if i > 0 {
+			lines[i].level = lines[i-1].level
+			if q.Low <= queries[i-1].Low { // a level has its places from left to right
+				lines[i].level++
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.first, b.first))
+	})
+	out := make([]int, len(lines))
+	for i, l := range lines {
+		out[i] = l.at
+	}
+	return out
 }
 
 // name returns the places of an interval of cells, such as "state north".

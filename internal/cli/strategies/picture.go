@@ -89,12 +89,9 @@ func (a fromRelease) chart() plot.Chart {
 			a.ID, a.Chosen.Name, a.Price, render.Percent(fmt.Sprint(a.confidence))),
 		Panels: []plot.Panel{{Name: "answer", Marks: [][]plot.Mark{nil}}},
 	}
-	i := 0
-	for q := range a.Chosen.Workload().All() {
-		of := a.answers[i]
-		c.Groups = append(c.Groups, a.name(q, i))
-		c.Panels[0].Marks[0] = append(c.Panels[0].Marks[0], plot.Mark{Value: of.Value, Low: of.Low, High: of.High})
-		i++
+	for _, l := range a.lines() {
+		c.Groups = append(c.Groups, l.name)
+		c.Panels[0].Marks[0] = append(c.Panels[0].Marks[0], plot.Mark{Value: l.Value, Low: l.Low, High: l.High})
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"dither/curator"
@@ -193,14 +194,10 @@ func showAnswers(s *console.Console, a fromRelease) error {
 	percent := render.Percent(strconv.FormatFloat(a.confidence, 'f', -1, 64))
 	header, right := []string{"question", "answer", "± " + percent}, []bool{false, true, true}
 	var rows [][]string
-	i := 0
-	for q := range a.Chosen.Workload().All() {
-		half := max(a.answers[i].High-a.answers[i].Value, a.answers[i].Value-a.answers[i].Low)
+	for _, l := range a.lines() {
+		half := max(l.High-l.Value, l.Value-l.Low)
 		places := render.Decimals(half)
-		rows = append(rows, []string{
-			a.name(q, i), render.Fixed(a.answers[i].Value, places), render.Fixed(half, places),
-		})
-		i++
+		rows = append(rows, []string{l.name, render.Fixed(l.Value, places), render.Fixed(half, places)})
 	}
 	state := fmt.Sprintf("Measured by %s for %s, in release %s. Remaining: %s.",
 		a.Chosen.Name, a.Price, a.ID, a.Remaining)
@@ -222,6 +219,30 @@ func showAnswers(s *console.Console, a fromRelease) error {
 	return nil
 }
 
+// line is an answer with its question.
+type line struct {
+	answer.Answer
+	query strategy.Query
+	name  string
+}
+
+// lines returns the answers in the order in which they are shown.
+func (a fromRelease) lines() []line {
+	queries := slices.Collect(a.Chosen.Workload().All())
+	out := make([]line, len(queries))
+	for i, q := range queries {
+		out[i] = line{a.answers[i], q, a.name(q, i)}
+	}
+	if a.places == nil {
+		return out
+	}
+	sorted := make([]line, 0, len(out))
+	for _, i := range a.places.shown(queries) {
+		sorted = append(sorted, out[i])
+	}
+	return sorted
+}
+
 // name returns a query by its place, or by the values of its first and its last cell.
 func (a fromRelease) name(q strategy.Query, i int) string {
 	switch {
@@ -239,7 +260,7 @@ func (a fromRelease) name(q strategy.Query, i int) string {
 
 // MarshalJSON writes the release, the strategy with its expected errors, and the answers.
 func (a fromRelease) MarshalJSON() ([]byte, error) {
-	type line struct {
+	type answered struct {
 		Place     string  `json:"place,omitempty"`
 		From      any     `json:"from"`
 		To        any     `json:"to"`
@@ -248,14 +269,13 @@ func (a fromRelease) MarshalJSON() ([]byte, error) {
 		Low       float64 `json:"low"`
 		High      float64 `json:"high"`
 	}
-	lines := make([]line, 0, len(a.answers))
-	for q := range a.Chosen.Workload().All() {
-		of := a.answers[len(lines)]
-		l := line{Value: of.Value, Deviation: of.Deviation, Low: of.Low, High: of.High}
-		if q.Row == nil {
+	lines := make([]answered, 0, len(a.answers))
+	for _, of := range a.lines() {
+		l := answered{Value: of.Value, Deviation: of.Deviation, Low: of.Low, High: of.High}
+		if q := of.query; q.Row == nil {
 			l.From, l.To = a.Column.Values[q.Low], a.Column.Values[q.High-1]
 			if a.places != nil {
-				l.Place = a.places.name(q.Low, q.High)
+				l.Place = of.name
 			}
 		}
 		lines = append(lines, l)
@@ -270,7 +290,7 @@ func (a fromRelease) MarshalJSON() ([]byte, error) {
 		Bound      float64         `json:"bound"`
 		Confidence float64         `json:"confidence"`
 		Whole      bool            `json:"whole,omitempty"`
-		Answers    []line          `json:"answers"`
+		Answers    []answered      `json:"answers"`
 		Bounds     *curator.Limits `json:"bounds"`
 	}{
 		a.ID, a.Replayed, a.Price, a.Remaining, a.Chosen.Name, a.Chosen.RMSE, a.Bound, a.confidence, a.whole, lines, a.Limits,
