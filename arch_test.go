@@ -135,10 +135,10 @@ var allowed = map[string][]string{
 	"synth/estimate":        {"stats/combine"},                              // statistics of several synthetic tables
 	"synth/posterior":       {"synth/model"},                                // draws of models that noisy marginals allow
 	"synth/aim":             {"synth/model"},
-	"synth/constraint":      {},                                                                                                                                                                                                 // statements about rows
-	"synth":                 {"curator", "internal/splitmix", "mechanism/linear", "privacy", "strategy/together", "synth/aim", "synth/constraint", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
-	"synth/database":        {"internal/value", "synth"},                                                                                                                                                                        // SQL over synthetic tables: it knows nothing of real ones
-	"synth/server":          {"synth"},                                                                                                                                                                                          // tables on a server: it sends made-up rows alone
+	"synth/constraint":      {},                                                                                                                                                                                                                     // statements about rows
+	"synth":                 {"curator", "internal/simplex", "internal/splitmix", "mechanism/linear", "privacy", "strategy/together", "synth/aim", "synth/constraint", "synth/estimate", "synth/internal/layout", "synth/model", "synth/posterior"}, // synthetic tables
+	"synth/database":        {"internal/value", "synth"},                                                                                                                                                                                            // SQL over synthetic tables: it knows nothing of real ones
+	"synth/server":          {"synth"},                                                                                                                                                                                                              // tables on a server: it sends made-up rows alone
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},

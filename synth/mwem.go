@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dither/curator"
+	"dither/internal/simplex"
 	"dither/internal/splitmix"
 	"dither/synth/aim"
 	"dither/synth/internal/layout"
@@ -17,9 +18,6 @@ const (
 	mwemRounds = 10
 	mwemCells  = 1 << 20 // the largest number of combinations of values
 	mwemTotal  = 20      // the number of rows takes one part of this number of the price
-	// If there is one marginal and the noisy number of rows is below mwemFaint times Plan.Useful, the number is measured
-	// again with one part in mwemAgain of the rest
-	mwemFaint, mwemAgain = 1.5, 4
 	// the number of passes over all measurements, in each round: as many as mwemWork multiplications allow, within
 	// bounds
 	mwemPasses = 20
@@ -31,12 +29,11 @@ const (
 // wrong and measures it. Each round multiplies the weights by exp((y − x)/2n) for the noisy and the own count of their
 // cell, for all measurements so far, in several passes. The result is the last table; the published one is the mean of
 // all rounds' tables, which is further off if later rounds replay all measurements. A measurement stops moving the
-// weights once they are as near to it as its noise explains, so that they do not fit the noise. If there is one
-// marginal, it takes one measurement, and no price selects it: ten measurements at a tenth of ε each have ten times the
-// variance together.
+// weights once they are as near to it as its noise explains, so that they do not fit the noise.
 //
-// The number of rows decides the error of one faint marginal, whose cells have fewer rows than noise: then a fourth of
-// the rest measures the number again. Whether it does follows from the first measurement, and so is public.
+// If there is one marginal, it takes one measurement, and no price selects it: ten measurements at a tenth of ε each have
+// ten times the variance together. Passes would end at the measurement itself, so the weights become a smoothed one
+// (shrunk) without passes.
 //
 // Source: Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS
 // 2012.
@@ -46,40 +43,32 @@ func (s *synthesis) mwem(ctx context.Context) error {
 		return err
 	}
 	rest := new(big.Rat).Sub(s.total, number)
-	sets, rounds := s.candidates[1:s.shaped], mwemRounds
-	if len(sets) == 1 && s.measured[0].Values[0] < mwemFaint*float64(s.Useful) {
-		again := new(big.Rat).Quo(rest, big.NewRat(mwemAgain, 1))
-		if err := s.measure(ctx, [][]int{{}}, again); err != nil {
-			return err
-		}
-		rest.Sub(rest, again)
-	}
-	sizes := s.domain.Sizes()
+	sets := s.candidates[1:s.shaped]
 	if len(sets) == 1 { // there is nothing to select
-		rounds = 1
-	} else {
-		rest.Quo(rest, big.NewRat(2, 1))
-	}
-	each := rest.Quo(rest, big.NewRat(int64(rounds), 1))
-	if rounds == 1 { // its sum is the number of rows too
-		if err := s.measure(ctx, sets, each); err != nil {
+		if err := s.measure(ctx, sets, rest); err != nil {
 			return err
 		}
+		n := numberOf(s.measured) // the sum of a marginal is the number of rows too
+		t := newHistogram(s.domain.Sizes(), n)
+		t.forbid(s.forbidden(), n)
+		t.settle(s.measured[1], n)
+		s.table = t
+		s.result.Rounds++
+		return nil
 	}
+	each := rest.Quo(rest, big.NewRat(2*mwemRounds, 1))
 	n := numberOf(s.measured)
-	t := newHistogram(sizes, n)
+	t := newHistogram(s.domain.Sizes(), n)
 	t.forbid(s.forbidden(), n)
-	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses)) * mwemRounds / rounds
+	passes := max(mwemPasses, min(mwemWork/len(t.weights), mostPasses))
 	var all []model.Measurement // by marginal
-	for range rounds {
-		if rounds > 1 {
-			at, err := s.furthest(ctx, t, sets, each)
-			if err != nil {
-				return err
-			}
-			if err := s.measure(ctx, [][]int{sets[at]}, each); err != nil {
-				return err
-			}
+	for range mwemRounds {
+		at, err := s.furthest(ctx, t, sets, each)
+		if err != nil {
+			return err
+		}
+		if err := s.measure(ctx, [][]int{sets[at]}, each); err != nil {
+			return err
 		}
 		all = merged(all, s.measured[len(s.measured)-1])
 		for range passes {
@@ -93,7 +82,7 @@ func (s *synthesis) mwem(ctx context.Context) error {
 		}
 		s.result.Rounds++
 	}
-	s.table = &histogram{sizes: sizes, weights: t.weights, total: n}
+	s.table = t
 	return nil
 }
 
@@ -232,6 +221,24 @@ func (h *histogram) multiply(y model.Measurement, n float64) bool {
 	w.Multiply(h.weights, factor)
 	h.scale(n)
 	return true
+}
+
+// settle sets the weights so that they have the smoothed counts of the only measurement, and the sum n. Forbidden cells
+// stay empty.
+func (h *histogram) settle(y model.Measurement, n float64) {
+	factor := h.marginal(y.Attributes)
+	var open []int
+	var values []float64
+	for i, x := range factor {
+		if x > 0 {
+			open, values = append(open, i), append(values, y.Values[i])
+		}
+	}
+	for k, v := range simplex.Project(shrunk(values, y.Variance), n) {
+		factor[open[k]] = v / factor[open[k]]
+	}
+	w, _ := h.walk(y.Attributes)
+	w.Multiply(h.weights, factor)
 }
 
 // Total implements distribution.
