@@ -56,6 +56,7 @@ func runWorkload(s *console.Console, args []string) error {
 	if err := a.picture.Check(s); err != nil {
 		return err
 	}
+	a.rho, a.epsilon = decimal(a.rho), decimal(a.epsilon)
 	switch {
 	case len(rest) > 1:
 		return console.Usage("workload takes one question in SQL, in quotes, not %d arguments", len(rest))

@@ -52,6 +52,21 @@ func (a asked) price() (price, error) {
 	return price{strategy.Rho, "ρ = " + render.Given(r), 1 / math.Sqrt(2*f), nil}, nil
 }
 
+// decimal writes a fraction such as 1/2 as the decimal that prices in a home are. It leaves other texts to their parser.
+func decimal(text string) string {
+	above, below, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseInt(above, 10, 64)
+	d, errBelow := strconv.ParseInt(below, 10, 64)
+	if err != nil || errBelow != nil || d <= 0 {
+		return text
+	}
+	r := big.NewRat(n, d)
+	if digits, exact := r.FloatPrec(); exact {
+		return r.FloatString(digits)
+	}
+	return text
+}
+
 // several reports whether the flags are about several columns.
 func (a asked) several() (bool, error) {
 	all, err := a.singles()
