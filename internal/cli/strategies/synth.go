@@ -36,7 +36,8 @@ func runSynth(s *console.Console, args []string) error {
 		return runExam(s, args[1:])
 	}
 	var r synth.Request
-	var out, report, method, columns, cliques, ways, size, rows, bins, edges, keys, values, constraints, require string
+	var out, report, method, columns, cliques, ways, size, rows, bins, edges, keys, values, constraints string
+	var require []string
 	var privateEdges, privateValues string
 	var from, workload string
 	var explain, progress bool
@@ -51,8 +52,8 @@ func runSynth(s *console.Console, args []string) error {
 	s.Flag(&r.Delta, "delta", "D", "with --epsilon, if the budget is under zCDP: the price is the largest ρ that implies (E, D)")
 	s.Flag(&method, "method", "NAME", "aim (default; mst with --draws), mst, mwem, independent or fixed")
 	s.Flag(&draws, "draws", "M", "write M tables, from draws of the model's posterior distribution, for synth estimate")
-	s.Flag(&cliques, "cliques", "A+B,…", "measure the marginals of these columns, and choose none (method fixed)")
-	s.Flag(&columns, "columns", "C,…", "the columns (default: all with declared values or bounds)")
+	s.Flag(joins(&cliques, ","), "cliques", "A+B,…", "measure the marginals of these columns, and choose none (method fixed)")
+	s.Flag(joins(&columns, ","), "columns", "C,…", "the columns (default: all with declared values or bounds)")
 	s.Flag(&ways, "ways", "K,…", "aim and mwem: the numbers of columns of the marginals that rows should have (default 2,3)")
 	s.Flag(&r.Target, "target", "C", "aim: a column that matters most, such as one that classifiers will predict: "+
 		"marginals with it weigh three times as much")
@@ -60,22 +61,22 @@ func runSynth(s *console.Console, args []string) error {
 		"specification of tabulate, which ends in .yaml")
 	s.Flag(&size, "model-size", "SIZE", "aim: the largest size of the model, such as 1MB (default)")
 	s.Flag(&bins, "bins", "N", "the largest number of values or bins of a column of numbers (default 32)")
-	s.Flag(&edges, "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
-	s.Flag(&privateEdges, "private-edges", "C,…", "columns of numbers, dates or times: bins begin at private quantiles, so that they have about the same number "+
+	s.Flag(joins(&edges, ";"), "edges", "C=A,B;…", "columns of numbers, dates or times: bins begin at these values, in place of equal bins")
+	s.Flag(joins(&privateEdges, ","), "private-edges", "C,…", "columns of numbers, dates or times: bins begin at private quantiles, so that they have about the same number "+
 		"of rows; a twentieth of the price pays for it")
-	s.Flag(&values, "values", "C=A,B;…", "known values of text columns for which the policy declares none: all other texts are 'other'")
-	s.Flag(&privateValues, "private-values", "C,…", "text columns for which the policy declares no values: a private selection finds values of many "+
+	s.Flag(joins(&values, ";"), "values", "C=A,B;…", "known values of text columns for which the policy declares none: all other texts are 'other'")
+	s.Flag(joins(&privateValues, ","), "private-values", "C,…", "text columns for which the policy declares no values: a private selection finds values of many "+
 		"persons, and all other texts are 'other'")
-	s.Flag(&keys, "keys", "C,…", "columns of whole numbers or texts, such as identifiers, that get fresh values: no two rows have the same")
+	s.Flag(joins(&keys, ","), "keys", "C,…", "columns of whole numbers or texts, such as identifiers, that get fresh values: no two rows have the same")
 	s.Flag(&constraints, "constraints", "FILE", "every row satisfies the constraints in FILE, one a line")
-	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'")
+	s.Flag(&require, "require", "CONSTRAINT", "every row satisfies CONSTRAINT, such as 'age < 18 => NOT married'; may be repeated")
 	s.Flag(&of.children, "children", "T", "the table of the rows of these persons, which becomes a synthetic table too")
 	s.Flag(&of.out, "children-out", "FILE", "with --children: write its rows to FILE, as --out does")
 	s.Flag(&of.report, "children-report", "FILE", "with --children: write a report on its errors to FILE, which ends in .html or .json")
 	s.Flag(&of.order, "order", "C", "with --children: the date or timestamp that a person's rows are in order of")
 	s.Flag(&rows, "rows", "N", "the number of synthetic rows (default: the noisy number of real rows)")
 	s.Flag(&r.Resume, "resume", "", "continue an interrupted synthesis, given the same flags, and pay for nothing")
-	s.Flag(&from, "from", "RELEASES", "make rows of what these earlier syntheses have measured, such as r3,r7, free")
+	s.Flag(joins(&from, ","), "from", "RELEASES", "make rows of what these earlier syntheses have measured, such as r3,r7, free")
 	s.Flag(&progress, "progress", "", "print the progress and the time left, also if the output is no terminal")
 	s.AnalystFlag(&r.Analyst)
 	s.FreshFlag(&r.Fresh)

@@ -27,8 +27,19 @@ func listsOf(flag, text string) (map[string][]string, error) {
 // mostConstraints bounds a file of constraints.
 const mostConstraints = 1 << 20
 
-// constraintsOf reads a file of constraints, and adds one. Empty lines, and those that begin with #, are comments.
-func constraintsOf(file, one string) (out []string, err error) {
+// joins returns the meaning of a flag of a list that may be given several times: each adds to the list.
+func joins(into *string, by string) func(string) error {
+	return func(text string) error {
+		if *into != "" {
+			text = *into + by + text
+		}
+		*into = text
+		return nil
+	}
+}
+
+// constraintsOf reads a file of constraints, and adds further ones. Empty lines, and those that begin with #, are comments.
+func constraintsOf(file string, further []string) (out []string, err error) {
 	if file != "" {
 		f, err := os.Open(file)
 		if err != nil {
@@ -48,8 +59,5 @@ func constraintsOf(file, one string) (out []string, err error) {
 			}
 		}
 	}
-	if one != "" {
-		out = append(out, one)
-	}
-	return out, nil
+	return append(out, further...), nil
 }
