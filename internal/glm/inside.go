@@ -39,7 +39,7 @@ func (t Terms) Inside(rows float64) Inside {
 			noise := t.Moves * min(t.Bound, 1) * math.Sqrt((d+1)*(d+2)/3) / inner
 			v := square(noise/h) + d*square(hess*c*usualCoefficient/h) + square(0.1*c*usualCoefficient)
 			hidden := square((math.Sqrt(d) + 1) * hess / h)
-			if score := v * (1 + square(far)*hidden); score < least {
+			if score := (v + 1/h) * (1 + square(far)*hidden); score < least { // 1/h is the variance by sampling
 				least, best = score, Inside{c * h, share, math.Sqrt(shrunk(v * (1 + 4*hidden)))}
 			}
 		}

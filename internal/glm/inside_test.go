@@ -88,6 +88,9 @@ func TestInsideCoverage(t *testing.T) {
 		{"mixed", world{Logistic, skewed, mixed, 0}, 5000, 1, 1, 0.18},
 		{"mixed", world{Logistic, skewed, mixed, 0}, 20000, 1, 1, 0.07},
 		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0.14},
+		{"two, 3 % of responses", world{Logistic, []float64{-4.2, 2.4, 1.1}, func(r *rand.Rand, x []float64) {
+			x[0], x[1] = indicator(r.Float64() < 0.2), 2*r.Float64()-1
+		}, 0}, 20000, 1, 1, 0.3},
 		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0.15},
 	} {
 		d := len(of.world.theta)

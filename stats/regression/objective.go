@@ -3,6 +3,7 @@ package regression
 import (
 	"context"
 	"math"
+	"strconv"
 
 	"dither/curator"
 	"dither/internal/glm"
@@ -25,7 +26,7 @@ func (p *glmPlan) inside(t glm.Terms, rows int64) inside {
 	}
 	out.ask = curator.Perturbation{
 		Request: p.minimising, Bound: p.Bound, Radius: p.Radius, Regularise: glmDecimal(choice.Regularise), Rows: rows,
-		Hessian: glmDecimal(choice.Share),
+		Hessian: strconv.FormatFloat(choice.Share, 'f', -1, 64),
 	}
 	out.ask.SQL = p.sql
 	return out
