@@ -49,9 +49,8 @@ func Choose(w Workload, unit Unit) (*Choice, error) {
 				return nil, err
 			}
 		}
-		best, b, err := bestTree(w, unit)
-		if err != nil || best != nil && b != QardajiBranching(n) {
-			if err := add(best, err); err != nil {
+		if b := BestBranching(w, unit); b != QardajiBranching(n) {
+			if err := add(ofTree(fmt.Sprintf("tree(%d)", b), w, Tree{Cells: n, Branching: b}, unit)); err != nil {
 				return nil, err
 			}
 		}
@@ -96,19 +95,4 @@ func ofHaar(w Workload, unit Unit) (*Strategy, error) {
 		return nil, err
 	}
 	return New("Haar", w, m, unit)
-}
-
-// bestTree returns the tree without a root of least RMSE, and its branching factor, among those of [Branchings]. It is
-// nil if there are none.
-func bestTree(w Workload, unit Unit) (best *Strategy, branching int, err error) {
-	for _, b := range Branchings(w.cells) {
-		s, err := ofTree(fmt.Sprintf("tree(%d)", b), w, Tree{Cells: w.cells, Branching: b}, unit)
-		if err != nil {
-			return nil, 0, err
-		}
-		if best == nil || s.RMSE < best.RMSE {
-			best, branching = s, b
-		}
-	}
-	return best, branching, nil
 }

@@ -133,20 +133,6 @@ func Haar(n int) (Matrix, error) {
 	return m, nil
 }
 
-// Branchings returns branching factors for trees over n cells: the smallest factor for each possible height, in
-// ascending order.
-func Branchings(n int) []int {
-	var out []int
-	for b := 2; b < n; {
-		out = append(out, b)
-		height := Tree{Cells: n, Branching: b}.Height()
-		for b < n && (Tree{Cells: n, Branching: b}).Height() == height {
-			b++
-		}
-	}
-	return out
-}
-
 // QardajiBranching returns the branching factor b of least (b−1)h³ − ⅔(b+1)h², where h is the height of the tree
 // without a root: the choice of Qardaji, Yang & Li (Understanding hierarchical methods for differentially private
 // histograms, VLDB 2013), which approximates the mean variance of ranges under Laplace noise.
