@@ -447,6 +447,8 @@ func SynthesizeFamily(ctx context.Context, c *curator.Session, r FamilyRequest) 
 		}
 		*of.result = s.finished(start)
 	}
-	out.reported()
-	return out, rounds.Finish()
+	if err := rounds.Finish(); err != nil {
+		return nil, err
+	}
+	return out, out.reported()
 }

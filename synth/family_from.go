@@ -41,6 +41,5 @@ func familyFrom(ctx context.Context, c *curator.Session, r FamilyRequest) (*Fami
 		*one.plan = (*one.result).Plan
 	}
 	p.Price, p.Remaining, p.Affordable = p.Parents.Price, out.Parents.Remaining, true
-	out.reported()
-	return out, nil
+	return out, out.reported()
 }

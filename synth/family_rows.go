@@ -318,14 +318,17 @@ func (r *FamilyResult) Tables() (parents, children *Table) {
 	return parents, children
 }
 
-// reported makes the reports of both tables count the rows as they are drawn.
-func (r *FamilyResult) reported() {
+// reported makes the reports of both tables count the rows as they are drawn, and counts those of the children: their
+// number is the sum of the numbers of rows of the drawn persons.
+func (r *FamilyResult) reported() error {
 	r.Parents.drawn = func(yield func(cells []int) error) error {
 		return r.each(func(_ int64, w *writer) error { return yield(w.row) }, nil)
 	}
 	r.Children.drawn = func(yield func(cells []int) error) error {
 		return r.each(nil, func(_ int64, one *child) error { return yield(one.cells) })
 	}
+	r.Children.Rows = 0
+	return r.each(nil, func(int64, *child) error { r.Children.Rows++; return nil })
 }
 
 // numbered arranges the rows of one table, with the number of the person.

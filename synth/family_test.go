@@ -127,8 +127,8 @@ func family(t *testing.T, c *curator.Session, people, visits [][]string, r Famil
 		t.Fatal(err)
 	}
 	made, stays := parsedCSV(t, a.Bytes()), parsedCSV(t, b.Bytes())
-	if int64(len(made)-1) != result.Parents.Rows {
-		t.Fatalf("%d persons instead of %d", len(made)-1, result.Parents.Rows)
+	if int64(len(made)-1) != result.Parents.Rows || int64(len(stays)-1) != result.Children.Rows {
+		t.Fatalf("%d persons with %d rows, instead of %d with %d", len(made)-1, len(stays)-1, result.Parents.Rows, result.Children.Rows)
 	}
 	if len(r.Columns) == 0 && strings.Join(stays[0], ",") != strings.Join(visits[0], ",") {
 		t.Errorf("the columns are %v instead of %v", stays[0], visits[0])

@@ -104,12 +104,19 @@ func showFamily(s *console.Console, r *synth.FamilyResult, people, rows string) 
 		return s.JSON(struct {
 			Parents  *synth.Result `json:"parents"`
 			Children *synth.Result `json:"children"`
-		}{r.Parents, r.Children})
+			Price    curator.Loss  `json:"price"`
+		}{r.Parents, r.Children, r.Plan.Price})
 	}
 	if err := showSynth(s, r.Parents, people); err != nil {
 		return err
 	}
-	s.Print("their rows are in %s, from %s, in the order of the column %s\n", render.Printable(rows), r.Children.Release,
-		render.Printable(r.Plan.Order))
+	s.Print("\n")
+	if err := showSynth(s, r.Children, rows); err != nil {
+		return err
+	}
+	if r.Parents.Plan.Method != synth.Recorded {
+		s.Print("price of both tables: %s\n", r.Plan.Price)
+	}
+	s.Print("the rows of a person in %s are in the order of the column %s\n", render.Printable(rows), render.Printable(r.Plan.Order))
 	return nil
 }
