@@ -72,6 +72,7 @@ type Engine interface {
 //     Caps.Rows. The long form keeps all rows if n ≤ Caps.Rows, and otherwise the first Caps.Rows rows in the order
 //     of ranks. Both are the ranks up to Caps.Rows. The short form omits tests for NULL (Kept) only where they are
 //     true of every row.
+//   - MostRows is true and at most Caps.Rows. So v has at most Caps.Rows rows, and both forms keep all that are left.
 //   - MostRows and MostPerKey are true. They permit omitting the bound of a bounded.Owned only if v has no more
 //     rows there than Stored (OwnedFit). Then the long form keeps all of them. ∎
 //

@@ -11,20 +11,20 @@ import (
 // few rows of a unit would be kept, never too many.
 func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	for _, k := range b.Keys {
-		if !k.NullGroup() && !neverNull(b, k.Expr, complete) {
+		if !k.NullGroup() && !InEveryRow(b, k.Expr, complete) {
 			return false
 		}
 	}
 	if b.RowVectors != nil &&
-		slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return !neverNull(b, m.X, complete) }) {
+		slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return !InEveryRow(b, m.X, complete) }) {
 		return false
 	}
 	return b.Where == nil && b.Part == nil
 }
 
-// neverNull reports whether e has a value in every row: its columns have one, and its operations return NULL for no
+// InEveryRow reports whether e has a value in every row: its columns have one, and its operations return NULL for no
 // values other than NULL.
-func neverNull(b *bounded.Statement, e *bounded.Expr, complete map[string]bool) bool {
+func InEveryRow(b *bounded.Statement, e *bounded.Expr, complete map[string]bool) bool {
 	switch e.Op {
 	case bounded.OpColumn:
 		c := b.Columns[e.Column]
@@ -36,7 +36,7 @@ func neverNull(b *bounded.Statement, e *bounded.Expr, complete map[string]bool) 
 		bounded.OpEq, bounded.OpNe, bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe, bounded.OpAnd, bounded.OpOr,
 		bounded.OpNot, bounded.OpCase,
 		bounded.OpLeast, bounded.OpGreatest, bounded.OpAbs, bounded.OpSign:
-		return !slices.ContainsFunc(e.Args, func(a *bounded.Expr) bool { return !neverNull(b, a, complete) })
+		return !slices.ContainsFunc(e.Args, func(a *bounded.Expr) bool { return !InEveryRow(b, a, complete) })
 	}
 	return false
 }

@@ -27,7 +27,9 @@ const (
 const (
 	idle = "a second belt: the expression's proved range, whose own clamps stand in X, lies within Lo and Hi (sumMeasure, Search), so that no value " +
 		"reaches it; TestAnythingAgreesWithReference compares what X gives"
-	kept    = "what is sealed beyond the bound is left out where it is read, since sealing records how many rows a unit has (seal.Version.Bounds): errors of that are planted"
+	kept   = "what is sealed beyond the bound is left out where it is read, since sealing records how many rows a unit has (seal.Version.Bounds): errors of that are planted"
+	ownRow = "with the error, the statement seeks rows in the place of dropped ones in more units, where it finds none, or in fewer units, which then " +
+		"have fewer rows: a unit's own number of rows decides (TestAgreesWithReference compares answers)"
 	unshown = "a group that cannot have rows is measured and not shown, or not a key of the plan, whatever the rows are: no exact value " +
 		"moves (TestGroupsLeftOutAreEmpty compares with rows)"
 	public = "the time is a constant of the question before it is planned, and the same over both databases: no exact value moves " +
@@ -60,6 +62,14 @@ var places = []place{
 	{file: inDuckDB + "render.go", text: `ELSE CAST(0 AS BIGINT) END", b.Caps.Groups, name)`, right: "b.Caps.Groups", wrong: []string{"b.Caps.Groups + 1", "1 << 40"}},
 	{file: inDuckDB + "render.go", text: "sealHugeint(lo), sealHugeint(hi))", right: "sealHugeint(hi)", wrong: []string{"sealHugeint(plantedMore(hi))", `"CAST('1152921504606846976' AS HUGEINT)"`}},
 	{file: inDuckDB + "render.go", text: "sealHugeint(lo), sealHugeint(hi))", right: "sealHugeint(lo)", wrong: []string{"sealHugeint(plantedLess(lo))", `"CAST('-1152921504606846976' AS HUGEINT)"`}},
+	{file: inDuckDB + "render.go", text: "return known.MostRows > 0 && known.MostRows <= b.Caps.Rows", right: "known.MostRows <= b.Caps.Rows", wrong: []string{"known.MostRows <= b.Caps.Rows + 1", "true"}},
+	// DuckDB, rows in the place of those that keys drop
+	{file: inDuckDB + "refill.go", text: "return b.Unit != nil && !known.OneRowEach && b.Caps.Rows > 0 && b.Where == nil", right: "!known.OneRowEach", why: ownRow},
+	{file: inDuckDB + "refill.go", text: `first := fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)`, right: "b.Caps.Rows", wrong: []string{"b.Caps.Rows + 1", "1 << 40"}},
+	{file: inDuckDB + "refill.go", text: `more := fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows)`, right: "b.Caps.Rows", why: ownRow},
+	{file: inDuckDB + "refill.go", text: `"WHERE r <= %[2]d AND q > %[2]d", rows, b.Caps.Rows)`, right: "b.Caps.Rows", wrong: []string{"b.Caps.Rows + 1"}},
+	{file: inDuckDB + "refill.go", text: `"WHERE r <= %[2]d AND q > %[2]d", rows, b.Caps.Rows)`, right: "r <= %[2]d AND q > %[2]d", wrong: []string{"q > %[2]d", "r <= %[2]d"}},
+	{file: inDuckDB + "refill.go", text: "row_number() OVER (PARTITION BY u ORDER BY q) AS r", right: "PARTITION BY u ORDER BY q", wrong: []string{"ORDER BY q, u"}},
 	// DuckDB, parts
 	{file: inDuckDB + "parts.go", text: "if b.Part == nil || b.Unit == nil || known.OneRowEach {", right: "known.OneRowEach", wrong: []string{"true"}},
 	{file: inDuckDB + "parts.go", text: "rows, unit, partColumn, parts, b.Part.PerUnit)", right: "b.Part.PerUnit", wrong: []string{"b.Part.PerUnit + 1"}},

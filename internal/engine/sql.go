@@ -67,7 +67,7 @@ func Kept(b *bounded.Statement, complete map[string]bool) string {
 	if b.RowVectors != nil {
 		var values []string
 		for i, m := range b.Measures {
-			if !neverNull(b, m.X, complete) {
+			if !InEveryRow(b, m.X, complete) {
 				values = append(values, fmt.Sprintf("v%d", i))
 			}
 		}

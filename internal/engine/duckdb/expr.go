@@ -65,7 +65,35 @@ func constants(vs []value.Value) string {
 
 // clean returns the SQL of a column's cleaned value over the column of the sealed file. It returns a value or NULL
 // for anything that the file may hold.
-func clean(c bounded.Column) string {
+func clean(c bounded.Column) string { return cleaned(c, true) }
+
+// cleanFor is like clean, for column i of b. It omits the test for tiny values if each expression of b that reads the
+// column is the column itself, either in a sum that rounds to a grid of at least 2^-59, or in a count of its values.
+//
+// Claim: the gridded values are the same. Proof. A tiny value x has a magnitude below 2^-60. Its cleaned value is 0, or
+// the bound next to 0, which then also has a magnitude below 2^-60 (cleanReal). The product of such a number with a power
+// of two of at most 2^59 is exact or subnormal, and below 1/2. So both round to 0. Counts depend only on whether the value is NULL,
+// and neither of the two is. ∎
+func cleanFor(b *bounded.Statement, i int) string {
+	reads, rounded := 0, 0
+	b.Expressions(func(e *bounded.Expr) {
+		e.Walk(func(x *bounded.Expr) {
+			if x.Op == bounded.OpColumn && x.Column == i {
+				reads++
+			}
+		})
+	})
+	for _, m := range b.Measures {
+		counts := m.Kind == bounded.CountValue || m.Kind == bounded.CountUnitsWith
+		if m.X != nil && m.X.Op == bounded.OpColumn && m.X.Column == i && (counts || m.Rounds() && m.Grid >= -59) {
+			rounded++
+		}
+	}
+	return cleaned(b.Columns[i], rounded < reads)
+}
+
+// cleaned is clean. If tiny is false, values of a magnitude below 2^-60 may stay.
+func cleaned(c bounded.Column, tiny bool) string {
 	name := identifier(c.Name)
 	if c.Type == value.Date {
 		// A difference of two dates is a BIGINT, but not for the special dates ±infinity.
@@ -75,7 +103,7 @@ func clean(c bounded.Column) string {
 	case c.Values != nil:
 		return fmt.Sprintf("CASE WHEN (%s) IN (%s) THEN (%s) END", name, constants(c.Values), name)
 	case c.Type == value.Real:
-		return cleanReal(name, c.Range.Lo, c.Range.Hi)
+		return cleanReal(name, c.Range.Lo, c.Range.Hi, tiny)
 	case c.Type.Whole() && (c.Type != value.Integer || hasBounds(c.Column)):
 		lo, hi := integer(c.Range.IntLo), integer(c.Range.IntHi)
 		return fmt.Sprintf(
@@ -91,11 +119,12 @@ func hasBounds(c *policy.Column) bool { return c.Lower != nil }
 // cleanReal returns SQL that maps NaN and ±Inf to NULL and magnitudes below 2^-60 to 0, and clamps the result to
 // [lo, hi]. (isfinite is false for NaN and ±Inf.) Values within the bounds take the first branch, which is quick.
 // If the file's statistics show that all values are within the bounds, DuckDB need not test them. NaN does not take
-// this branch, because DuckDB orders it above every number.
-func cleanReal(name string, lo, hi float64) string {
+// this branch, because DuckDB orders it above every number. If tiny is false, this branch also keeps magnitudes below
+// 2^-60.
+func cleanReal(name string, lo, hi float64, tiny bool) string {
 	const least = 0x1p-60
 	inside, zero := name, double(math.Min(math.Max(0, lo), hi))
-	if lo < least && hi > -least {
+	if tiny && lo < least && hi > -least {
 		inside = fmt.Sprintf("CASE WHEN abs(%[1]s) >= %[2]s THEN %[1]s ELSE %[3]s END", name, double(least), zero)
 	}
 	return fmt.Sprintf(

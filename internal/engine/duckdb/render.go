@@ -29,8 +29,14 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	if countsAllUnits(b, known) { // sealing numbers each unit's rows from 1
 		scan, known.OneRowEach = fmt.Sprintf("(SELECT * FROM %s WHERE %s = 1)", scan, rankColumn), true
 	}
-	late := lateKeys(b)
-	raw, scan := withRaw(b, scan, late)
+	raw, late, dropped := b, []int(nil), dropsLate(b)
+	if dropped {
+		late = lateKeys(b)
+		raw, scan = withRaw(b, scan, late, known)
+		if refills(b, known) && !everyRowCounts(b, known) && !engine.AllRowsAreLeft(b, known.Complete) {
+			return refilled(b, raw, late, scan, known)
+		}
+	}
 	few, many := evaluated(raw, scan, known), ""
 	if b.Unit != nil && (!known.OneRowEach || b.CellsClamped()) {
 		few, many = capped(b, raw, scan, known)
@@ -41,7 +47,7 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 			return engine.SumUp(b, cellsOfUnits(b, both(few, many)))
 		}
 	}
-	if len(late) > 0 {
+	if dropped {
 		return addedLate(b, raw, late, few, many)
 	}
 	return addedUp(b, both(few, many))
@@ -83,9 +89,9 @@ func keptOf(b *bounded.Statement, scan, kept string) string {
 	var cleaned, row []string
 	own := b.ReadingToo(nil)
 	read := own.Reads()
-	for i, c := range b.Columns { // DuckDB would compute some of the columns that nothing reads
+	for i := range b.Columns { // DuckDB would compute some of the columns that nothing reads
 		if slices.Contains(read, i) {
-			cleaned = append(cleaned, clean(c)+" AS "+column(i))
+			cleaned = append(cleaned, cleanFor(b, i)+" AS "+column(i))
 		}
 	}
 	if b.Unit != nil { // the unit is not cleaned: cleaning could merge two units
@@ -112,21 +118,24 @@ func gridded(m *bounded.Measure) string {
 	return x
 }
 
-// contributions returns the SQL of each measure's contribution, the clamped gridded value. A NULL contributes 0.
+// contributions returns the SQL of each measure's contribution.
 func contributions(b *bounded.Statement) []string {
 	var out []string
-	for i, m := range b.Measures {
-		v := "v" + strconv.Itoa(i)
-		if m.Distinct() {
-			out = append(out, dialect.FirstOfValue(b, i)+fmt.Sprintf(" AS m%d", i))
-			continue
-		}
-		lo, hi := integer(m.Lo), integer(m.Hi)
-		out = append(
-			out, fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s "+
-				"WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(0 AS BIGINT) END AS m%[4]d", v, lo, hi, i))
+	for i := range b.Measures {
+		out = append(out, contribution(b, i))
 	}
 	return out
+}
+
+// contribution returns the SQL of the contribution of measure i, the clamped gridded value. A NULL contributes 0.
+func contribution(b *bounded.Statement, i int) string {
+	m, v := b.Measures[i], "v"+strconv.Itoa(i)
+	if m.Distinct() {
+		return dialect.FirstOfValue(b, i) + fmt.Sprintf(" AS m%d", i)
+	}
+	lo, hi := integer(m.Lo), integer(m.Hi)
+	return fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s "+
+		"WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(0 AS BIGINT) END AS m%[4]d", v, lo, hi, i)
 }
 
 // cappedRows returns the rows that count under Caps.Rows: the first rows of each unit that pass WHERE, in the order of
@@ -134,7 +143,7 @@ func contributions(b *bounded.Statement) []string {
 // facts select the form of the statement. They depend on the rows of all units, but the kept rows of one unit do not:
 // [engine.Sealed] has the proof.
 //
-// If no row can be dropped, the first rows are those of the lowest ranks, and the cap is a filter. Otherwise only
+// If no unit has more rows than the cap, all rows count. If no row can be dropped, the first rows are those of the lowest ranks, and the cap is a filter. Otherwise only
 // units with more rows than the cap need a window, and a well-chosen cap leaves few such units.
 func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	return both(capped(b, b, scan, known))
@@ -146,7 +155,7 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 func capped(b, raw *bounded.Statement, scan string, known engine.Sealed) (few, many string) {
 	filtered := func(condition string) string { return fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition) }
 	switch {
-	case b.Caps.Rows == 0:
+	case b.Caps.Rows == 0, everyRowCounts(b, known):
 		return evaluated(raw, scan, known), ""
 	case engine.AllRowsAreLeft(b, known.Complete):
 		return evaluated(raw, filtered(fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)), known), ""
@@ -161,6 +170,11 @@ func capped(b, raw *bounded.Statement, scan string, known engine.Sealed) (few, m
 	return few, fmt.Sprintf(
 		"SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
 		many, b.Caps.Rows)
+}
+
+// everyRowCounts reports whether no unit has more rows than may count.
+func everyRowCounts(b *bounded.Statement, known engine.Sealed) bool {
+	return known.MostRows > 0 && known.MostRows <= b.Caps.Rows
 }
 
 // both returns the rows of two parts, the second of which may be "".

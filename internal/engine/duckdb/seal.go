@@ -143,7 +143,8 @@ const (
 )
 
 // sealTable writes the rows of the SELECT from as the sealed file of table t. If a column identifies the unit, the
-// file is sorted by it, and the rows of each unit are ranked, so that a cap on rows is a filter. The rank of a row
+// rows of each unit stand together and are ranked, so that a cap on rows is a filter. Units with more rows come later, so
+// that DuckDB reads only the end of the file for the few units with more rows than a cap. The rank of a row
 // depends on the content of that unit's rows alone: rows are ordered by a hash and then by their values. Rows with
 // equal values are interchangeable. sealTable keeps the first t.Stored() rows of each unit, in the order of ranks.
 //
@@ -181,7 +182,7 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 	ranked := fmt.Sprintf(
 		"SELECT * FROM (SELECT %[1]s, row_number() OVER (PARTITION BY %[2]s ORDER BY hash(%[1]s), %[1]s) AS %[3]s, "+
 			"count(*) OVER (PARTITION BY %[2]s) AS %[4]s FROM %[5]s) WHERE %[2]s IS NULL OR %[3]s <= %[6]d "+
-			"ORDER BY %[2]s, %[3]s",
+			"ORDER BY %[4]s, %[2]s, %[3]s",
 		all, unit, rankColumn, rowsColumn, scan, t.Stored())
 	return sealRun(ctx, conn,
 		"RESET threads",

@@ -1,5 +1,7 @@
 package enginetest
 
+import "fmt"
+
 // aimsAtStored returns aims (databases and questions that reach a bound) at the number of rows of a unit that are
 // stored, and at everything that depends on this number.
 func aimsAtStored() []aim {
@@ -10,7 +12,31 @@ func aimsAtStored() []aim {
 		ofFurther,
 		"rows_per_unit: 2, stored_rows_per_unit: 4, columns: {up",
 	}
+	withoutGroup := []string{
+		ofPersons, "rows_per_unit: 2, stored_rows_per_unit: 30",
+		`values: [a, B, "it's", ""], nullable: true`, `values: [a, B, "it's", ""]`,
+	}
+	others := numberedRows("person=2 s=none", 25) + numberedRows("person=2 s=B", 2)
+	byGroup := plainly("SELECT s, COUNT(*) FROM p GROUP BY s", "SELECT s, COUNT(i), SUM(i) FROM p GROUP BY s")
 	return []aim{
+		{
+			at: "rows in the place of a unit's rows without a group", edit: withoutGroup, questions: byGroup,
+			rows: map[string][2]string{
+				"p": {numberedRows("person=1 s=none", 26) + numberedRows("person=1 s=a", 4) + "person=2 s=a", "person=2 s=a"},
+			},
+		},
+		{
+			at: "rows in the place of some of a unit's rows", edit: withoutGroup, questions: byGroup,
+			rows: map[string][2]string{
+				"p": {numberedRows("person=1 s=none", 12) + numberedRows("person=1 s=a", 8) + "person=2 s=a", "person=2 s=a"},
+			},
+		},
+		{
+			at: "rows in the place of each unit's rows without a group", edit: withoutGroup, questions: byGroup,
+			rows: map[string][2]string{
+				"p": {numberedRows("person=1 s=none", 12) + numberedRows("person=1 s=a", 14) + others, others},
+			},
+		},
 		{
 			at:     "the rows of a unit that sealing keeps",
 			sealed: true,
@@ -74,4 +100,12 @@ func aimsAtStored() []aim {
 			questions: []question{asking("stored", "SELECT COUNT(*) FROM l b")},
 		},
 	}
+}
+
+// numberedRows returns n rows that differ in i.
+func numberedRows(row string, n int) (out string) {
+	for i := range n {
+		out += fmt.Sprintf("%s i=%d; ", row, i+1)
+	}
+	return out
 }
