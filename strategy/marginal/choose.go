@@ -25,8 +25,8 @@ func (p *Plan) candidate() Candidate { return Candidate{p.Name, p.RMSE, p.Maximu
 // Choice is a comparison of strategies for a workload.
 type Choice struct {
 	Candidates []Candidate
-	Chosen     Candidate // the one with the least RMSE
-	Plan       *Plan     // the plan with the least RMSE. Chosen may have none under a price in ε
+	Chosen     Candidate // the one with the least RMSE, or with the least Maximum ([Workload.ByMaximum])
+	Plan       *Plan     // the plan with the least one. Chosen may have none under a price in ε
 	Bound      float64   // a lower bound on the RMSE of every strategy: see [Workload.Bound]
 	// Least is a lower bound on the Maximum of every plan for plain values: see [Workload.Minimax]. 0 if there is none
 	Least float64
@@ -60,16 +60,24 @@ func (w *Workload) Choose(u strategy.Unit) *Choice {
 	}
 	for _, k := range c.Candidates {
 		// The tolerance prefers the earlier of equal strategies.
-		if k.Plan != nil && (c.Chosen.Plan == nil || k.RMSE < c.Chosen.RMSE*(1-1e-9)) {
+		if k.Plan != nil && (c.Chosen.Plan == nil || w.error(k) < w.error(c.Chosen)*(1-1e-9)) {
 			c.Chosen, c.Plan = k, k.Plan
 		}
 	}
 	for _, k := range c.Candidates {
-		if k.RMSE < c.Chosen.RMSE*(1-1e-9) {
+		if w.error(k) < w.error(c.Chosen)*(1-1e-9) {
 			c.Chosen = k
 		}
 	}
 	return c
+}
+
+// error returns the error that decides.
+func (w *Workload) error(k Candidate) float64 {
+	if w.byMaximum {
+		return k.Maximum
+	}
+	return k.RMSE
 }
 
 func (c *Choice) add(k Candidate) {

@@ -62,6 +62,9 @@ func (p *Plan) rows() (out [][][]int64) {
 // text describes a workload: the sizes and the kinds of questions, and the marginals with their weights.
 func (w *Workload) text() string {
 	out := ""
+	if w.byMaximum {
+		out = "maximum\n"
+	}
 	for _, a := range w.domain.attributes {
 		if a.Queries != Values {
 			out += fmt.Sprint(a.Queries) + " "

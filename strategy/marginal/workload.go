@@ -26,6 +26,15 @@ type Workload struct {
 	// representative of each class of marginals.
 	colours [][]int
 	ways    []int // of the marginals of a symmetric workload
+	// the largest error decides, and not the mean: see ByMaximum
+	byMaximum bool
+}
+
+// ByMaximum returns the workload for which [Workload.Choose] takes the plan of the least Maximum, and not of the least RMSE.
+func (w *Workload) ByMaximum() *Workload {
+	out := *w
+	out.byMaximum = true
+	return &out
 }
 
 // item is a class of marginals that a symmetry maps to each other.

@@ -29,6 +29,9 @@ func runMarginals(s *console.Console, a asked, p price) error {
 	if err != nil {
 		return console.Usage("--ways %s: %s", a.ways, plain(err))
 	}
+	if a.maximum {
+		w = w.ByMaximum()
+	}
 	return counts{w.Choose(p.unit), w, p}.show(s, a)
 }
 

@@ -51,6 +51,9 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 		if err != nil {
 			return console.Usage("--ways %s: %s", a.ways, plain(err))
 		}
+		if a.maximum {
+			w = w.ByMaximum()
+		}
 		if n := w.Answers(); n > mostAnswers && !a.explain {
 			return console.Usage("the marginals have %s cells, and one command prints at most %d; give fewer ways or keys, or "+
 				"use package strategy/marginal in Go", render.Compact(n), mostAnswers)

@@ -23,7 +23,7 @@ type asked struct {
 	marginals, ways                     string
 	rho, epsilon                        string
 	file                                string
-	explain                             bool
+	explain, maximum                    bool
 	picture                             console.Picture
 	measuring                           measuring
 }
@@ -44,6 +44,7 @@ func runWorkload(s *console.Console, args []string) error {
 	s.Flag(&a.marginals, "marginals", "NAME:SIZE,…", "the attributes of marginals, with --ways; NAME:SIZE:prefixes and NAME:SIZE:ranges too. With a question, its keys "+
 		"KEY:prefixes and KEY:ranges")
 	s.Flag(&a.ways, "ways", "K,…", "all marginals of K of the attributes, for each K; K*WEIGHT gives them a weight")
+	s.Flag(&a.maximum, "maximum", "", "with --ways, choose by the largest error of an answer, and not by the mean")
 	s.Flag(&a.rho, "rho", "R", "the price in ρ: measurements have Gaussian noise")
 	s.Flag(&a.epsilon, "epsilon", "E", "the price in ε: measurements have Laplace noise")
 	s.Flag(&a.explain, "explain", "", "also print the expected error by the length of a query's interval")
@@ -58,6 +59,8 @@ func runWorkload(s *console.Console, args []string) error {
 	}
 	a.rho, a.epsilon = decimal(a.rho), decimal(a.epsilon)
 	switch {
+	case a.maximum && (a.ways == "" || a.beside()):
+		return console.Usage("--maximum chooses among strategies for marginals: give it with --ways, without flags about one column")
 	case len(rest) > 1:
 		return console.Usage("workload takes one question in SQL, in quotes, not %d arguments", len(rest))
 	case a.file != "" && len(rest) > 0:
@@ -140,6 +143,7 @@ A marginal has the counts by some of several attributes, all others summed out. 
   dither workload --marginals age:10,sex:2,region:17 --ways 1,2 --rho 1/2
   dither workload --marginals age:100:ranges,sex:2 --ways 2 --rho 1/2 --explain
   dither workload --marginals age:10,sex:2,region:17 --ways 1*10,2 --rho 1/2
+  dither workload --marginals age:10,sex:2,region:17 --ways 1,2 --rho 1/2 --maximum
 
 With a question of several keys, --ways measures the marginals of its keys, and prints all their cells with intervals.
 With --marginals KEY:prefixes or KEY:ranges, it asks for sums over the values of a key in place of its values:
