@@ -169,8 +169,9 @@ func (m *Minimiser) survey(in inquiry, theta []float64, sums *worker) *landscape
 	return l
 }
 
-// mostBits is the most bits of a sum of gradients: longer vectors are shortened, so that they fit in float64.
-const mostBits = 900
+// mostBits is the most bits of a sum of gradients: longer vectors are shortened, so that the squares of the vector that T̂
+// projects fit in float64. A unit of the sums is at most 4, and β at least 2^-60, so the vector is shorter than 2^470.
+const mostBits = 400
 
 // slopes returns the sums of the rows' gradients and of the tilt, each with a relative error of at most 2^-52. A vector with
 // a sum of more than mostBits bits is shortened to that, without turning it.

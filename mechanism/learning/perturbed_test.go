@@ -34,7 +34,8 @@ func perturbed(t testing.TB, d int, radius, lambda, bound, each float64, u mecha
 }
 
 // What is found is within the tolerance of the minimum with the linear term, as an independent solver has it: for usual
-// terms, for none, and for terms so long that the minimum is on the sphere.
+// terms, for none, and for terms so long that the minimum is on the sphere, or that they overflow a float64. (The
+// independent solver gets a shorter term of the same direction, whose minimum is closer than the tolerance.)
 func TestPerturbedMinima(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	const bound, most, d = 2.0, 2, 3
@@ -42,18 +43,22 @@ func TestPerturbedMinima(t *testing.T) {
 	g := math.Ldexp(1, p.m.rowGrid-p.m.slopeBits)
 	for _, k := range kinds(r, d, 40, most) {
 		rows := k.rows(t, bound, most)
-		for _, size := range []float64{0, 1, 30, 1e4, 1e200} {
+		for _, of := range []struct {
+			size  float64
+			times uint // the term is 2^times longer than that of the independent solver
+		}{{0, 0}, {1, 0}, {30, 0}, {1e4, 0}, {1e100, 0}, {1e100, 300}, {1e100, 900}} {
 			tilt, floats := make([]*big.Int, d), make([]float64, d)
 			for i := range tilt {
-				floats[i] = size * (2*r.Float64() - 1)
+				floats[i] = of.size * (2*r.Float64() - 1)
 				tilt[i], _ = big.NewFloat(floats[i] / g).Int(nil)
+				tilt[i].Lsh(tilt[i], of.times)
 			}
 			got, err := p.minimum(t.Context(), rows, tilt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if off := p.m.tiltedExcess(t, rows, got, floats); !(off <= p.Tolerance()) {
-				t.Errorf("%s, a term of %g: %g from the minimum, and the tolerance is %g", k.name, size, off, p.Tolerance())
+				t.Errorf("%s, a term of %g·2^%d: %g from the minimum, and the tolerance is %g", k.name, of.size, of.times, off, p.Tolerance())
 			}
 		}
 	}
