@@ -12,6 +12,9 @@ type Terms struct {
 	Moves        float64 // the most rows that differ between neighbours
 	Unit         float64 // the most rows of one unit: half of Moves under change-one
 	Epsilon, Rho float64 // the price: one of them is set
+	// the regulariser grows with the number of rows beyond the stated one: between neighbours, its gradient differs by
+	// at most Λ times this
+	Drift float64
 }
 
 // Choice holds the chosen parameters of a fit.
@@ -46,7 +49,7 @@ func (t Terms) Choose() Choice {
 	best := Choice{h, 0.5, math.Inf(1)} // returned if every choice has an infinite expected error
 	for _, share := range []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7} {
 		for c := 0.02; c < 2; c *= 1.1 {
-			minimum := t.noise(1-share, math.Sqrt(d)) * t.Moves * t.Steep * t.Bound / (c * h)
+			minimum := t.noise(1-share, math.Sqrt(d)) * (t.Moves*t.Steep*t.Bound/(c*h) + t.Drift)
 			hessian := t.noise(share/2, (d+1)/2) * t.Moves * t.Bend * t.Bound * t.Bound
 			products := t.noise(share/2, (d+1)/2) * t.Moves * t.Steep * t.Steep * t.Bound * t.Bound
 			v := square(

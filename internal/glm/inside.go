@@ -36,7 +36,7 @@ func (t Terms) Inside(rows float64) Inside {
 			if t.Rho > 0 || !(inner >= leastInner*whole) {
 				continue
 			}
-			noise := t.Moves * min(t.Bound, 1) * math.Sqrt((d+1)*(d+2)/3) / inner
+			noise := (t.Moves*min(t.Bound, 1) + c*h*t.Drift) * math.Sqrt((d+1)*(d+2)/3) / inner
 			v := square(noise/h) + d*square(hess*c*usualCoefficient/h) + square(0.1*c*usualCoefficient)
 			hidden := square((math.Sqrt(d) + 1) * hess / h)
 			if score := (v + 1/h) * (1 + square(far)*hidden); score < least { // 1/h is the variance by sampling

@@ -43,7 +43,7 @@ func (w world) inside(r *rand.Rand, t Terms, trials int) (o outcome) {
 	n := Newton{Rows: t.Rows, Intercept: 0, Radius: 10, Laplace: true}
 	whole := t.Epsilon * (1 - choice.Share)
 	inner := whole*63/64 - t.Unit*math.Log1p(float64(d)/(4*choice.Regularise)) - float64(d)*math.Log1p(t.Unit/(2*t.Rows))
-	sd := t.Moves * math.Sqrt(float64((d+1)*(d+2))/3) / inner
+	sd := (t.Moves + choice.Regularise*t.Drift) * math.Sqrt(float64((d+1)*(d+2))/3) / inner
 	o.start(d, trials)
 	for range trials {
 		xs, ys := w.sample(r, int(t.Rows))
@@ -76,7 +76,7 @@ func TestInsideCoverage(t *testing.T) {
 		world                      world
 		rows, moves, epsilon, most float64 // most is the largest root mean squared error
 	}{
-		{"two uniform", world{Logistic, two, uniform, 0}, 50, 1, 1, 1.2},
+		{"two uniform", world{Logistic, two, uniform, 0}, 50, 1, 1, 1.6},
 		{"two uniform", world{Logistic, two, uniform, 0}, 200, 1, 1, 0.7},
 		{"two uniform", world{Logistic, two, uniform, 0}, 1000, 2, 2, 0.2},
 		{"two uniform", world{Logistic, two, uniform, 0}, 20000, 2, 0.2, 0.08},
@@ -96,7 +96,7 @@ func TestInsideCoverage(t *testing.T) {
 		d := len(of.world.theta)
 		terms := Terms{
 			Family: Logistic, Predictors: d, Rows: of.rows, Bound: math.Sqrt(float64(d)), Steep: 1, Bend: 0.25,
-			Moves: of.moves, Unit: 1, Epsilon: of.epsilon,
+			Moves: of.moves, Unit: 1, Epsilon: of.epsilon, Drift: 10 / (2 * of.rows), // for a radius of 10
 		}
 		n := trials
 		if of.rows > 5000 && trials > 25 {

@@ -57,10 +57,11 @@ import (
 // the integers b̂ in place of b, in units of g = 2^(rowGrid − slopeBits), with |b̂_i − b_i| < g (sample.RealCube). A
 // linear term that differs by at most √d·g moves the minimum of a Λ-strongly convex function over a ball by at most
 // √d·g/Λ, as in Lemma 1 of Minimiser. Lemma 2 of Minimiser holds for J + ⟨b̂, ·⟩, which has the same Hessian. For Lemma
-// 3 of Minimiser, b̂ is added to the sums of gradients as integers. What is new is the conversion of these sums s to
-// float64, off by 2^-52·‖s‖. If ‖s‖/β ≤ 4r, it moves T̂ by at most 2^-50·r. Else the vector w that T̂ projects has ‖w‖
-// ≥ ¾‖s‖/β, and ends at r·w/‖w‖, which moves by at most 2r·2^-52·(‖s‖/β)/‖w‖ < 2^-50·r. An s beyond 2^400 units is
-// shortened, which turns w by less than 2^-80, since ‖s‖/β stays above 2^90·r. So κη of that lemma grows by less than κ·2^-48·r. ∎
+// 3 of Minimiser, b̂ is added to the sums of gradients as integers. What is new is that s may be long. Its conversion
+// to float64 and the three roundings of a step are off by at most 2^-52·‖s‖/β and 3·2^-53·(‖s‖/β + 2r). If ‖s‖/β ≤ 4r,
+// that moves T̂ by less than 2^-48·r. Else the vector w that T̂ projects has ‖w‖ ≥ ¾‖s‖/β, and ends at r·w/‖w‖, which
+// moves by at most 2r times that over ‖w‖, again less than 2^-48·r. An s beyond 2^400 units is shortened, which turns w
+// by less than 2^-80, since ‖s‖/β stays above 2^90·r. So κη of that lemma grows by less than κ·2^-48·r. ∎
 //
 // Proof of the claim. Let x be in X. Under either dataset, whatever else is random, the computed θ is within η of the θ
 // of x. So two computed θ for the same x, rounded to the grid, differ in each coordinate by at most 2η/2^Grid + 1

@@ -174,8 +174,7 @@ func glmDecimal(x float64) string {
 	return exact.FormatRat(exact.CeilDigits(new(big.Rat).SetFloat64(x), 3))
 }
 
-// terms returns the public terms of a fit, and its price. The kernel's explanation implies the number of rows by which
-// neighbours may differ.
+// terms returns the public terms of a fit, and its price. The kernel's explanation states how many rows of a unit count.
 func (p *glmPlan) terms(m curator.Minimisation, rows float64) (t glm.Terms, whole curator.Loss, err error) {
 	m.Curvature = ""
 	if m.Regularise == "" {
@@ -195,14 +194,15 @@ func (p *glmPlan) terms(m curator.Minimisation, rows float64) (t glm.Terms, whol
 		t.Bend = math.Exp(min(r*p.bound, 30))
 		t.Steep = max(t.Bend, high)
 	}
-	t.Moves = max(1, math.Round(told.Sensitivity*told.Regularise/(t.Steep*t.Bound)))
 	b, err := p.c.Budget()
 	if err != nil {
 		return t, whole, err
 	}
-	if t.Unit = t.Moves; b.Neighbours == "change-one" {
-		t.Unit = t.Moves / 2
+	t.Unit = float64(told.Limits.MaxRows)
+	if t.Moves = t.Unit; b.Neighbours == "change-one" {
+		t.Moves *= 2
 	}
+	t.Drift = t.Unit * told.Radius / float64(m.Rows)
 	price, inRho, err := request.Price(told.Price)
 	if err != nil {
 		return t, whole, err

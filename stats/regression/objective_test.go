@@ -1,9 +1,13 @@
 package regression
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"dither/curator"
+	"dither/internal/glm"
+	"dither/internal/testhome"
 	"dither/stats/formula"
 )
 
@@ -91,6 +95,78 @@ func TestFitObjectiveRefused(t *testing.T) {
 		}
 		if b, err := c.Budget(); err != nil || b.Spent.Epsilon != "" && b.Spent.Epsilon != "0" {
 			t.Errorf("%q: spent %+v, %v", says, b.Spent, err)
+		}
+	}
+}
+
+// A plan knows how many rows of a unit differ between neighbours, whatever the radius and the bound are.
+func TestGLMUnits(t *testing.T) {
+	relation, persons := []string{"add-remove", "change-one"}, []string{"unit: row", "unit: same\n    rows_per_unit: 3"}
+	for name, of := range map[string]struct {
+		edit        []string
+		unit, moves float64
+	}{
+		"a row":               {nil, 1, 1},
+		"a row, change-one":   {relation, 1, 2},
+		"persons":             {persons, 3, 3},
+		"persons, change-one": {append(persons, relation...), 3, 6},
+	} {
+		c := glmUnits(t, of.edit)
+		for _, q := range []GLM{
+			{}, {Radius: "1000"}, {Radius: "0.01"}, {Bound: "0.01"}, {Bound: "0.01", Radius: "1000"}, {Regularise: "0.5"},
+		} {
+			q.Family, q.Table, q.Formula, q.Rows, q.Epsilon = Logistic, "people", "ill ~ x", 2000, "4"
+			if got := publicTerms(t, c, q); got.Unit != of.unit || got.Moves != of.moves {
+				t.Errorf("%s, %+v: %g rows of a unit, %g differ", name, q, got.Unit, got.Moves)
+			}
+		}
+	}
+}
+
+// glmUnits makes a home of the policy of glmHome with edits, where same is an integer.
+func glmUnits(t *testing.T, edit []string) *curator.Session {
+	t.Helper()
+	edit = append([]string{
+		"BUDGET", "{epsilon: 10}", "MOST", "10", "same: {type: real, bounds: [0, 2]}", "same: {type: integer}",
+	}, edit...)
+	c, _ := testhome.Sealed(t, strings.NewReplacer(edit...).Replace(glmPolicy), "people", map[string]string{
+		"people.csv": "age,x,g,same,none,ill,debt,visits\n1,0.5,a,1,,true,-2,3\n2,0.5,b,2,,false,-2,3\n",
+	})
+	return c
+}
+
+// publicTerms returns the public terms of a fit with a given number of rows.
+func publicTerms(t *testing.T, c *curator.Session, q GLM) glm.Terms {
+	t.Helper()
+	p, err := decideGLM(c, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := p.minimisation(float64(q.Rows), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms, _, err := p.terms(m, float64(q.Rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return terms
+}
+
+// The sensitivity inside an objective is what its plan expects, also at a large radius, where a large part of it is for
+// the regulariser's growth with the number of rows.
+func TestGLMDrift(t *testing.T) {
+	c, _ := glmHome(t, "{epsilon: 10}", "4", 40)
+	for _, radius := range []string{"10", "300", "1000"} {
+		q := GLM{Family: Logistic, Table: "people", Formula: "ill ~ x", Rows: 500, Method: MethodObjective}
+		q.Epsilon, q.Radius = "2", radius
+		told, err := ExplainGLM(t.Context(), c, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms := publicTerms(t, c, q)
+		if want := terms.Moves + told.Regularise*terms.Drift; math.Abs(told.Sensitivity/want-1) > 1e-6 {
+			t.Errorf("radius %s: sensitivity %g, planned %g", radius, told.Sensitivity, want)
 		}
 	}
 }
