@@ -121,8 +121,8 @@ var allowed = map[string][]string{
 	"strategy":               {"internal/splitmix", "mechanism/stream", "privacy"},  // whose random beginnings anybody can repeat
 	"strategy/product":       {"internal/splitmix", "mechanism/linear", "strategy"}, // what to measure for questions about several columns
 	"strategy/answer":        {"curator", "internal/parallel", "mechanism/linear", "noise", "strategy"},
-	"strategy/marginal":      {"curator", "internal/rounding", "mechanism/linear", "noise", "strategy"}, // what to measure for many marginals
-	"strategy/table":         {"internal/rounding"},                                                     // tables that add up
+	"strategy/marginal":      {"curator", "internal/rounding", "mechanism/linear", "noise", "strategy", "strategy/product"}, // what to measure for many marginals
+	"strategy/table":         {"internal/rounding"},                                                                         // tables that add up
 	"strategy/tabulate": {
 		"curator", "internal/exact", "internal/policy", "mechanism/linear", "strategy/table",
 	},

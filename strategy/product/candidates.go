@@ -104,7 +104,7 @@ func (b *builder) separate([]piece) (*Plan, error) {
 		}
 		parts, serves[t] = append(parts, one), []int{t}
 	}
-	return newPlan("separate", w, b.unit, parts, serves), nil
+	return newPlan(apartName, w, b.unit, parts, serves), nil
 }
 
 // separateWork returns the cubes of the numbers of cells for which separate optimises by dense algebra.

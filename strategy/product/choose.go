@@ -12,9 +12,15 @@ type Choice struct {
 	Candidates []strategy.Candidate
 	Chosen     *Plan // the candidate of least RMSE; the first of several
 	Measurable *Plan // the best candidate that one measurement can release; nil if none can be
+	// Agreeing is the best of these in which the same measurements answer all terms, so that answers agree with each other:
+	// any but separate. [RestoreChoice] leaves it nil.
+	Agreeing *Plan
 	// Bound is a certified lower bound on the RMSE of every strategy with least squares, for the same noise.
 	Bound float64
 }
+
+// apartName is the name of the candidate that measures each term by itself.
+const apartName = "separate"
 
 // Limits of candidates.
 const (
@@ -44,6 +50,9 @@ func Choose(w *Workload, unit strategy.Unit) (*Choice, error) {
 		}
 		if p.fits() && (c.Measurable == nil || p.RMSE < c.Measurable.RMSE*(1-1e-9)) {
 			c.Measurable = p
+		}
+		if p.fits() && p.Name != apartName && (c.Agreeing == nil || p.RMSE < c.Agreeing.RMSE*(1-1e-9)) {
+			c.Agreeing = p
 		}
 	}
 	b := newBuilder(w, unit)

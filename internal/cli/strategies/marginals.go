@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
+	"dither/strategy"
 	"dither/strategy/marginal"
 )
 
@@ -17,6 +19,8 @@ type counts struct {
 	*marginal.Choice
 	workload *marginal.Workload
 	price    price
+	maximum  bool              // the largest error decides
+	crossed  *marginal.Crossed // what is measured instead, if it has less noise; else nil
 }
 
 // runMarginals compares strategies for the marginals of --marginals and --ways.
@@ -32,7 +36,32 @@ func runMarginals(s *console.Console, a asked, p price) error {
 	if a.maximum {
 		w = w.ByMaximum()
 	}
-	return counts{w.Choose(p.unit), w, p}.show(s, a)
+	of := counts{Choice: w.Choose(p.unit), workload: w, price: p, maximum: a.maximum}
+	if of.crossed, err = of.better(nil); err != nil {
+		return err
+	}
+	return of.show(s, a)
+}
+
+// better returns the plan by products, if it has less noise than the other plans for marginals. That happens only for a price
+// in ε and sums over a key's values.
+func (c counts) better(s *curator.Session) (*marginal.Crossed, error) {
+	if c.price.unit != strategy.Epsilon || c.Plan == nil || !asks(c.workload.Domain().Attributes()) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	x, err := c.workload.Crossed(s, c.price.unit)
+	if errors.Is(err, marginal.ErrCrossed) || err == nil && !(c.decides(x.Plan.RMSE, x.Plan.Maximum) < c.decides(c.Plan.RMSE, c.Plan.Maximum)) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return x, err
+}
+
+// decides returns the error that decides.
+func (c counts) decides(rmse, maximum float64) float64 {
+	if c.maximum {
+		return maximum
+	}
+	return rmse
 }
 
 // plain returns the text of an error without its package, which is meant for programs.
@@ -88,9 +117,10 @@ func waysOf(text string, most int) (out []marginal.Way, err error) {
 
 func (c counts) show(s *console.Console, a asked) error {
 	var rows [][]string
-	for _, k := range c.Candidates {
+	all := c.compared()
+	for _, k := range all.Candidates {
 		name := k.Name
-		if name == c.Chosen.Name {
+		if name == all.Chosen {
 			name += " (chosen)"
 		}
 		rows = append(rows, []string{name, digits(k.RMSE), digits(k.Maximum)})
@@ -99,7 +129,7 @@ func (c counts) show(s *console.Console, a asked) error {
 	if c.Least > 0 {
 		least = digits(c.Least)
 	}
-	rows = append(rows, []string{"lower bound", digits(c.Bound), least})
+	rows = append(rows, []string{"lower bound", digits(all.Bound), least})
 	table(s, []string{"measure", "rmse", "maximum"}, rows)
 	switch s.Format {
 	case "json":
@@ -109,7 +139,7 @@ func (c counts) show(s *console.Console, a asked) error {
 	default:
 		s.Print("\n%s\n", c.words())
 	}
-	if a.explain {
+	if a.explain && c.crossed == nil {
 		s.Print("\n")
 		c.explain(s)
 	}
@@ -133,7 +163,14 @@ func table(s *console.Console, header []string, rows [][]string) {
 
 // words explains the units of the table.
 func (c counts) words() string {
-	text := errorWords(c.workload.Answers(), c.price, c.Chosen.RMSE)
+	text := errorWords(c.workload.Answers(), c.price, c.compared().RMSE)
+	if c.crossed != nil {
+		for _, k := range c.crossed.Candidates {
+			if k.RMSE < c.crossed.Plan.RMSE {
+				text += fmt.Sprintf("\n%s measures each marginal by itself, so that marginals would not agree: it is not chosen.", k.Name)
+			}
+		}
+	}
 	if c.Least > 0 {
 		text += " No residual planner has a maximum below its bound."
 	}
@@ -166,11 +203,23 @@ func marginalName(e marginal.Errors) string {
 }
 
 // MarshalJSON writes the candidates, the chosen one with its errors, and the bound.
-func (c counts) MarshalJSON() ([]byte, error) {
-	var out comparison
+func (c counts) MarshalJSON() ([]byte, error) { return json.Marshal(c.compared().in(c.price)) }
+
+// compared returns the candidates and the chosen one.
+func (c counts) compared() comparison {
+	out := comparison{Chosen: c.Chosen.Name, RMSE: c.Chosen.RMSE, Maximum: c.Chosen.Maximum, Bound: c.Bound}
 	for _, k := range c.Candidates {
 		out.Candidates = append(out.Candidates, candidate{k.Name, k.RMSE, k.Maximum})
 	}
-	out.Chosen, out.RMSE, out.Maximum, out.Bound = c.Chosen.Name, c.Chosen.RMSE, c.Chosen.Maximum, c.Bound
-	return json.Marshal(out.in(c.price))
+	if c.crossed == nil {
+		return out
+	}
+	for _, k := range c.crossed.Candidates {
+		if !slices.ContainsFunc(out.Candidates, func(o candidate) bool { return o.Name == k.Name }) {
+			out.Candidates = append(out.Candidates, candidate{k.Name, k.RMSE, k.Maximum})
+		}
+	}
+	of := c.crossed.Plan
+	out.Chosen, out.RMSE, out.Maximum, out.Bound = of.Name, of.RMSE, of.Maximum, max(c.Bound, min(c.crossed.Bound, of.RMSE))
+	return out
 }

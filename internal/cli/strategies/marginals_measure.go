@@ -62,23 +62,44 @@ func measureMarginals(s *console.Console, a asked, sql string) error {
 		if err != nil {
 			return err
 		}
-		choice := w.ChooseIn(c, p.unit)
-		if a.explain {
-			return explainMarginals(s, c, r, of, counts{choice, w, p}, a)
-		}
-		e, err := choice.Plan.Measure(s.Context(), c, r)
-		if err != nil {
+		compare := counts{Choice: w.ChooseIn(c, p.unit), workload: w, price: p, maximum: a.maximum}
+		if compare.crossed, err = compare.measurable(s, c, r, of); err != nil {
 			return err
 		}
-		out := measuredMarginals{
-			Choice: choice, estimate: e, domain: of, confidence: confidence, whole: a.measuring.whole,
-			release: e.Releases[len(e.Releases)-1],
+		if a.explain {
+			return explainMarginals(s, c, r, of, compare, a)
+		}
+		out := measuredMarginals{counts: compare, domain: of, confidence: confidence, whole: a.measuring.whole}
+		if err := out.measure(s, c, r); err != nil {
+			return err
 		}
 		if err := out.read(w); err != nil {
 			return err
 		}
 		return out.show(s)
 	})
+}
+
+// measurable returns the plan by products if it is better. Where the policy declares totals, or where the other plan was
+// measured before, that one is measured.
+func (c counts) measurable(
+	s *console.Console, session *curator.Session, r curator.Request, d *curator.Domain,
+) (*marginal.Crossed, error) {
+	x, err := c.better(session)
+	if x == nil || err != nil || len(d.Totals) > 0 {
+		return nil, err
+	}
+	if r.Fresh {
+		return x, nil
+	}
+	before, err := c.Plan.Explain(s.Context(), session, r)
+	if err != nil {
+		return nil, err
+	}
+	if before.Replayed {
+		return nil, nil //nolint:nilnil // the other plan is free
+	}
+	return x, nil
 }
 
 // noiseOf returns the price of a question, and the noise of one count or sum of all its rows at that price. The kind of
@@ -99,7 +120,11 @@ func noiseOf(s *console.Console, c *curator.Session, r curator.Request) (price, 
 func explainMarginals(
 	s *console.Console, c *curator.Session, r curator.Request, d *curator.Domain, of counts, a asked,
 ) error {
-	x, err := of.Plan.Explain(s.Context(), c, r)
+	explain, name := of.Plan.Explain, of.Plan.Name
+	if of.crossed != nil {
+		explain, name = of.crossed.Explain, of.crossed.Plan.Name
+	}
+	x, err := explain(s.Context(), c, r)
 	if err != nil {
 		return err
 	}
@@ -120,7 +145,7 @@ func explainMarginals(
 		s.Print("\nIt was measured before, so the answers are free. %s\n", state)
 		return nil
 	}
-	s.Print("\nA measurement of %s would cost %s. %s\n", of.Plan.Name, x.Price, state)
+	s.Print("\nA measurement of %s would cost %s. %s\n", name, x.Price, state)
 	return nil
 }
 
@@ -129,9 +154,10 @@ const totalsWords = "The policy declares totals, which make the errors smaller. 
 
 // measuredMarginals are the cells of all marginals of a workload.
 type measuredMarginals struct {
-	*marginal.Choice
-	estimate   *marginal.Estimate
-	release    *curator.StrategyMeasurement
+	counts
+	estimate   *marginal.Estimate        // nil if products were measured
+	products   *marginal.CrossedEstimate // nil otherwise
+	releases   []*curator.StrategyMeasurement
 	domain     *curator.Domain // the keys and their values
 	confidence float64
 	whole      bool
@@ -153,10 +179,29 @@ type marginalCell struct {
 	High      float64 `json:"high"`
 }
 
+// measure measures the best plan.
+func (m *measuredMarginals) measure(s *console.Console, c *curator.Session, r curator.Request) (err error) {
+	if m.crossed != nil {
+		if m.products, err = m.crossed.Measure(s.Context(), c, r); err == nil {
+			m.releases = []*curator.StrategyMeasurement{m.products.Release}
+		}
+		return err
+	}
+	if m.estimate, err = m.Plan.Measure(s.Context(), c, r); err == nil {
+		m.releases = m.estimate.Releases
+	}
+	return err
+}
+
+// release is the last of the releases.
+func (m *measuredMarginals) release() *curator.StrategyMeasurement {
+	return m.releases[len(m.releases)-1]
+}
+
 // read computes all cells of the workload's marginals.
 func (m *measuredMarginals) read(w *marginal.Workload) error {
 	for _, names := range w.Names() {
-		if of := attributesOf(w, names); asks(of) {
+		if of := attributesOf(w, names); m.products != nil || asks(of) {
 			cells, err := m.readOrdered(of)
 			if err != nil {
 				return err
@@ -234,10 +279,10 @@ func (m *measuredMarginals) show(s *console.Console) error {
 			s.Print("%s\n", grid(header, right, rows))
 		}
 	}
-	state := render.BoundsLine(m.release.Limits) + fmt.Sprintf("Measured by %s for %s, in %s. Remaining: %s.",
-		m.Plan.Name, m.price(), m.names(), m.release.Remaining)
+	state := render.BoundsLine(m.release().Limits) + fmt.Sprintf("Measured by %s for %s, in %s. Remaining: %s.",
+		m.name(), m.paid(), m.names(), m.release().Remaining)
 	if m.replayed() {
-		state = render.BoundsLine(m.release.Limits) + fmt.Sprintf("Answered from %s, at no cost.", m.names())
+		state = render.BoundsLine(m.release().Limits) + fmt.Sprintf("Answered from %s, at no cost.", m.names())
 	}
 	if s.Format == "markdown" {
 		state = render.MarkdownParagraphs(state)
@@ -246,10 +291,18 @@ func (m *measuredMarginals) show(s *console.Console) error {
 	return nil
 }
 
+// name returns the name of the measured plan.
+func (m *measuredMarginals) name() string {
+	if m.crossed != nil {
+		return m.crossed.Plan.Name
+	}
+	return m.Plan.Name
+}
+
 // names returns the names of the releases, in words.
 func (m *measuredMarginals) names() string {
 	var out []string
-	for _, r := range m.estimate.Releases {
+	for _, r := range m.releases {
 		out = append(out, r.ID)
 	}
 	if len(out) == 1 {
@@ -260,7 +313,7 @@ func (m *measuredMarginals) names() string {
 
 // replayed reports whether nothing was paid.
 func (m *measuredMarginals) replayed() bool {
-	for _, r := range m.estimate.Releases {
+	for _, r := range m.releases {
 		if !r.Replayed {
 			return false
 		}
@@ -268,10 +321,10 @@ func (m *measuredMarginals) replayed() bool {
 	return true
 }
 
-// price returns the price of one release, or the number of releases and their prices.
-func (m *measuredMarginals) price() string {
+// paid returns the prices of the releases.
+func (m *measuredMarginals) paid() string {
 	var out []string
-	for _, r := range m.estimate.Releases {
+	for _, r := range m.releases {
 		out = append(out, r.Price.String())
 	}
 	return strings.Join(out, " and ")
@@ -281,8 +334,12 @@ func (m *measuredMarginals) price() string {
 func (m *measuredMarginals) MarshalJSON() ([]byte, error) {
 	var ids []string
 	var prices []curator.Loss
-	for _, r := range m.estimate.Releases {
+	for _, r := range m.releases {
 		ids, prices = append(ids, r.ID), append(prices, r.Price)
+	}
+	rmse := m.Plan.RMSE
+	if m.crossed != nil {
+		rmse = m.crossed.Plan.RMSE
 	}
 	return json.Marshal(struct {
 		Releases   []string        `json:"releases"`
@@ -297,6 +354,7 @@ func (m *measuredMarginals) MarshalJSON() ([]byte, error) {
 		Marginals  []measuredTable `json:"marginals"`
 		Bounds     *curator.Limits `json:"bounds"`
 	}{
-		ids, m.replayed(), prices, m.release.Remaining, m.Plan.Name, m.Plan.RMSE, m.Bound, m.confidence, m.whole, m.tables, m.release.Limits,
+		ids, m.replayed(), prices, m.release().Remaining, m.name(), rmse, m.compared().Bound, m.confidence, m.whole, m.tables,
+		m.release().Limits,
 	})
 }

@@ -62,6 +62,21 @@ func asks(attributes []marginal.Attribute) bool {
 	return slices.ContainsFunc(attributes, func(a marginal.Attribute) bool { return a.Queries != marginal.Values })
 }
 
+// cell returns the answer to a query.
+func (m *measuredMarginals) cell(q marginal.Query) (c marginalCell, err error) {
+	if m.products != nil {
+		c.Value, c.Deviation, c.Low, c.High, err = m.products.Answer(q, m.confidence)
+		return c, err
+	}
+	value, variance, err := m.estimate.Answer(q)
+	if err != nil {
+		return c, err
+	}
+	c.Value, c.Deviation = value, math.Sqrt(max(variance, 0))
+	c.Low, c.High, err = m.estimate.Interval(q, m.confidence)
+	return c, err
+}
+
 // readOrdered computes the answers to all questions of a marginal: one for each combination of a value, a prefix or a range of
 // each attribute.
 func (m *measuredMarginals) readOrdered(attributes []marginal.Attribute) (out []marginalCell, err error) {
@@ -70,16 +85,10 @@ func (m *measuredMarginals) readOrdered(attributes []marginal.Attribute) (out []
 	var each func(rest []marginal.Attribute) error
 	each = func(rest []marginal.Attribute) error {
 		if len(rest) == 0 {
-			value, variance, err := m.estimate.Answer(query)
-			if err != nil {
-				return err
-			}
-			low, high, err := m.estimate.Interval(query, m.confidence)
-			if err != nil {
-				return err
-			}
-			out = append(out, marginalCell{slices.Clone(values), value, math.Sqrt(max(variance, 0)), low, high})
-			return nil
+			cell, err := m.cell(query)
+			cell.Values = slices.Clone(values)
+			out = append(out, cell)
+			return err
 		}
 		a := rest[0]
 		of := m.domain.Values[slices.Index(m.domain.Keys, a.Name)]

@@ -51,6 +51,9 @@ func (c comparison) chart(p price) plot.Chart {
 
 // chart returns a picture of the expected errors of the chosen strategy by marginal.
 func (c counts) chart() plot.Chart {
+	if c.crossed != nil {
+		return c.compared().chart(c.price)
+	}
 	out := errorChart("Expected error by marginal: "+c.Chosen.Name, "marginal", c.price)
 	all := c.Chosen.Errors()
 	for _, e := range all[:min(len(all), mostExplained)] {
