@@ -88,6 +88,11 @@ func TestBadInputIsRefusedFirst(t *testing.T) {
 		{c, Request{Table: "people", Rho: "1", ModelBytes: 500, Cliques: [][]string{{"age", "size"}}}, []string{"need a model of", "--model-size"}},
 		{c, Request{Table: "people", Rho: "1", Columns: []string{"note"}}, []string{"note cannot be synthesized"}},
 		{c, Request{Table: "people", Rho: "1", Bins: 1}, []string{"between 2 and"}},
+		{c, Request{Table: "people", Rho: "1", Ways: []int{9, 10}}, []string{"no marginal has 9 of the", "--ways 2"}},
+		{
+			c, Request{Table: "people", Rho: "1", Columns: []string{"age", "size"}, ModelBytes: 1000},
+			[]string{"no marginal of several columns fits", "age, size", "--model-size"},
+		},
 		{c, Request{Table: "people", Rho: "99"}, []string{"maximum"}},
 		{odd, Request{Table: "expected", Rho: "0.01"}, []string{"more noise than signal", "expects 200 rows", "larger price"}},
 	} {

@@ -77,7 +77,10 @@ func (p *Plan) candidatesOf() error {
 			return usage("`--explain` lists the columns", "--target: there is no column %q in the synthetic table", name)
 		}
 	}
-	if !asked {
+	if len(ways) > 0 && !asked {
+		if least := slices.Min(ways); least > max(d, 2) {
+			return usage("give --ways 2, or name more columns", "no marginal has %d of the %d columns", least, d)
+		}
 		for _, k := range ways {
 			for _, s := range subsets(d, k, mostSubsets) {
 				m := aim.Marginal{Attributes: s, Weight: 1}
@@ -141,6 +144,9 @@ func (p *Plan) candidatesOf() error {
 		}
 		kept = append(kept, m)
 	}
+	if p.LeftOut > 0 && len(kept) == d {
+		return p.nothingFits(wanted, room)
+	}
 	p.Candidates = len(p.candidates)
 	if p.Method != AIM {
 		return nil
@@ -150,6 +156,18 @@ func (p *Plan) candidatesOf() error {
 		return usage("name fewer columns", "%v", err)
 	}
 	return nil
+}
+
+// nothingFits refuses marginals of several columns of which none fits. The model would have single columns alone.
+func (p *Plan) nothingFits(wanted []aim.Marginal, room float64) error {
+	at := slices.IndexFunc(wanted, func(m aim.Marginal) bool { return len(m.Attributes) > 1 }) // the smallest, as they are sorted
+	s := wanted[at].Attributes
+	cells, hint := p.domain.Cells(s...), "give fewer --bins, or name fewer columns"
+	if size := 8 * cells; size > room && size <= MaxBytes && cells <= mostCells {
+		hint = fmt.Sprintf("give --model-size %.0fkB or more, or fewer --bins, or --ways of fewer columns", math.Ceil(size/1024))
+	}
+	return usage(hint, "no marginal of several columns fits: the smallest, of %s, has %.0f cells, which need %.0f bytes",
+		strings.Join(p.names(s), ", "), cells, 8*cells)
 }
 
 // doesNotFit refuses a marginal of the workload: it is too large for the model, or for all candidates together.

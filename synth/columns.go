@@ -105,7 +105,7 @@ func columnOf(c *curator.TableColumn, bins int, name string) (*Column, string) {
 	case len(c.Values) > 0, c.ValuesFrom != "", c.Type == "boolean":
 		return out, ""
 	case c.Type == "text":
-		return nil, "a text without declared values is not supported yet"
+		return nil, "a text without declared values: --private-values or --values can find or name them"
 	case c.Lower == "":
 		return nil, "the policy declares neither values nor bounds"
 	case c.Type == "date", c.Type == "timestamp", c.Type == "time":

@@ -374,15 +374,20 @@ func showSynthPlan(s *console.Console, p *synth.Plan, d *synth.Direct) error {
 		}
 		s.Print("constraint %s: %s\n", render.Printable(c.Text), how)
 	}
-	if p.LeftOut > 0 {
-		s.Print("too large to be measured: %s; a larger --model-size or fewer --bins may include them\n",
-			render.Plural(p.LeftOut, "marginal"))
-	}
+	showLeftOut(s, p)
 	s.Print("price: %s; %s remain\n", price, p.Remaining)
 	s.Print("at this price, a table needs about %s rows: below that, the first measurements are more noise than signal\n",
 		render.Thousands(int(p.Useful)))
 	showDirect(s, d)
 	return nil
+}
+
+// showLeftOut says how many marginals are too large to be measured.
+func showLeftOut(s *console.Console, p *synth.Plan) {
+	if p.LeftOut > 0 {
+		s.Print("too large to be measured: %s; a larger --model-size or fewer --bins may include them\n",
+			render.Plural(p.LeftOut, "marginal"))
+	}
 }
 
 // showChosen prints lists that were chosen privately, as an option that repeats them.
@@ -428,6 +433,7 @@ func showSynth(s *console.Console, r *synth.Result, out string) error {
 	} else {
 		s.Print("price: %s; %s remain\n", r.Plan.Price, r.Remaining)
 	}
+	showLeftOut(s, r.Plan)
 	showChosen(s, "--edges", r.Edges)
 	showChosen(s, "--values", r.Values)
 	if r.Outdated {
