@@ -90,7 +90,8 @@ func TestBadInputIsRefusedFirst(t *testing.T) {
 		{c, Request{Table: "people", Rho: "1", Bins: 1}, []string{"between 2 and"}},
 		{c, Request{Table: "people", Rho: "1", Ways: []int{9, 10}}, []string{"no marginal has 9 of the", "--ways 2"}},
 		{
-			c, Request{Table: "people", Rho: "1", Columns: []string{"age", "size"}, ModelBytes: 1000},
+			c,
+			Request{Table: "people", Rho: "1", Columns: []string{"age", "size"}, ModelBytes: 1000},
 			[]string{"no marginal of several columns fits", "age, size", "--model-size"},
 		},
 		{c, Request{Table: "people", Rho: "99"}, []string{"maximum"}},
