@@ -111,3 +111,38 @@ func TestReplayPerturb(t *testing.T) {
 		}
 	}
 }
+
+// Requests that differ in any parameter are different questions, and the same one repeats free.
+func TestPerturbKeys(t *testing.T) {
+	c := openHome(t, fitHome(t, "{epsilon: 400}", "add-remove", 300))
+	base := Perturbation{
+		Request: Request{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: "2"}, Bound: "1.7", Radius: "5", Regularise: "20",
+		Rows: 6000, Hessian: "0.5",
+	}
+	if _, err := c.Perturb(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range map[string]struct {
+		change func(*Perturbation)
+		same   bool
+	}{
+		"nothing":         {func(*Perturbation) {}, true},
+		"a longer text":   {func(q *Perturbation) { q.Radius, q.Hessian = "5.00", "0.50" }, true},
+		"the order":       {func(q *Perturbation) { q.SQL = "SELECT x2, x1, 1, y FROM people" }, false},
+		"a condition":     {func(q *Perturbation) { q.SQL += " WHERE x1 > 0" }, false},
+		"a predictor":     {func(q *Perturbation) { q.SQL = "SELECT x1 / 2, x2, 1, y FROM people" }, false},
+		"the price":       {func(q *Perturbation) { q.Epsilon = "2.000000000001" }, false},
+		"the radius":      {func(q *Perturbation) { q.Radius = "5.000000000000000000001" }, false},
+		"the regulariser": {func(q *Perturbation) { q.Regularise = "20.000000000000000000001" }, false},
+		"the rows":        {func(q *Perturbation) { q.Rows++ }, false},
+		"the share":       {func(q *Perturbation) { q.Hessian = "0.500001" }, false},
+		"no Hessian":      {func(q *Perturbation) { q.Hessian = "" }, false},
+		"the bound":       {func(q *Perturbation) { q.Bound = "1.700000000000000000001" }, false},
+	} {
+		q := base
+		of.change(&q)
+		if m, err := c.ExplainPerturb(t.Context(), q); err != nil || m.Replayed != of.same {
+			t.Errorf("%s: replayed is not %t: %+v, %v", name, of.same, m, err)
+		}
+	}
+}
