@@ -2,6 +2,7 @@ package statistics
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -197,11 +198,24 @@ func (v *rated) words() []string {
 			if v.by != "" {
 				of = " of " + v.by + " " + v.counted.groups[g]
 			}
-			lines = append(lines, "A stratum"+of+" has too few people for this noise: there is no standardised rate.")
+			stratum, people := v.least(g)
+			lines = append(lines, fmt.Sprintf("Stratum %s%s has too few people for this noise (%s counted), so there is no standardised rate. "+
+				"Use fewer strata (--bins), or narrower bounds.", stratum, of, render.Number6(people)))
 		}
 	}
 	lines = append(lines, v.release.warnings()...)
 	return append(lines, v.release.footer()...)
+}
+
+// least returns the stratum of a group with the least noisy count of people, and this count.
+func (v *rated) least(group int) (stratum string, people float64) {
+	people = math.Inf(1)
+	for j, name := range v.counted.parts {
+		if n := v.counted.with[group][j] + v.counted.without[group][j]; n < people {
+			stratum, people = name, n
+		}
+	}
+	return stratum, people
 }
 
 type rateJSON struct {
