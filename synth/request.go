@@ -94,6 +94,8 @@ type Plan struct {
 	Largest    string // the largest ε that one question can be asked at now
 	// Useful is the number of rows below which the first measurements are more noise than signal. 0: unknown
 	Useful int64
+	// Dense is the number of rows from which on draws have intervals. 0: unknown, because the marginals are chosen in rounds
+	Dense int64
 	// HeldOut is the column of the units that are left out, or "". A test on them costs HoldoutPrice, unless the request names
 	// a lower price; it is zero if the policy names none
 	HeldOut      string

@@ -13,7 +13,7 @@ import (
 // useful returns the number of rows below which the measured marginals are more noise than signal: the mean of their
 // expected total variation distances, √(2/π)·deviation·cells/2 by rows, exceeds a half. For MWEM these are the
 // marginals that a round may select, for the method fixed those of the request, and otherwise the single columns. It
-// follows from the plan.
+// follows from the plan. It also sets Plan.Dense.
 func (p *Plan) useful() int64 {
 	text, inRho := p.Price.Rho, true
 	if text == "" {
@@ -32,7 +32,7 @@ func (p *Plan) useful() int64 {
 	sets, columns := p.ones(), int64(len(p.Columns))
 	switch p.Method {
 	case AIM:
-		schedule, err := aim.NewSchedule(price, len(p.Columns), plannedOfFaint)
+		schedule, err := aim.NewSchedule(price, len(p.Columns), plannedOfFaintest)
 		if err != nil {
 			return 0
 		}
@@ -51,7 +51,11 @@ func (p *Plan) useful() int64 {
 	}
 	s, mean := &synthesis{Plan: p, inRho: inRho}, 0.0
 	for _, set := range sets {
-		mean += math.Sqrt(2/math.Pi) * s.deviation(p.placeOf(set), price) * p.domain.Cells(set...) / 2 / float64(len(sets))
+		noise := s.deviation(p.placeOf(set), price) * p.domain.Cells(set...)
+		mean += math.Sqrt(2/math.Pi) * noise / 2 / float64(len(sets))
+		if p.Method == Fixed || p.Method == Independent {
+			p.Dense = max(p.Dense, int64(min(math.Ceil(dense*noise), 1<<62)))
+		}
 	}
 	return int64(min(math.Ceil(2*mean), 1<<62))
 }

@@ -185,7 +185,11 @@ func runSynth(s *console.Console, args []string) error {
 			if err != nil {
 				return err
 			}
-			return showSynthPlan(s, p, d)
+			if err := showSynthPlan(s, p, d); err != nil || draws == 0 || s.Format == "json" {
+				return err
+			}
+			showIntervals(s, p)
+			return nil
 		}
 		result, err := synthesized(s, c, r, progress)
 		if err != nil {

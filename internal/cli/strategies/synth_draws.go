@@ -23,6 +23,17 @@ func writeDraws(s *console.Console, r *synth.Result, draws int, out string) (*sy
 	return d, d.Write(out, func(name string, write func(io.Writer) error) error { return console.ReplaceFile(name, write) })
 }
 
+// showIntervals says whether draws of a plan will have intervals.
+func showIntervals(s *console.Console, p *synth.Plan) {
+	switch reason := p.Inference(); {
+	case reason != "":
+		s.Print("no intervals: %s\n", reason)
+	case p.Dense > 0:
+		s.Print("draws have intervals if the table has about %s rows or more: with fewer, give fewer --bins, name fewer columns together "+
+			"with --cliques, or pay more\n", render.Thousands(int(p.Dense)))
+	}
+}
+
 // showDraws prints where the draws are, and whether intervals over them hold.
 func showDraws(s *console.Console, d *synth.Draws, out string) {
 	if s.Format == "json" {
