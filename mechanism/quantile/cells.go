@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dither/internal/entropy"
-	"dither/internal/exact"
 	"dither/internal/sample"
 	"dither/mechanism"
 	"dither/mechanism/internal/opaque"
@@ -14,34 +13,31 @@ import (
 	"dither/privacy"
 )
 
-// Sought is a position in the order of n values: rank Rank·n + Offset, counted in rows. A position before the first
-// value is the domain's lower end. A position after the last value is the domain's upper end.
+// Sought is a quantile that is sought in each cell: the value at rank Rank·n of the cell's n values, counted in rows.
 type Sought struct {
-	Rank    *big.Rat // the relative rank, from 0 (the least value) to 1 (the greatest)
-	Offset  int64    // rows that are added to the rank, from −2⁴⁰ to 2⁴⁰
-	Epsilon privacy.Epsilon
+	Rank    *big.Rat        // the relative rank, from 0 (the least value) to 1 (the greatest)
+	Epsilon privacy.Epsilon // the loss of the value
+	// Width is the loss of the half-width of an interval around the value, which misses the quantile with probability
+	// at most Miss, above 0 and below ½. If it is 0, there is none.
+	Width privacy.Epsilon
+	Miss  *big.Rat
 }
 
-// Cells releases values at the sought positions in each of several cells (groups of rows). Each value is drawn by
-// the exponential mechanism, as in Single [Smith 2011], independently of the others. All are drawn in two passes
-// over the data.
+// Cells releases the sought quantiles in each of several cells (groups of rows). Each value is drawn by the exponential
+// mechanism, as in Single [Smith 2011], independently of the others, in two passes over the data. Half-widths are then
+// drawn as in [Ladder], in further passes.
 //
-// Let n be a cell's number of values, and r = q·n + t the sought position, where t is the offset. Let B(o) and A(o)
-// be as in Single, except that B(Lower) = −∞ and A(Upper) = ∞. The candidate o is drawn with probability ∝
-// exp(−ε·d(o)/(2Δ)), exactly, where
+// Let n be a cell's number of values, and r = q·n the sought position. Let B(o) and A(o) be as in Single. The candidate
+// o is drawn with probability ∝ exp(−ε·d(o)/(2Δ)), exactly, where
 //
 //	d(o) = max(0, B(o) − r, r − A(o)).
 //
-// Some o has d(o) = 0: since A(o) = B(o + 1), the ranges from B(o) to A(o) cover the whole line.
-//
-// The infinite values at the ends are needed because r may fall below 0 or above n. The position is then an end of
-// the domain, by a definition that does not depend on n. This is equivalent to t additional public rows beyond each
-// end.
+// Some o has d(o) = 0: since A(o) = B(o + 1), the ranges from B(o) to A(o) cover the line from 0 to n.
 //
 // Privacy: let a unit have c_k rows in cell k, Σ c_k ≤ m = MaxRows, and let w = max(q, 1 − q).
 //
 // Under AddRemove, an additional row in cell k changes B(o) − r and r − A(o) by q or by 1 − q, up or down.
-// (B(Lower) and A(Upper) do not change.) So c_k rows change d by at most w·c_k. With Δ = w·m, the logarithm of each
+// So c_k rows change d by at most w·c_k. With Δ = w·m, the logarithm of each
 // weight changes by at most ε·c_k/(2m). The draw in cell k is (ε·c_k/m)-differentially private and
 // (ε·c_k/m)-bounded-range (see Single). Neighbours differ only in the unit's own rows. Given the data, the draws of
 // the cells are independent. Together they lose Σ_k ε·c_k/m ≤ ε. Under zCDP they lose Σ_k (ε·c_k/m)²/8 ≤ ε²/8 ·
@@ -51,39 +47,36 @@ type Sought struct {
 // w·(r_k + s_k). With Δ = 2·w·m the argument is as above, since Σ (r_k + s_k) ≤ 2m. If there is a single cell, d
 // changes by at most m, as Single shows, so Δ = m.
 //
-// So each position costs its Epsilon for all cells together. The losses of the positions add up [Dwork & Roth 2014,
-// Theorem 3.16; under zCDP, Bun & Steinke 2016, Lemma 1.7].
+// A half-width is drawn with the score −d_k of halfWidths, which the unit's rows in a cell change by as much as those of
+// the value, and the same Δ serves. The values are released before.
+//
+// So each position costs its Epsilon and its Width for all cells together. These losses, and those of the positions, add
+// up [Dwork & Roth 2014, Theorem 3.16; under zCDP, Bun & Steinke 2016, Lemma 1.7].
 type Cells struct {
 	Domain
 	mechanism.Unit // MaxRows bounds a unit's rows in all cells together
 	Cells          int
-	Sought         []Sought // at most 765 positions; the denominator of each rank is at most 10,000
+	Sought         []Sought // at most 255 positions; the denominator of each rank is at most 10,000
 }
 
 // CellValues is the release of Cells. Values[k][i] is the value of cell k at position i of Cells.Sought, an integer
-// of the domain.
+// of the domain. HalfWidths[k][i] is the half-width of the interval around it, or 0 if the position has none.
 type CellValues struct {
-	Values [][]int64
-	Loss   privacy.Loss // the loss of all values together
+	Values, HalfWidths [][]int64
+	Loss               privacy.Loss // the loss of all values and half-widths together
 }
 
-// maxCellDraws is the most races that run at once, and maxSought the most in one cell.
-const (
-	maxCellDraws = 1 << 20
-	maxSought    = 3 * maxRanks
-)
+// maxCellDraws is the most races that run at once.
+const maxCellDraws = 1 << 20
 
 func (m Cells) check() error {
-	if len(m.Sought) < 1 || len(m.Sought) > maxSought || m.Cells < 1 || m.Cells > maxCellDraws/len(m.Sought) {
+	if len(m.Sought) < 1 || len(m.Sought) > maxRanks || m.Cells < 1 || m.Cells > maxCellDraws/len(m.Sought) {
 		return fmt.Errorf("%w: a cell needs 1 to %d sought positions, and all cells together at most %d",
-			mechanism.ErrParameter, maxSought, maxCellDraws)
+			mechanism.ErrParameter, maxRanks, maxCellDraws)
 	}
 	for _, s := range m.Sought {
 		if err := checkRelease(m.Domain, m.Unit, s.Epsilon); err != nil {
 			return err
-		}
-		if s.Offset < -opaque.MaxRows || s.Offset > opaque.MaxRows {
-			return fmt.Errorf("%w: an offset must be within ±2^40 rows", mechanism.ErrParameter)
 		}
 		if q := s.Rank; q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 ||
 			q.Denom().Cmp(big.NewInt(maxDenominator)) > 0 {
@@ -91,7 +84,8 @@ func (m Cells) check() error {
 				mechanism.ErrParameter, maxDenominator)
 		}
 	}
-	return nil
+	_, err := m.widths()
+	return err
 }
 
 // Sensitivity returns Δ for a rank: the most that one unit changes the distances d (see [Cells]), over all cells
@@ -150,22 +144,23 @@ func (m Cells) release(src *entropy.Source, data mechanism.OrderedCells) (CellVa
 		cell := i / len(m.Sought)
 		out.Values[cell] = append(out.Values[cell], races[i].First+int64(src.Below64(races[i].Width)))
 	}
-	return out, nil
+	out.HalfWidths, err = m.halfWidths(src, data, rows, out.Values)
+	return out, err
 }
 
 func (m Cells) loss() (out privacy.Loss) {
 	for _, s := range m.Sought {
-		out = out.Plus(privacy.PureLoss(s.Epsilon))
+		out = out.Plus(privacy.PureLoss(s.Epsilon.Plus(s.Width)))
 	}
 	return out
 }
 
-// BoundedRange returns the loss under zCDP: the sum of ε²/8 over the positions, a quarter of the ε²/2 of a pure
+// BoundedRange returns the loss under zCDP: the sum of ε²/8 over all draws of the positions, a quarter of the ε²/2 of a pure
 // loss [Cesar & Rogers 2021].
 func (m Cells) BoundedRange() privacy.Loss {
 	var out privacy.Rho
 	for _, s := range m.Sought {
-		out = out.Plus(s.Epsilon.BoundedRange())
+		out = out.Plus(s.Epsilon.BoundedRange()).Plus(s.Width.BoundedRange())
 	}
 	return privacy.ZCDPLoss(out, privacy.Delta{})
 }
@@ -173,11 +168,6 @@ func (m Cells) BoundedRange() privacy.Loss {
 // RankError returns a bound on the rank error d of position i in any one cell (see [Cells]), which holds with
 // probability at least 1 − beta. It is 2Δ(ln N + ln(1/β))/ε for N candidates, in rows, rounded up. The proof is
 // that of Single.RankError. The error is ErrParameter.
-//
-// Consequence: let t be at least the bound, and let o be the value drawn at the offset −t. If d(o) ≤ t, then B(o) −
-// (q·n − t) ≤ t, so B(o) ≤ q·n. At the offset −(t + 1), B(o) ≤ q·n − 1, so o is not above the values around rank
-// q·n. (If o is Lower, it is never above a value.) Likewise, the offset t gives A(o) ≥ q·n, and t + 1 gives A(o) ≥
-// q·n + 1, so o is not below those values. Each statement fails with probability at most beta.
 func (m Cells) RankError(i int, beta float64) (float64, error) {
 	if err := m.check(); err != nil {
 		return 0, err
@@ -211,7 +201,7 @@ func (m Cells) places(rows []int64, enter func(i int) entering) []draw {
 	for _, n := range rows {
 		for _, s := range m.Sought {
 			at, den := s.Rank.Num().Int64(), s.Rank.Denom().Int64()
-			out = append(out, draw{enter(len(out)), m.Domain, at*n + den*s.Offset, den, 0, m.Lower})
+			out = append(out, draw{enter(len(out)), m.Domain, at * n, den, 0, m.Lower})
 		}
 	}
 	return out
@@ -232,24 +222,16 @@ func (m Cells) races(src *entropy.Source, cells int) []sample.Contest {
 	return out
 }
 
-// score returns −d·den of one candidate, or of each candidate of a range, where d is the rank error of [Cells] and
-// den the denominator of the rank of the position. A range must not include an end of the domain together with
-// other candidates. Rows and offsets are at most 2⁴⁰ and den is at most 10,000, so all numbers are below 2⁶².
-func (p *draw) score(o, below, upTo int64) int64 {
-	d := int64(0)
-	if o != p.in.Lower {
-		d = max(d, p.den*below-p.sought)
-	}
-	if o != p.in.Upper {
-		d = max(d, p.sought-p.den*upTo)
-	}
-	return -d
+// score returns −d·den of a candidate, or of each candidate of a range, where d is the rank error of [Cells] and den the
+// denominator of the rank of the position. Rows are at most 2⁴⁰ and den is at most 10,000, so all numbers are below 2⁵⁴.
+func (p *draw) score(below, upTo int64) int64 {
+	return -max(0, p.den*below-p.sought, p.sought-p.den*upTo)
 }
 
 // value enters the gap before a value that has rows, and the value itself.
 func (p *draw) value(value, count int64) {
 	p.gap(value)
-	p.enter(value, 1, p.score(value, p.below, p.below+count))
+	p.enter(value, 1, p.score(p.below, p.below+count))
 	p.below += count
 	p.next = value + 1
 }
@@ -257,39 +239,10 @@ func (p *draw) value(value, count int64) {
 // end enters the gap after the last value.
 func (p *draw) end() { p.gap(p.in.Upper + 1) }
 
-// gap enters the candidates in [p.next, until), if there are any. It enters an end of the domain separately. The
-// differences are correct even if until exceeds the largest int64 and wraps around.
+// gap enters the candidates in [p.next, until), if there are any. The difference is correct even if until exceeds the
+// largest int64 and wraps around.
 func (p *draw) gap(until int64) {
-	width := uint64(until) - uint64(p.next)
-	if width > 0 && p.next == p.in.Lower {
-		p.enter(p.next, 1, p.score(p.next, p.below, p.below))
-		p.next++
-		width--
+	if width := uint64(until) - uint64(p.next); width > 0 {
+		p.enter(p.next, width, p.score(p.below, p.below))
 	}
-	upper := width > 0 && until-1 == p.in.Upper
-	if upper {
-		width--
-	}
-	if width > 0 {
-		p.enter(p.next, width, p.score(p.next, p.below, p.below))
-	}
-	if upper {
-		p.enter(p.in.Upper, 1, p.score(p.in.Upper, p.below, p.below))
-	}
-}
-
-// Bracket returns a whole number of rows t ≥ RankError(i, beta) + 1. It does not depend on the position's offset.
-// Two values at the offsets −t and t bracket the quantile: see RankError. The error is ErrParameter, also if t
-// would be above 2⁴⁰.
-func (m Cells) Bracket(i int, beta float64) (int64, error) {
-	t, err := m.RankError(i, beta)
-	if err != nil {
-		return 0, err
-	}
-	if !(t < opaque.MaxRows-2) {
-		return 0, fmt.Errorf("%w: epsilon is so small that the rank error exceeds 2^40 rows",
-			mechanism.ErrParameter)
-	}
-	up := exact.CeilRat(new(big.Rat).SetFloat64(t))
-	return up.Int64() + 1, nil
 }

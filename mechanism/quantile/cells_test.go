@@ -45,7 +45,7 @@ func orderedCellsOf(cells [][]int64, by int) mechanism.OrderedCells {
 	})
 }
 
-// rankDistance is d of a candidate by definition, as if offset rows more lay beyond either end of the domain.
+// rankDistance is d of a candidate by definition.
 func rankDistance(data []int64, in Domain, o int64, s Sought) *big.Rat {
 	below, upTo := int64(0), int64(0)
 	for _, x := range data {
@@ -56,16 +56,7 @@ func rankDistance(data []int64, in Domain, o int64, s Sought) *big.Rat {
 			upTo++
 		}
 	}
-	beyond := max(s.Offset, -s.Offset) + 1
-	if o > in.Lower {
-		below += beyond
-	}
-	upTo += beyond
-	if o == in.Upper {
-		upTo += beyond
-	}
 	sought := new(big.Rat).Mul(s.Rank, new(big.Rat).SetInt64(int64(len(data))))
-	sought.Add(sought, new(big.Rat).SetInt64(beyond+s.Offset))
 	d := new(big.Rat)
 	for _, x := range []*big.Rat{
 		new(big.Rat).Sub(new(big.Rat).SetInt64(below), sought), new(big.Rat).Sub(sought, new(big.Rat).SetInt64(upTo)),
@@ -113,8 +104,7 @@ func randomPlaces(t testing.TB, r *rand.Rand, k int) (out []Sought) {
 	for range k {
 		den := 1 + r.Int64N(10)
 		out = append(out, Sought{
-			big.NewRat(r.Int64N(den+1), den), r.Int64N(13) - 6,
-			mechtest.Epsilon(t, []string{"0.3", "1", "2.5"}[r.IntN(3)]),
+			Rank: big.NewRat(r.Int64N(den+1), den), Epsilon: mechtest.Epsilon(t, []string{"0.3", "1", "2.5"}[r.IntN(3)]),
 		})
 	}
 	return out
@@ -265,7 +255,7 @@ func TestCellLaw(t *testing.T) {
 		Domain{-2, 4},
 		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2},
 		3,
-		[]Sought{{big.NewRat(1, 2), 0, e}, {big.NewRat(1, 3), -2, e}, {big.NewRat(1, 1), 3, e}},
+		[]Sought{{Rank: big.NewRat(1, 2), Epsilon: e}, {Rank: big.NewRat(1, 3), Epsilon: e}, {Rank: big.NewRat(1, 1), Epsilon: e}},
 	}
 	laws := m.laws(t, cells)
 	observed := make([][]int, len(laws))
@@ -293,69 +283,134 @@ func TestCellLaw(t *testing.T) {
 	}
 }
 
-// A place t below what is sought is above the quantile with probability at most beta, and likewise above, exactly,
-// whatever the data: none, a single row, ties, skew, values at the ends.
-func TestBracket(t *testing.T) {
-	in := Domain{0, 200}
-	skewed := make([]int64, 0, 400)
-	for i := range 400 {
-		skewed = append(skewed, int64(i*i*i/400/800))
+// The half-widths in each cell have the law of halfWidths around the released value, at the ends of the domain and in an
+// empty cell too, however many passes there are; and the losses of values and half-widths add up.
+func TestCellHalfWidths(t *testing.T) {
+	defer func(n int) { aroundAtOnce = n }(aroundAtOnce)
+	cells := [][]int64{{-20, 1, 1, 1, 2, 3}, {}, {4, 4, 4}}
+	e, w := mechtest.Epsilon(t, "2"), mechtest.Epsilon(t, "3")
+	m := Cells{
+		Domain{-2, 4}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, 3,
+		[]Sought{{Rank: big.NewRat(1, 2), Epsilon: e, Width: w, Miss: big.NewRat(1, 20)}, {Rank: big.NewRat(1, 3), Epsilon: e}},
 	}
-	closest := 0.0
-	for name, data := range map[string][]int64{
-		"none": {}, "one": {150}, "two": {3, 190}, "tied": slices.Repeat([]int64{77}, 500),
-		"at the ends": append(slices.Repeat([]int64{0}, 100), slices.Repeat([]int64{200}, 100)...),
-		"skewed":      skewed, "half tied": append(slices.Repeat([]int64{10}, 150), skewed...),
-	} {
-		for _, u := range relations {
-			for _, q := range []*big.Rat{
-				big.NewRat(0, 1), big.NewRat(1, 10), big.NewRat(1, 2), big.NewRat(9, 10),
-				big.NewRat(1, 1),
-			} {
-				const beta = 0.05
-				e := mechtest.Epsilon(t, "1")
-				m := Cells{in, u, 1, []Sought{{q, 0, e}, {q, 0, e}}}
-				bound, err := m.Bracket(0, beta)
-				if err != nil {
-					t.Fatal(err)
+	tested := 0
+	for _, aroundAtOnce = range []int{1, 4, 1 << 14} {
+		drawn := map[[2]int64][]int64{} // by cell and value
+		for range 4000 {
+			out, err := m.Release(orderedCellsOf(cells, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, h := range out.HalfWidths {
+				at := [2]int64{int64(k), out.Values[k][0]}
+				drawn[at] = append(drawn[at], h[0])
+				if h[1] != 0 {
+					t.Fatalf("a half-width of %d that was not sought", h[1])
 				}
-				m.Sought[0].Offset, m.Sought[1].Offset = -bound, bound
-				laws := m.laws(t, [][]int64{data})
-				low, high := 0.0, 0.0
-				sorted := slices.Sorted(slices.Values(data))
-				if n := len(data); n > 0 {
-					// The values around row 1 + q(n − 1), between which PERCENTILE_CONT interpolates; row ⌈qn⌉ of
-					// PERCENTILE_DISC; and, where qn is whole, the next one.
-					f, _ := q.Float64()
-					at := f * float64(n-1)
-					rows := []int{
-						int(math.Floor(at + 1e-9)), int(math.Ceil(at - 1e-9)),
-						max(int(math.Ceil(f*float64(n)-1e-9))-1, 0), min(int(math.Floor(f*float64(n)+1e-9)), n-1),
-					}
-					least, most := sorted[slices.Min(rows)], sorted[slices.Max(rows)]
-					for o := in.Lower; o <= in.Upper; o++ {
-						if o > least {
-							low += laws[0][o]
-						}
-						if o < most {
-							high += laws[1][o]
-						}
-					}
-				}
-				if low > beta || high > beta {
-					t.Errorf("%s, %s under %v: the ends miss with probability %g and %g", name, q, u, low, high)
-				}
-				closest = max(closest, low, high)
+			}
+			if total, _ := out.Loss.Pure(); total.Cmp(mechtest.Epsilon(t, "7")) != 0 {
+				t.Fatalf("the loss is %v", out.Loss)
+			}
+		}
+		if rho, _ := m.BoundedRange().ZCDP(); rho.Cmp(e.BoundedRange().Times(2).Plus(w.BoundedRange())) != 0 {
+			t.Errorf("under zCDP the loss is %v", m.BoundedRange())
+		}
+		widths, err := m.widths()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rate, _ := widths[0].rate.Float64()
+		for at, observed := range drawn {
+			around := widths[0].around(at[1])
+			for _, v := range cells[at[0]] {
+				around.visit(m.clamp(v), 1)
+			}
+			law, total := make([]float64, len(around.rungs)), 0.0
+			for i, score := range around.scores() {
+				law[i] = math.Ldexp(math.Exp(rate*float64(score)), i)
+				total += law[i]
+			}
+			counts := make([]int, len(law))
+			for i := range law {
+				law[i] /= total
+			}
+			for _, h := range observed {
+				counts[slices.Index(around.rungs, h)]++
+			}
+			if rest := 1 - slices.Max(law); float64(len(observed))*rest < 60 { // too few for the test
+				continue
+			}
+			tested++
+			if err := (stattest.ChiSquared{Observed: counts, Expected: law, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+				t.Errorf("cell %d, value %d: %v", at[0], at[1], err)
 			}
 		}
 	}
-	t.Logf("at most %g of 0.05", closest)
+	if tested < 9 {
+		t.Errorf("only %d laws are tested", tested)
+	}
+}
+
+// Between neighbours the slack of each rung changes, over all cells together, by at most the sensitivity: the half-widths
+// around the same values have laws whose ratios multiply to at most e^Width.
+func TestCellHalfWidthsArePrivate(t *testing.T) {
+	r := rand.New(rand.NewPCG(55, 56))
+	closest := 0.0
+	for i := range 4000 {
+		u := relations[i%4]
+		n := 1 + r.IntN(3)
+		a, b := cellNeighbours(r, u, n)
+		den := 1 + r.Int64N(6)
+		m := Cells{Domain{-r.Int64N(12), r.Int64N(12)}, u, n, []Sought{{
+			Rank: big.NewRat(r.Int64N(den+1), den), Epsilon: mechtest.Epsilon(t, "1"),
+			Width: mechtest.Epsilon(t, []string{"0.5", "2", "6"}[r.IntN(3)]), Miss: big.NewRat(1, 20),
+		}}}
+		widths, err := m.widths()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := widths[0]
+		rate, _ := w.rate.Float64()
+		epsilon, _ := m.Sought[0].Width.Rat().Float64()
+		law := func(rows []int64, v int64) []float64 {
+			around := w.around(v)
+			for _, x := range rows {
+				around.visit(m.clamp(x), 1)
+			}
+			out, total := []float64{}, 0.0
+			for k, score := range around.scores() {
+				out = append(out, math.Ldexp(math.Exp(rate*float64(score)), k))
+				total += out[k]
+			}
+			for k := range out {
+				out[k] /= total
+			}
+			return out
+		}
+		worst, least := 0.0, 0.0
+		for k := range n {
+			v := m.Lower + r.Int64N(int64(m.points()))
+			p, q := law(a[k], v), law(b[k], v)
+			up, down := 0.0, 0.0
+			for j := range p {
+				up, down = max(up, math.Log(p[j]/q[j])), min(down, math.Log(p[j]/q[j]))
+			}
+			worst, least = worst+up, least+down
+		}
+		if worst > epsilon+1e-9 || -least > epsilon+1e-9 || worst-least > epsilon+1e-9 { // the last: the bounded range
+			t.Fatalf("%v and %v, %v under %v: log ratios from %g to %g", a, b, m.Sought, u, least, worst)
+		}
+		closest = max(closest, worst/epsilon, -least/epsilon)
+	}
+	if closest < 0.5 {
+		t.Errorf("the largest loss is %.3f of the declared one: this shows little", closest)
+	}
 }
 
 func TestCellQuantilesRefuse(t *testing.T) {
 	e := mechtest.Epsilon(t, "1")
 	half := big.NewRat(1, 2)
-	good := Cells{Domain{0, 9}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 1, []Sought{{half, 0, e}}}
+	good := Cells{Domain{0, 9}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 1, []Sought{{Rank: half, Epsilon: e}}}
 	if _, err := good.Release(orderedCellsOf([][]int64{{1}}, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -367,11 +422,13 @@ func TestCellQuantilesRefuse(t *testing.T) {
 		"other cells": func(m *Cells) { m.Cells = 2 },
 		"many cells":  func(m *Cells) { m.Cells = 1 << 40 },
 		"nothing":     func(m *Cells) { m.Sought = nil },
-		"nil rank":    func(m *Cells) { m.Sought = []Sought{{nil, 0, e}} },
-		"rank":        func(m *Cells) { m.Sought = []Sought{{big.NewRat(3, 2), 0, e}} },
-		"fine rank":   func(m *Cells) { m.Sought = []Sought{{big.NewRat(1, 10_007), 0, e}} },
-		"offset":      func(m *Cells) { m.Sought = []Sought{{half, math.MinInt64, e}} },
-		"no epsilon":  func(m *Cells) { m.Sought = []Sought{{half, 0, privacy.Epsilon{}}} },
+		"nil rank":    func(m *Cells) { m.Sought = []Sought{{Epsilon: e}} },
+		"rank":        func(m *Cells) { m.Sought = []Sought{{Rank: big.NewRat(3, 2), Epsilon: e}} },
+		"fine rank":   func(m *Cells) { m.Sought = []Sought{{Rank: big.NewRat(1, 10_007), Epsilon: e}} },
+		"no epsilon":  func(m *Cells) { m.Sought = []Sought{{Rank: half}} },
+		"tiny width": func(m *Cells) {
+			m.Sought = []Sought{{Rank: half, Epsilon: e, Width: mechtest.Epsilon(t, "1e-13"), Miss: big.NewRat(1, 20)}}
+		},
 	} {
 		m := good
 		change(&m)
@@ -408,13 +465,5 @@ func TestCellQuantilesRefuse(t *testing.T) {
 	}
 	if text := fmt.Sprintf("%v %+v %#v %d", scan(), scan(), scan(), scan()); text != "[exact] [exact] [exact] [exact]" {
 		t.Error(text)
-	}
-	if _, err := good.Bracket(0, 0); !errors.Is(err, mechanism.ErrParameter) {
-		t.Error(err)
-	}
-	tiny := good
-	tiny.Sought = []Sought{{half, 0, mechtest.Epsilon(t, "1e-12")}}
-	if _, err := tiny.Bracket(0, 0.01); !errors.Is(err, mechanism.ErrParameter) {
-		t.Error(err)
 	}
 }

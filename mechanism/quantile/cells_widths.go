@@ -1,0 +1,77 @@
+package quantile
+
+import (
+	"slices"
+
+	"dither/internal/entropy"
+	"dither/mechanism"
+)
+
+// widths returns the draws of half-widths, one for each position. The error is ErrParameter.
+func (m Cells) widths() (out []halfWidths, err error) {
+	for _, s := range m.Sought {
+		var w halfWidths
+		if !s.Width.IsZero() {
+			if w, err = newHalfWidths(m.Domain, s.Rank, m.Sensitivity(s.Rank), s.Width, s.Miss); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// aroundAtOnce is the most values around which rows are counted in one pass: each needs some kilobytes. Tests lower it.
+var aroundAtOnce = 1 << 14
+
+// halfWidths draws the half-width of the interval around each value. A pass over the data serves as many cells as
+// aroundAtOnce allows, so the number of passes is public.
+func (m Cells) halfWidths(
+	src *entropy.Source, data mechanism.OrderedCells, rows []int64, values [][]int64,
+) ([][]int64, error) {
+	widths, err := m.widths()
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]int64, m.Cells)
+	each := max(1, aroundAtOnce/len(m.Sought))
+	for from := 0; from < m.Cells; from += each {
+		to := min(from+each, m.Cells)
+		around := make([][]surroundings, to-from)
+		for k := range around {
+			for i, v := range values[from+k] {
+				s := surroundings{}
+				if !m.Sought[i].Width.IsZero() {
+					s = widths[i].around(v)
+				}
+				around[k] = append(around[k], s)
+			}
+		}
+		again, err := eachCell(data, m.Domain, func(cell int, value, count int64) {
+			if cell < from || cell >= to {
+				return
+			}
+			for i := range around[cell-from] {
+				if s := &around[cell-from][i]; s.rungs != nil {
+					s.visit(value, count)
+				}
+			}
+		})
+		if err == nil && !slices.Equal(rows, again) {
+			err = mechanism.ErrOrder
+		}
+		if err != nil {
+			return nil, err
+		}
+		for k, all := range around {
+			for i := range all {
+				h := int64(0)
+				if all[i].rungs != nil {
+					h = all[i].draw(src)
+				}
+				out[from+k] = append(out[from+k], h)
+			}
+		}
+	}
+	return out, nil
+}
