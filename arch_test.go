@@ -78,7 +78,7 @@ var allowed = map[string][]string{
 	"internal/sensitivity": {"internal/bounded", "internal/exact", "mechanism/linear", "privacy"},                                                                               // how far one unit moves what a statement measures
 	"internal/plan": {
 		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/prune",
-		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/linear", "mechanism/partition", "noise", "privacy",
+		"internal/sensitivity", "internal/truncation", "internal/value", "mechanism", "mechanism/linear", "mechanism/partition", "mechanism/quantile", "noise", "privacy",
 	},
 	"internal/truncation": {"internal/bounded", "internal/policy", "internal/value"}, // the statement that counts what caps cut
 	"internal/reuse":      {"internal/bounded", "internal/plan", "internal/value"},   // what follows from earlier releases

@@ -62,8 +62,7 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 		notes = append(
 			notes,
 			"A quantile's error is predicted in rows, ordered by value. Its error in values depends on how dense "+
-				"the rows are there, which the interval shows. Each end of the interval is a further private "+
-				"quantile, for a third of the price.",
+				"the rows are there, which the interval shows. Seven tenths of the price are for the interval.",
 		)
 		notReal := func(q *plan.Quantile) bool { return q.Value.X.Type != value.Real }
 		// the ladder is the default for one or two quantiles, and its intervals have a confidence of 0.95

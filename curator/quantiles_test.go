@@ -2,7 +2,6 @@ package curator
 
 import (
 	"encoding/json"
-	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -98,27 +97,24 @@ func TestQuantilesAsPlanned(t *testing.T) {
 		c          *Owner
 		neighbours privacy.Neighbours
 		count      func([]mechanism.Exact) (mechanism.Measurement, error)
-		draw       privacy.Epsilon
+		draws      [2]privacy.Epsilon // of a value and of a half-width
 		mode       func([]mechanism.Exact) (selection.Choice, error)
-		delta      [2]float64 // of q = ½ and 9/10
 	}{
 		{
 			"pure", pureTerms.alone(t), privacy.AddRemove,
-			mechanism.Laplace{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
+			mechanism.Laplace{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Measure, [2]privacy.Epsilon{e("5").Share(3, 10), e("5").Share(7, 10)},
 			selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("5")}.Select,
-			[2]float64{1.5, 2.7},
 		},
 		{
 			"change-one", changeTerms.alone(t), privacy.ChangeOne,
-			mechanism.Laplace{Sensitivity: big.NewInt(6), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
+			mechanism.Laplace{Sensitivity: big.NewInt(6), Epsilon: e("5")}.Measure, [2]privacy.Epsilon{e("5").Share(3, 10), e("5").Share(7, 10)},
 			selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Select,
-			[2]float64{3, 5.4},
 		},
-		{ // ρ = ε²/2 = 200, a quarter of it each; of that a third a draw, √(8·50/3), and √(8·50) the mode
+		{ // ρ = ε²/2 = 200, a quarter of it each; of that 3/10 and 7/10 the draws, √(8·50·3/10), and √(8·50) the mode
 			"zCDP", zcdpTerms.alone(t), privacy.AddRemove,
-			mechanism.Gaussian{L2Squared: big.NewInt(9), Rho: e("10").Rho()}.Measure, e("10").Rho().Share(1, 3).Pure().Times(2),
+			mechanism.Gaussian{L2Squared: big.NewInt(9), Rho: e("10").Rho()}.Measure,
+			[2]privacy.Epsilon{e("10").Rho().Share(3, 10).Pure().Times(2), e("10").Rho().Share(7, 10).Pure().Times(2)},
 			selection.Exponential{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("10").Rho().Pure().Times(2)}.Select,
-			[2]float64{1.5, 2.7},
 		},
 	} {
 		t.Run(home.name, func(t *testing.T) {
@@ -131,26 +127,18 @@ func TestQuantilesAsPlanned(t *testing.T) {
 			want := drawnFrom(9, func() [][]*big.Int {
 				counts := must[mechanism.Measurement](t)(home.count(sealed(0, 1, 0, 1, 1))).Values
 				m := quantile.Cells{Domain: quantile.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: home.neighbours, MaxRows: 3}, Cells: 5}
-				each, _ := home.draw.Rat().Float64()
-				for i, rank := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10)} {
-					offset := int64(math.Ceil(2*home.delta[i]*math.Log(11*256)/each)) + 1
-					for _, o := range []int64{0, -offset, offset} {
-						m.Sought = append(m.Sought, quantile.Sought{Rank: rank, Offset: o, Epsilon: home.draw})
-					}
+				for _, rank := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10)} {
+					m.Sought = append(m.Sought, quantile.Sought{Rank: rank, Epsilon: home.draws[0], Width: home.draws[1], Miss: big.NewRat(1, 128)})
 				}
-				values := must[quantile.CellValues](t)(m.Release(mechanism.NewOrderedCells(5, func(yield func(cell int, value, count int64) bool) error {
+				found := must[quantile.CellValues](t)(m.Release(mechanism.NewOrderedCells(5, func(yield func(cell int, value, count int64) bool) error {
 					for _, cell := range []int{1, 4, 3} {
 						yield(cell, costs[cell][0], 1)
 					}
 					return nil
-				}))).Values
+				})))
 				var out [][]*big.Int
 				for cell := range costs {
-					row := []*big.Int{counts[cell]}
-					for _, v := range values[cell] {
-						row = append(row, big.NewInt(v))
-					}
-					out = append(out, row)
+					out = append(out, append([]*big.Int{counts[cell]}, threesOf(m, found, cell)...))
 				}
 				for cell := range costs {
 					scores := make([]int64, 11)
@@ -233,6 +221,15 @@ func TestQuantileFails(t *testing.T) {
 	}
 }
 
+// threesOf are the numbers of a cell's quantiles: each value, and the ends of its interval.
+func threesOf(m quantile.Cells, found quantile.CellValues, cell int) (out []*big.Int) {
+	for i, v := range found.Values[cell] {
+		low, high := m.Interval(found, cell, i)
+		out = append(out, big.NewInt(v), big.NewInt(low), big.NewInt(high))
+	}
+	return out
+}
+
 // Over grouping sets each set's numbers are those of the planned mechanisms in that set's cells, one set after the other, behind the noise of all sums.
 func TestQuantileSetsAsPlanned(t *testing.T) {
 	e := must[privacy.Epsilon](t)(privacy.ParseEpsilon("5")) // of 20, a half each; of that half a set's
@@ -245,12 +242,8 @@ func TestQuantileSetsAsPlanned(t *testing.T) {
 	drawnFrom(9, func() any {
 		for _, cells := range [][][]int64{{{}, {3}, {}, {10}, {4}}, {{3, 4, 10}}} { // fri, mon, thu, tue, wed: the days in order; and all
 			m := quantile.Cells{Domain: quantile.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, Cells: len(cells)}
-			each, _ := e.Share(1, 3).Rat().Float64()
-			offset := int64(math.Ceil(2*1.5*math.Log(11*256)/each)) + 1
-			for _, o := range []int64{0, -offset, offset} {
-				m.Sought = append(m.Sought, quantile.Sought{Rank: big.NewRat(1, 2), Offset: o, Epsilon: e.Share(1, 3)})
-			}
-			values := must[quantile.CellValues](t)(m.Release(mechanism.NewOrderedCells(len(cells), func(yield func(cell int, value, count int64) bool) error {
+			m.Sought = []quantile.Sought{{Rank: big.NewRat(1, 2), Epsilon: e.Share(3, 10), Width: e.Share(7, 10), Miss: big.NewRat(1, 128)}}
+			found := must[quantile.CellValues](t)(m.Release(mechanism.NewOrderedCells(len(cells), func(yield func(cell int, value, count int64) bool) error {
 				for v := range int64(11) {
 					for cell, costs := range cells {
 						if slices.Contains(costs, v) {
@@ -259,13 +252,9 @@ func TestQuantileSetsAsPlanned(t *testing.T) {
 					}
 				}
 				return nil
-			}))).Values
+			})))
 			for cell := range cells {
-				var row []*big.Int
-				for _, v := range values[cell] {
-					row = append(row, big.NewInt(v))
-				}
-				want = append(want, row)
+				want = append(want, threesOf(m, found, cell))
 			}
 			flip := selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e}
 			for i, costs := range cells {

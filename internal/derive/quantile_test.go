@@ -35,9 +35,7 @@ func quantilesOver(t testing.TB, p *plan.Plan, tables enginetest.Tables) (quanti
 		Domain: quantile.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
 	}
 	for _, q := range p.Quantiles {
-		for _, offset := range []int64{0, -q.Offset, q.Offset} {
-			m.Sought = append(m.Sought, quantile.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
-		}
+		m.Sought = append(m.Sought, q.Sought())
 	}
 	cells := make([][]int64, p.Cells())
 	enginetest.OrderCellsOf(p.Ordered(v), tables, func(keys []value.Value, x int64) {
@@ -73,10 +71,11 @@ func drawQuantiles(t testing.TB, m quantile.Cells, data mechanism.OrderedCells) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, values := range found.Values {
+	for cell, values := range found.Values {
 		var row []*big.Int
-		for _, x := range values {
-			row = append(row, big.NewInt(x))
+		for i, x := range values {
+			low, high := m.Interval(found, cell, i)
+			row = append(row, big.NewInt(x), big.NewInt(low), big.NewInt(high))
 		}
 		out = append(out, row)
 	}

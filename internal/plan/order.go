@@ -221,15 +221,8 @@ func (p *Plan) describeOrders(w io.Writer) {
 	}
 	_, _ = fmt.Fprintf(w, "ordered rows=%d groups=%d rows_per_group=%d counted rows=%d\n", p.OrderCaps.Rows, p.OrderCaps.Groups, p.OrderCaps.RowsPerGroup, p.RowCaps.Rows)
 	for _, q := range p.Quantiles {
-		_, _ = fmt.Fprintf(
-			w,
-			"%s draws %s sensitivity %s offset %d %s\n",
-			q,
-			q.Draw().Rat().RatString(),
-			q.Sensitivity.RatString(),
-			q.Offset,
-			q.Loss,
-		)
+		draw, offset := q.formerly()
+		_, _ = fmt.Fprintf(w, "%s draws %s sensitivity %s offset %d %s\n", q, draw, q.Sensitivity.RatString(), offset, q.Loss)
 	}
 	for _, m := range p.Modes {
 		_, _ = fmt.Fprintf(w, "%s draws %s sensitivity %d %s\n", m, m.Epsilon().Rat().RatString(), m.Rows, m.Loss)

@@ -64,7 +64,7 @@ func (b *noising) capOrders(of *draws, cells int) error {
 	return nil
 }
 
-// chooseQuantiles sets the sensitivities of the quantiles, and the offsets of their intervals' ends ([Quantile]). Both
+// chooseQuantiles sets the sensitivities of the quantiles. They
 // depend on the caps on a unit's rows and groups.
 func (b *noising) chooseQuantiles(of *draws, cells int) error {
 	for _, q := range of.quantiles {

@@ -11,33 +11,27 @@ import (
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
+	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
-// Quantile is one quantile of a value, at rank q, in every cell. It is released as three draws of the exponential
-// mechanism over the integers from the value's Lo to its Hi (quantile.Cells, with the proof). One draw is at rank
-// q·n among the n rows of the cell, which is the answer. Two draws bracket it, at ranks q·n − t and q·n + t. t is
-// Offset: the bound on the rank error of both end draws, which fails with probability at most BracketAlpha, plus
-// one row.
+// Quantile is one quantile of a value, at rank q, in every cell. It is released as a draw of the exponential mechanism
+// over the integers from the value's Lo to its Hi, at rank q·n among the n rows of the cell, and the two ends of an
+// interval around it, whose half-width is drawn too (quantile.Cells, with the proofs).
 //
 // Claim: in any cell, with probability at least 1 − BracketAlpha, every row that PERCENTILE_DISC or PERCENTILE_CONT
-// takes at q lies between the two ends. Proof. PERCENTILE_CONT interpolates between rows ⌊r⌋ and ⌈r⌉, where r = 1 +
-// q(n − 1). With that probability, at most q·n − 1 values are below the lower end o. Now ⌊r⌋ > r − 1 = q·n − q, so
-// fewer than ⌊r⌋ values are below o. So row ⌊r⌋ is not below o, and neither is row ⌈q·n⌉ of PERCENTILE_DISC. At
-// least q·n + 1 values are at or below the upper end, hence at least ⌈q·n + 1⌉ ≥ ⌈r⌉ values. So row ⌈r⌉ is not
-// above it, and neither is row ⌊q·n⌋ + 1. ∎
-//
-// The bound t is public. It counts rows in the order of the value. The two end draws show what it means in values. With
-// few rows, the ends are the bounds of the value.
+// takes at q lies between the two ends, whatever the rows are. Proof: that of the half-widths of quantile.Ladder, with
+// BracketAlpha as α. ∎ With few rows, the ends are the bounds of the value.
 type Quantile struct {
 	Value       *bounded.Measure // the value that rows are ordered by, in grid units from Lo to Hi; it is not summed
 	Rank        *big.Rat         // q, from 0 to 1
 	Sensitivity *big.Rat         // the largest change of the draws' score that one unit causes, in rows, over all cells
-	Offset      int64            // t, in rows
 	Loss        privacy.Loss
 
-	of   string          // the canonical text of Value
-	draw privacy.Epsilon // the result of Draw, once the share of the price is known
+	of        string          // the canonical text of Value
+	draw      privacy.Epsilon // the result of Draw, once the share of the price is known
+	halfWidth float64         // about the mean half-width of the interval, in rows, for dense values
 }
 
 // BracketAlpha is the probability with which the interval of a quantile may miss, at either end. It is fixed,
@@ -54,11 +48,8 @@ const (
 	// grid units. Each bit costs accuracy, because the rank error of a draw grows with the logarithm of the number
 	// of candidates.
 	quantileBits = 30
-	// maxQuantiles is the largest number of quantiles of one value. Each has three draws, and quantile.Cells makes
-	// at most 765 draws in one pass.
+	// maxQuantiles is the largest number of quantiles of one value: quantile.Cells draws as many in one pass.
 	maxQuantiles = 255
-	// maxOffset bounds Quantile.Offset. Beyond it, the ends are the bounds of the value for any data.
-	maxOffset = 1 << 40
 )
 
 // quantileMeasure returns the measure of the value that rows are ordered by.
@@ -150,41 +141,36 @@ func quantileText(rank *big.Rat, of string) string {
 	return "quantile " + rank.RatString() + " of " + of
 }
 
-// Draw returns the ε of each of the quantile's three draws: its value and the ends of its interval. It is a third of
-// the quantile's ε. Under zCDP, a draw of ε costs ε²/8 by bounded range, so the ε is √(8ρ) for a third of the
-// quantile's ρ, rounded down. Equal parts are a balance. For 2,000 incomes at ε = 1, the median's average error is 3.8
-// rows and its interval's average width 160 rows. With a fifth of the ε for the value, they are 5.5 and 135 rows; with
-// a half, 2.5 and 216 rows.
+// Draw returns the ε of the quantile's value, for three tenths of the quantile's share of the price. Under zCDP, a draw
+// of ε costs ε²/8 by bounded range, so the ε is √(8ρ) for three tenths of the quantile's ρ, rounded down.
 func (q *Quantile) Draw() privacy.Epsilon {
 	if !q.draw.IsZero() {
 		return q.draw
 	}
-	return drawOf(q.Loss.Share(1, 3))
+	return drawOf(q.Loss.Share(3, 10))
 }
 
-// choose sets the sensitivity and the offset of a quantile that has its share of the price. The parameter rows is the
-// largest number of rows of one unit that count, over all cells (groups).
-//
-// The sensitivity is the one that quantile.Cells proves: rows·max(q, 1 − q), and under change-one twice that, or
-// rows if there is a single cell.
+// Width returns the ε of the half-width of the interval, for the rest of the share. The division is that of
+// quantile.Ladder.
+func (q *Quantile) Width() privacy.Epsilon { return drawOf(q.Loss.Share(7, 10)) }
+
+// Sought returns the draws of the quantile.
+func (q *Quantile) Sought() quantile.Sought {
+	return quantile.Sought{Rank: q.Rank, Epsilon: q.Draw(), Width: q.Width(), Miss: new(big.Rat).SetFloat64(BracketAlpha)}
+}
+
+// choose sets the sensitivity of a quantile that has its share of the price. The parameter rows is the largest number of
+// rows of one unit that count, over all cells (groups).
 func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 	q.draw = q.Draw()
-	q.Sensitivity = new(big.Rat).SetInt64(rows)
-	if n == privacy.AddRemove || cells > 1 {
-		w := new(big.Rat).Sub(big.NewRat(1, 1), q.Rank)
-		if w.Cmp(q.Rank) < 0 {
-			w.Set(q.Rank)
-		}
-		if n == privacy.ChangeOne {
-			w.Add(w, w)
-		}
-		q.Sensitivity.Mul(q.Sensitivity, w)
+	m := quantile.Cells{
+		Domain: quantile.Domain{Lower: q.Value.Lo, Upper: q.Value.Hi}, Unit: mechanism.Unit{Neighbours: n, MaxRows: rows},
+		Cells: cells, Sought: []quantile.Sought{q.Sought()},
 	}
-	t := q.rankError(BracketAlpha / 2)
-	if !(t < maxOffset-2) {
+	q.Sensitivity = m.Sensitivity(q.Rank)
+	if q.halfWidth = m.ExpectedHalfWidth(0); math.IsNaN(q.halfWidth) {
 		return fmt.Errorf("the price is too small: %s could be anywhere", q)
 	}
-	q.Offset = exact.CeilRat(new(big.Rat).SetFloat64(t)).Int64() + 1
 	return nil
 }
 
@@ -193,6 +179,19 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 // It is infinite if the price is 0.
 func (q *Quantile) rankError(alpha float64) float64 {
 	return rankErrorOf(q.Sensitivity, q.Draw(), float64(q.Value.Hi-q.Value.Lo+1), alpha)
+}
+
+// formerly returns what identifies the quantile's draws in replay keys: the ε of each of three draws, and how many rows two
+// of them were away from the rank. Earlier versions drew the ends of the interval so. With these texts, their releases
+// are repeated free: these have the same three numbers, and the same claim about the interval. The texts are functions of
+// the quantile, its sensitivity and its share, and so determine the present draws too.
+func (q *Quantile) formerly() (draw string, offset int64) {
+	e := drawOf(q.Loss.Share(1, 3))
+	t := rankErrorOf(q.Sensitivity, e, float64(q.Value.Hi-q.Value.Lo+1), BracketAlpha/2)
+	if !(t < 1<<40) {
+		return e.Rat().RatString(), math.MaxInt64
+	}
+	return e.Rat().RatString(), exact.CeilRat(new(big.Rat).SetFloat64(t)).Int64() + 1
 }
 
 // ordered has the quantiles of one value.
@@ -261,13 +260,11 @@ func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
 	return of.worst.rankError(exact.DivDown(alpha, float64(len(of.quantiles))))
 }
 
-// Span returns a bound on the number of rows between the quantile and either end of its interval. It fails with
-// probability at most alpha for both ends together. Each end is drawn Offset rows away, or is the value itself. The
-// bound is infinite if the interval is the bounds of the value.
+// Span returns about the mean half-width of a quantile's interval, in rows, if values are dense around the quantile. It is
+// infinite if the interval is the bounds of the value.
 func (p *Plan) Span(q *Quantile, alpha float64) float64 {
 	if alpha < BracketAlpha {
 		return math.Inf(1)
 	}
-	third := exact.DivDown(alpha, 3)
-	return max(exact.AddUp(float64(q.Offset), q.rankError(third)), p.RankError(q, third))
+	return q.halfWidth
 }

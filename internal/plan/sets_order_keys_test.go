@@ -71,7 +71,7 @@ func released(p *plan.Plan) string {
 	}
 	for _, of := range p.Orders() {
 		for _, q := range of.Quantiles {
-			fmt.Fprintf(&w, "draw %s at %s for %s, %d to either side, of %s\n", q.Draw(), q.Rank, q.Sensitivity, q.Offset, q.Value)
+			fmt.Fprintf(&w, "draw %s and %s at %s for %s, of %s\n", q.Draw(), q.Width(), q.Rank, q.Sensitivity, q.Value)
 		}
 		for _, m := range of.Modes {
 			fmt.Fprintf(&w, "draw %s for %d of %s\n", m.Epsilon(), m.Rows, m)

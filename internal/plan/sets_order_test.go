@@ -56,7 +56,7 @@ func TestOrdersOverSets(t *testing.T) {
 			}
 			for j, o := range of.Quantiles {
 				total = total.Plus(o.Loss)
-				if a := alone.Quantiles[j]; o.String() != a.String() || o.Sensitivity.Cmp(a.Sensitivity) != 0 || o.Offset != a.Offset || o.Draw().String() != a.Draw().String() || o.Loss.String() != a.Loss.String() {
+				if a := alone.Quantiles[j]; o.String() != a.String() || o.Sensitivity.Cmp(a.Sensitivity) != 0 || o.Width().String() != a.Width().String() || o.Draw().String() != a.Draw().String() || o.Loss.String() != a.Loss.String() {
 					t.Errorf("%s, %q: %s of %s at %s, and alone %s of %s at %s", c.name, c.sets[i], o, o.Sensitivity, o.Loss, a, a.Sensitivity, a.Loss)
 				}
 				if fmt.Sprint(of.RankError(o, 0.05), of.Span(o, 0.05)) != fmt.Sprint(alone.RankError(alone.Quantiles[j], 0.05), alone.Span(alone.Quantiles[j], 0.05)) {

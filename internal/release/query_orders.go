@@ -78,7 +78,7 @@ func takeQuantiles(
 	}
 	planned, price := privacy.Epsilon{}, privacy.Loss{}
 	for _, q := range of {
-		planned, price = planned.Plus(q.Draw().Times(3)), price.Plus(q.Loss)
+		planned, price = planned.Plus(q.Draw()).Plus(q.Width()), price.Plus(q.Loss)
 	}
 	if err := costsAsPlanned(found.Loss, privacy.PureLoss(planned)); err != nil {
 		return err
@@ -87,15 +87,15 @@ func takeQuantiles(
 		return err
 	}
 	for i, q := range of {
-		for _, values := range found.Values {
-			drawn[q] = append(drawn[q], values[3*i:3*i+3])
+		for cell := range found.Values {
+			low, high := m.Interval(found, cell, i)
+			drawn[q] = append(drawn[q], []int64{found.Values[cell][i], low, high})
 		}
 	}
 	return nil
 }
 
-// quantilesOf returns the mechanism for the quantiles of a value, and these quantiles. For each quantile, the mechanism
-// draws its value and the two ends of its interval.
+// quantilesOf returns the mechanism for the quantiles of a value, and these quantiles.
 func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan.Quantile) {
 	m = quantile.Cells{
 		Domain: quantile.Domain{
@@ -110,16 +110,14 @@ func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan
 			continue
 		}
 		of = append(of, q)
-		for _, offset := range []int64{0, -q.Offset, q.Offset} {
-			m.Sought = append(m.Sought, quantile.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
-		}
+		m.Sought = append(m.Sought, q.Sought())
 	}
 	return m, of
 }
 
-// soughtAsPlanned compares the mechanism's own sensitivity, and its own ranks of the interval's ends, with the plan's.
+// soughtAsPlanned compares the mechanism's own sensitivity with the plan's.
 func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
-	for i, q := range of {
+	for _, q := range of {
 		if d := m.Sensitivity(q.Rank); d.Cmp(q.Sensitivity) != 0 {
 			return fmt.Errorf(
 				"%w: the sensitivity of %s is %s, and was planned as %s",
@@ -128,10 +126,6 @@ func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 				d.RatString(),
 				q.Sensitivity.RatString(),
 			)
-		}
-		t, err := m.Bracket(3*i, plan.BracketAlpha/2)
-		if err != nil || t > q.Offset {
-			return fmt.Errorf("%w: the bracket of %s is %d rows, and was planned as %d: %w", ErrUnplanned, q, t, q.Offset, err)
 		}
 	}
 	return nil
@@ -190,18 +184,15 @@ func ModeMechanism(m *plan.Mode) string {
 func orderMechanisms(whole *plan.Plan) (out []ledger.Mechanism) {
 	for _, p := range whole.Orders() {
 		for _, q := range p.Quantiles {
-			scale := new(big.Rat).Quo(q.Sensitivity, q.Draw().Rat())
-			out = append(out, ledger.Mechanism{
-				Name: fmt.Sprintf(
-					"%s at %s and %d rows to either side",
-					Exponential,
-					q.Rank.RatString(),
-					q.Offset,
-				),
-				Sensitivity: exact.FormatRat(q.Sensitivity),
-				Scale:       exact.FormatRat(scale.Add(scale, scale)),
-				Cells:       3 * p.Cells(),
-			})
+			for i, e := range []privacy.Epsilon{q.Draw(), q.Width()} {
+				scale := new(big.Rat).Quo(q.Sensitivity, e.Rat())
+				out = append(out, ledger.Mechanism{
+					Name:        Exponential + [2]string{" at ", ", half-width at "}[i] + q.Rank.RatString(),
+					Sensitivity: exact.FormatRat(q.Sensitivity),
+					Scale:       exact.FormatRat(scale.Add(scale, scale)),
+					Cells:       p.Cells(),
+				})
+			}
 		}
 		for _, m := range p.Modes {
 			reach := big.NewInt(m.Rows)

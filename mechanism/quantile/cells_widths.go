@@ -21,6 +21,20 @@ func (m Cells) widths() (out []halfWidths, err error) {
 	return out, nil
 }
 
+// Interval returns the interval around the value of a cell at position i: the part of [value − half-width, value +
+// half-width] that is in the domain.
+func (m Cells) Interval(out CellValues, cell, i int) (low, high int64) {
+	value, half := out.Values[cell][i], out.HalfWidths[cell][i]
+	low, high = m.Lower, m.Upper
+	if half < value-m.Lower { // the differences are below 2⁶²
+		low = value - half
+	}
+	if half < m.Upper-value {
+		high = value + half
+	}
+	return low, high
+}
+
 // aroundAtOnce is the most values around which rows are counted in one pass: each needs some kilobytes. Tests lower it.
 var aroundAtOnce = 1 << 14
 

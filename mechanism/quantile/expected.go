@@ -99,6 +99,17 @@ func (m Ladder) ExpectedHalfWidth() float64 {
 	return sum / float64(len(widths))
 }
 
+// ExpectedHalfWidth returns about the mean half-width of the interval of position i in a cell, in rows. It is NaN for
+// parameters that Release refuses.
+func (m Cells) ExpectedHalfWidth(i int) float64 {
+	if m.check() != nil {
+		return math.NaN()
+	}
+	widths, _ := m.widths()
+	s := m.Sought[i]
+	return widths[i].expected(meanOffset(rateOf(s.Epsilon, m.Sensitivity(s.Rank))))
+}
+
 // expected returns about the mean half-width of the interval around a value that is off by the given number of rows.
 // Rungs have the ratio 5/4, and are measured in rows.
 func (h halfWidths) expected(off float64) float64 {

@@ -240,7 +240,7 @@ func forecast(c curator.Column) string {
 	case c.RankError != nil:
 		text := fmt.Sprintf("± %s rows in order", Compact(math.Ceil(*c.RankError)))
 		if !math.IsInf(*c.IntervalRows, 0) {
-			text += fmt.Sprintf("; interval within ± %s rows", Compact(math.Ceil(*c.IntervalRows)))
+			text += fmt.Sprintf("; interval about ± %s rows", Compact(math.Ceil(*c.IntervalRows)))
 		}
 		return text
 	case c.Shortfall != nil:
