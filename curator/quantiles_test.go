@@ -168,7 +168,7 @@ func TestQuantileAnswers(t *testing.T) {
 		t.Errorf("%+v, %+v", first, again)
 	}
 	m, r := first.Columns[1], first.Columns[2]
-	if m.Mechanism != Exponential || m.Scale != nil || m.RankError == nil || m.IntervalRows == nil || *m.IntervalRows <= *m.RankError {
+	if m.Mechanism != Exponential || m.Scale != nil || m.RankError == nil || m.IntervalRows == nil || *m.IntervalRows <= 0 || *m.IntervalRows >= *m.RankError {
 		t.Errorf("%+v", m)
 	}
 	if r.Mechanism != PermuteAndFlip || r.Shortfall == nil || !first.Rows[0][2].Estimate.Chosen || first.Rows[0][2].Estimate.Value.Text == nil || first.Columns[4].Mechanism != Derived {

@@ -66,9 +66,9 @@ type Column struct {
 	Parts       []Part // the noisy numbers that an expression is computed from
 	Expected    *Expected
 	NoInterval  string // why the numbers have no intervals; "" if they have
-	// For a quantile, both bound a number of rows in the order of the value, at the answer's confidence. RankError
-	// is for the rows between the released value and the quantile. IntervalRows is for those between the quantile
-	// and an end of its interval. Both are functions of public parameters.
+	// For a quantile, both are numbers of rows in the order of the value, and functions of public parameters. RankError
+	// bounds the rows between the released value and the quantile, at the answer's confidence, for all data.
+	// IntervalRows is about the mean half-width of the interval, if values are dense around the quantile.
 	RankError, IntervalRows *float64
 	// For a mode: a bound, at the answer's confidence, on how many rows fewer the chosen value has than the most
 	// frequent one.

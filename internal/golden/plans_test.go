@@ -210,8 +210,7 @@ func planOf(t *testing.T, p *policy.Policy, a ask, sums plan.Sums) figures {
 	out["measures"] = all
 	for _, o := range q.Quantiles {
 		out["quantiles"] = append(list(out["quantiles"]), []any{
-			o.String(), rational(o.Sensitivity), o.Offset,
-			o.Loss.String(),
+			o.String(), rational(o.Sensitivity), o.Draw().String(), o.Width().String(), o.Loss.String(),
 		})
 	}
 	for _, m := range q.Modes {

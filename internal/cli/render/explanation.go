@@ -238,11 +238,10 @@ func forecast(c curator.Column) string {
 	case f == nil:
 		return ""
 	case c.RankError != nil:
-		text := fmt.Sprintf("± %s rows in order", Compact(math.Ceil(*c.RankError)))
-		if !math.IsInf(*c.IntervalRows, 0) {
-			text += fmt.Sprintf("; interval about ± %s rows", Compact(math.Ceil(*c.IntervalRows)))
+		if math.IsInf(*c.IntervalRows, 0) {
+			return fmt.Sprintf("± %s rows in order", Compact(math.Ceil(*c.RankError)))
 		}
-		return text
+		return fmt.Sprintf("interval about ± %s rows in order", Compact(math.Ceil(*c.IntervalRows)))
 	case c.Shortfall != nil:
 		return fmt.Sprintf("at most %s rows fewer than the most frequent", Compact(math.Ceil(*c.Shortfall)))
 	case !math.IsNaN(f.HalfWidth) && f.N > 0:
