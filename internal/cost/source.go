@@ -111,8 +111,9 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 	return Cost{Steps: r.steps, Rows: max(r.most, r.rows)}
 }
 
-// orderPasses is the number of passes of a mechanism over ordered rows (quantile.Single, quantile.Joint).
-const orderPasses = 2
+// orderPasses is the number of passes of a mechanism over ordered rows: two for the values (quantile.Single,
+// quantile.Joint), and one for half-widths (quantile.Cells, for 65,536 values).
+const orderPasses = 3
 
 // stored returns the largest number of rows of one unit in the sealed version of a table.
 func (m meter) stored(name string) int64 {

@@ -35,8 +35,9 @@ func (m Cells) Interval(out CellValues, cell, i int) (low, high int64) {
 	return low, high
 }
 
-// aroundAtOnce is the most values around which rows are counted in one pass: each needs some kilobytes. Tests lower it.
-var aroundAtOnce = 1 << 14
+// aroundAtOnce is the most values around which rows are counted in one pass: each needs one or two kilobytes. Tests lower
+// it.
+var aroundAtOnce = 1 << 16
 
 // halfWidths draws the half-width of the interval around each value. A pass over the data serves as many cells as
 // aroundAtOnce allows, so the number of passes is public.

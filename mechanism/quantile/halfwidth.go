@@ -88,14 +88,18 @@ func odds(alpha *big.Rat) *big.Rat {
 	return r.Quo(r, alpha)
 }
 
-// rungsFor returns the ladder around a value, up to the rung that covers the domain.
-func rungsFor(in Domain, value int64) (out []int64) {
-	for h := int64(0); ; h += max(1, h/4) { // at most 5/4 of the domain's 2⁶² integers, so below 2⁶³
-		out = append(out, h)
-		if value-in.Lower <= h && in.Upper-value <= h {
+// ladder is h₀, h₁, …, up to the first that is at least the widest domain, which has 2⁶² integers.
+var ladder = func() (out []int64) {
+	for h := int64(0); ; h += max(1, h/4) { // at most 5/4·2⁶², so below 2⁶³
+		if out = append(out, h); h >= 1<<62 {
 			return out
 		}
 	}
+}()
+
+// rungsFor returns the ladder around a value, up to the rung that covers the domain. All values share its memory.
+func rungsFor(in Domain, value int64) []int64 {
+	return ladder[:reach(ladder, max(value-in.Lower, in.Upper-value))+1]
 }
 
 // surroundings counts rows by their distance from a value.
