@@ -102,12 +102,14 @@ func TestQuantilesAsPlanned(t *testing.T) {
 	}{
 		{
 			"pure", pureTerms.alone(t), privacy.AddRemove,
-			mechanism.Laplace{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Measure, [2]privacy.Epsilon{e("5").Share(3, 10), e("5").Share(7, 10)},
+			mechanism.Laplace{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Measure,
+			[2]privacy.Epsilon{e("5").Share(3, 10), e("5").Share(7, 10)},
 			selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("5")}.Select,
 		},
 		{
 			"change-one", changeTerms.alone(t), privacy.ChangeOne,
-			mechanism.Laplace{Sensitivity: big.NewInt(6), Epsilon: e("5")}.Measure, [2]privacy.Epsilon{e("5").Share(3, 10), e("5").Share(7, 10)},
+			mechanism.Laplace{Sensitivity: big.NewInt(6), Epsilon: e("5")}.Measure,
+			[2]privacy.Epsilon{e("5").Share(3, 10), e("5").Share(7, 10)},
 			selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Select,
 		},
 		{ // ρ = ε²/2 = 200, a quarter of it each; of that 3/10 and 7/10 the draws, √(8·50·3/10), and √(8·50) the mode

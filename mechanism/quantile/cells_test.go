@@ -290,7 +290,9 @@ func TestCellHalfWidths(t *testing.T) {
 	cells := [][]int64{{-20, 1, 1, 1, 2, 3}, {}, {4, 4, 4}}
 	e, w := mechtest.Epsilon(t, "2"), mechtest.Epsilon(t, "3")
 	m := Cells{
-		Domain{-2, 4}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, 3,
+		Domain{-2, 4},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2},
+		3,
 		[]Sought{{Rank: big.NewRat(1, 2), Epsilon: e, Width: w, Miss: big.NewRat(1, 20)}, {Rank: big.NewRat(1, 3), Epsilon: e}},
 	}
 	tested := 0
@@ -389,7 +391,7 @@ func TestCellHalfWidthsArePrivate(t *testing.T) {
 		}
 		worst, least := 0.0, 0.0
 		for k := range n {
-			v := m.Lower + r.Int64N(int64(m.points()))
+			v := m.Lower + r.Int64N(m.points())
 			p, q := law(a[k], v), law(b[k], v)
 			up, down := 0.0, 0.0
 			for j := range p {
