@@ -3,7 +3,6 @@ package curator
 import (
 	"fmt"
 	"math/big"
-	"slices"
 
 	"dither/internal/bounded"
 	"dither/internal/derive"
@@ -64,12 +63,6 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 			"A quantile's error is predicted in rows, ordered by value. Its error in values depends on how dense "+
 				"the rows are there, which the interval shows. Seven tenths of the price are for the interval.",
 		)
-		notReal := func(q *plan.Quantile) bool { return q.Value.X.Type != value.Real }
-		// the ladder is the default for one or two quantiles, and its intervals have a confidence of 0.95
-		if len(p.Keys) == 0 && len(p.Quantiles) <= 2 && alpha > 0.049 && !slices.ContainsFunc(p.Quantiles, notReal) {
-			notes = append(notes, "For quantiles of a real column, the method ladder of `dither estimate quantile` has intervals "+
-				"that are several times shorter, at the same price.")
-		}
 		if alpha < plan.BracketAlpha {
 			notes = append(
 				notes,
