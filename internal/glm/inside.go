@@ -13,8 +13,8 @@ type Inside struct {
 // half.
 const leastInner = 0.55
 
-// Noise that hides curvature leaves no intervals, and much of the bias. far is the weight of such noise in the choice:
-// the curvature of rare responses is a fraction of the usual one.
+// Noise or a penalty that hides curvature leaves no intervals, and much of the bias. far is the weight of both in the
+// choice: the curvature of rare responses, and of rare values of predictors, is a fraction of the usual one.
 const far = 5
 
 // Inside returns the regulariser, and the share of the price for the Hessian, with the least expected error. It returns
@@ -39,7 +39,8 @@ func (t Terms) Inside(rows float64) Inside {
 			noise := (t.Moves*min(t.Bound, 1) + c*h*t.Drift) * math.Sqrt((d+1)*(d+2)/3) / inner
 			v := square(noise/h) + d*square(hess*c*usualCoefficient/h) + square(0.1*c*usualCoefficient)
 			hidden := square((math.Sqrt(d) + 1) * hess / h)
-			if score := (v + 1/h) * (1 + square(far)*hidden); score < least { // 1/h is the variance by sampling
+			// 1/h is the variance by sampling
+			if score := (v + 1/h) * (1 + square(far)*(hidden+c*c)); score < least {
 				least, best = score, Inside{c * h, share, math.Sqrt(shrunk(v * (1 + 4*hidden)))}
 			}
 		}
@@ -66,7 +67,7 @@ type Perturbed struct {
 func (n Newton) Inside(p Perturbed) *Fit {
 	d := len(p.Theta)
 	s := Sums{
-		Theta: p.Theta, Gradient: make([]float64, d), Hessian: p.Hessian, HessSD: p.HessSD,
+		Theta: p.Theta, Gradient: make([]float64, d), Hessian: p.Hessian, HessSD: p.HessSD, Ridge: p.Regularise,
 		GradSD: math.Hypot(p.SD, p.ThetaSD*(n.Rows*square(p.Bound)/4+p.Regularise)),
 	}
 	for i, x := range p.Theta {

@@ -12,6 +12,7 @@ type Sums struct {
 	Theta             []float64
 	Gradient, Hessian []float64 // Hessian is nil if it was not released
 	GradSD, HessSD    float64
+	Ridge             float64 // the penalty of a perturbed objective, whose bias the gradient corrects; 0 if there is none
 }
 
 // Newton fits a logistic model by a few steps of Newton's method from θ = 0, on sums that are released at the θ of each
@@ -32,10 +33,13 @@ const (
 	spreadOfTheta = 1.5
 	misfit        = 0.2
 	misfitHess    = 0.1
-	mostShrunk    = 0.2 // the largest share of the assumption in a direction that has intervals
-	beyondLinear  = 0.3 // the share of the last step's change by higher orders that intervals allow for
-	mostTheta     = 5   // the norm of coefficients that have intervals, in units of spreadOfTheta
-	seen          = 2   // curvature below this multiple of its noise is hidden
+	mostShrunk    = 0.2  // the largest share of the assumption in a direction that has intervals
+	beyondLinear  = 0.3  // the share of the last step's change by higher orders that intervals allow for
+	mostTheta     = 5    // the norm of coefficients that have intervals, in units of spreadOfTheta
+	seen          = 2    // curvature below this multiple of its noise is hidden
+	overPenalty   = 2    // curvature below this multiple of a ridge penalty leaves a bias that cannot be corrected
+	besidePenalty = 0.05 // mostShrunk for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
+	halfCurved    = 0.5  // the share of [curved] that steps from 0 allow for; they measure the Hessian where they end
 )
 
 // belief is a normal distribution of the minimum of F over the rows.
@@ -240,8 +244,13 @@ func (n Newton) Infer(all []Sums) *Fit {
 		return f
 	}
 	f.Theta, f.Sampling, f.Noise = n.within(to.theta), &inverse, to.spread
+	share := halfCurved
+	if last.Ridge > 0 {
+		share = 1
+	}
 	for i, x := range times(to.spread, to.theta) {
 		f.Slack[i] = math.Abs(x)/square(spreadOfTheta) + beyondLinear*math.Abs(to.step[i]-to.linear[i])
+		f.Slack[i] += share * math.Abs(to.step[i]) * curved(to.step)
 	}
 	if f.weak = n.weak(to); f.weak != nil {
 		f.warn(hidden)
@@ -254,18 +263,35 @@ func (n Newton) Infer(all []Sums) *Fit {
 	return f
 }
 
+// curved bounds the share of a step δ by which the gradient may miss the linear one, in the norm of the Hessian: (eᵘ − 1 −
+// u)/u, where u = ‖δ‖₁ bounds |δ·x|, because |ℓ‴| ≤ ℓ″ [Bach 2010, Proposition 1].
+func curved(step []float64) float64 {
+	u := 0.0
+	for _, x := range step {
+		u += math.Abs(x)
+	}
+	if u < 1e-9 {
+		return 0
+	}
+	return math.Expm1(u)/u - 1
+}
+
 // weak returns the projection on the directions that have no intervals: noise hides the curvature, or the assumption
 // about the coefficients has too large a share. It returns nil if there are none.
 func (n Newton) weak(to *located) *mat.Dense {
 	d := len(to.theta)
 	all := mat.NewDense(d, d, nil)
 	found := false
+	most := mostShrunk
+	if to.sums.Ridge > 0 {
+		most = besidePenalty
+	}
 	for _, of := range []struct {
 		m   mat.Symmetric
 		bad func(l float64) bool
 	}{
-		{symmetrised(to.spread), func(l float64) bool { return l > mostShrunk*square(spreadOfTheta) }},
-		{symmetrised(to.curve), func(l float64) bool { return l < seen*to.sums.HessSD }},
+		{symmetrised(to.spread), func(l float64) bool { return l > most*square(spreadOfTheta) }},
+		{symmetrised(to.curve), func(l float64) bool { return l < max(seen*to.sums.HessSD, overPenalty*to.sums.Ridge) }},
 	} {
 		e := decompose(of.m)
 		if e == nil {

@@ -3,7 +3,7 @@ package glm
 import "math"
 
 // Steps are the shares of the price of a few Newton steps, in hundredths: for the gradient and for the Hessian at the θ of
-// each step. A Hessian after the first may have no share.
+// each step. The last Hessian has a share, since intervals depend on it. One between may have none.
 type Steps struct {
 	Gradient, Hessian []int
 	Expected          float64 // as in [Choice]
@@ -30,7 +30,7 @@ func (t Terms) Steps() Steps {
 	}
 	for _, g0 := range []int{10, 15, 20} {
 		for _, h0 := range []int{10, 15, 20, 25, 30} {
-			for _, last := range []int{0, 10, 20, 30} {
+			for _, last := range []int{10, 20, 30} {
 				try([]int{g0}, []int{h0, last})
 				for _, g1 := range []int{10, 15, 20} {
 					try([]int{g0, g1}, []int{h0, 0, last})

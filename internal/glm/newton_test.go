@@ -163,6 +163,35 @@ func TestNewtonCoverage(t *testing.T) {
 	}
 }
 
+// rareIndicators draws predictors that are 1 in a tenth of the rows and else −1, as no normal distribution is.
+func rareIndicators(r *rand.Rand, x []float64) {
+	for i := range x {
+		x[i] = 2*indicator(r.Float64() < 0.1) - 1
+	}
+}
+
+// Rare indicators are far from the assumed distribution. Intervals of Newton steps cover most coefficients of usual size, and
+// fewer of large ones, which the test prints (docs/reference/statistics.md). If they covered with a probability of .88, it
+// would fail with one below 1e-6.
+func TestNewtonRareIndicators(t *testing.T) {
+	for _, theta := range [][]float64{{0.5, 2, -1}, {0.5, 3, -2}} {
+		for _, rho := range []float64{0, 0.5} {
+			w := world{Logistic, theta, rareIndicators, 0}
+			terms := Terms{
+				Family: Logistic, Predictors: 3, Rows: 5000, Bound: math.Sqrt(3), Steep: 1, Bend: 0.25, Moves: 1, Unit: 1, Epsilon: 1, Rho: rho,
+			}
+			if rho > 0 {
+				terms.Epsilon = 0
+			}
+			o := w.newton(rand.New(rand.NewPCG(7, 99)), terms, 100)
+			t.Logf("θ = %v, ε = %g, ρ = %g: %s", theta, terms.Epsilon, rho, o)
+			if theta[1] == 2 && o.sound < 140 {
+				t.Errorf("θ = %v: %s", theta, o)
+			}
+		}
+	}
+}
+
 // Whatever was released, there are finite coefficients, intervals that hold them, a next θ within the radius, and no
 // panic; and any price and size have shares that add up.
 func TestNewtonWild(t *testing.T) {
