@@ -39,6 +39,7 @@ const (
 	seen          = 2    // curvature below this multiple of its noise is hidden
 	overPenalty   = 2    // curvature below this multiple of a ridge penalty leaves a bias that cannot be corrected
 	besidePenalty = 0.05 // mostShrunk for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
+	largeTheta    = 1.5  // a coefficient of a scaled predictor beyond which rare indicators are too far from the assumption
 	halfCurved    = 0.5  // the share of [curved] that steps from 0 allow for; they measure the Hessian where they end
 )
 
@@ -255,6 +256,9 @@ func (n Newton) Infer(all []Sums) *Fit {
 	if f.weak = n.weak(to); f.weak != nil {
 		f.warn(hidden)
 	}
+	if last.Ridge == 0 && n.steep(f.Theta) {
+		f.warn(rareAndLarge)
+	}
 	certain := n.Intercept >= 0 && to.curve.At(n.Intercept, n.Intercept) < 3*last.GradSD
 	if certain || length(to.theta) > min(n.Radius, mostTheta*spreadOfTheta) {
 		f.unknown = true
@@ -274,6 +278,16 @@ func curved(step []float64) float64 {
 		return 0
 	}
 	return math.Expm1(u)/u - 1
+}
+
+// steep reports whether a predictor has a coefficient beyond largeTheta.
+func (n Newton) steep(theta []float64) bool {
+	for i, x := range theta {
+		if i != n.Intercept && math.Abs(x) > largeTheta {
+			return true
+		}
+	}
+	return false
 }
 
 // weak returns the projection on the directions that have no intervals: noise hides the curvature, or the assumption
