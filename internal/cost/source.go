@@ -112,7 +112,7 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 }
 
 // orderPasses is the number of passes of a mechanism over ordered rows: two for the values (quantile.Single,
-// quantile.Joint), and one for half-widths (quantile.Cells, for 65,536 values).
+// quantile.Joint), and one for half-widths (quantile.Cells, for as many as an answer may have).
 const orderPasses = 3
 
 // stored returns the largest number of rows of one unit in the sealed version of a table.

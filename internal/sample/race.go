@@ -93,6 +93,28 @@ func (r *Race) EnterBig(index int64, weight, score *big.Int) bool {
 	return r.run(exact.FloatDown(w), exact.FloatUp(w))
 }
 
+// EnterPower is Enter for the weight 2^k. It is faster than EnterBig for large k. Float bounds of 2^k are exact, so k must
+// be below 1024.
+func (r *Race) EnterPower(index int64, k uint, score int64) bool {
+	if k < 64 {
+		return r.Enter(index, 1<<k, score)
+	}
+	if k >= uint(len(twos)) {
+		panic("sample: a weight in a race is above the largest float")
+	}
+	r.challenger = runner{index: index, bigWeight: twos[k], score: score}
+	w := math.Ldexp(1, int(k))
+	return r.run(w, w)
+}
+
+// twos are the powers of two below the largest float, which nothing changes.
+var twos = func() (out [1024]*big.Int) {
+	for k := range out {
+		out[k] = new(big.Int).Lsh(bigOne, uint(k))
+	}
+	return out
+}()
+
 // Winners returns the indices of the first keep entrants, or of all entrants if there are fewer, in order of their
 // times.
 func (r *Race) Winners() []int64 {

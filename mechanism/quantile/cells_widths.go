@@ -1,6 +1,7 @@
 package quantile
 
 import (
+	"math/big"
 	"slices"
 
 	"dither/internal/entropy"
@@ -15,29 +16,39 @@ func (m Cells) widths() (out []halfWidths, err error) {
 			if w, err = newHalfWidths(m.Domain, s.Rank, m.Sensitivity(s.Rank), s.Width, s.Miss); err != nil {
 				return nil, err
 			}
+			w.toLower, w.toUpper = toEnds(s.Rank)
 		}
 		out = append(out, w)
 	}
 	return out, nil
 }
 
+// toEnds reports at which ends of the domain the interval of a quantile of this rank ends, whatever its half-width is: at
+// the lower end for the least value, and at the upper end for the greatest. There its slack could be above 0 in no other
+// way, and the interval would be as long on the other side.
+func toEnds(rank *big.Rat) (lower, upper bool) {
+	return rank.Sign() == 0, rank.Cmp(big.NewRat(1, 1)) == 0
+}
+
 // Interval returns the interval around the value of a cell at position i: the part of [value − half-width, value +
-// half-width] that is in the domain.
+// half-width] that is in the domain. For the least value, the interval begins at the lower end of the domain, and for the
+// greatest it ends at the upper end.
 func (m Cells) Interval(out CellValues, cell, i int) (low, high int64) {
 	value, half := out.Values[cell][i], out.HalfWidths[cell][i]
 	low, high = m.Lower, m.Upper
-	if half < value-m.Lower { // the differences are below 2⁶²
+	toLower, toUpper := toEnds(m.Sought[i].Rank)
+	if !toLower && half < value-m.Lower { // the differences are below 2⁶²
 		low = value - half
 	}
-	if half < m.Upper-value {
+	if !toUpper && half < m.Upper-value {
 		high = value + half
 	}
 	return low, high
 }
 
-// aroundAtOnce is the most values around which rows are counted in one pass: each needs one or two kilobytes. Tests lower
-// it.
-var aroundAtOnce = 1 << 16
+// aroundAtOnce is the most values around which rows are counted in one pass: each needs one to three kilobytes. An answer
+// to SQL has fewer (plan.MaxNumbers). Tests lower it.
+var aroundAtOnce = 1 << 17
 
 // halfWidths draws the half-width of the interval around each value. A pass over the data serves as many cells as
 // aroundAtOnce allows, so the number of passes is public.

@@ -100,9 +100,9 @@ func (m Ladder) ExpectedHalfWidth() float64 {
 }
 
 // ExpectedHalfWidth returns about the mean half-width of the interval of position i in a cell, in rows. It is NaN for
-// parameters that Release refuses.
+// parameters that Release refuses, and if the position has no interval.
 func (m Cells) ExpectedHalfWidth(i int) float64 {
-	if m.check() != nil {
+	if m.check() != nil || m.Sought[i].Width.IsZero() {
 		return math.NaN()
 	}
 	widths, _ := m.widths()

@@ -55,6 +55,8 @@ type halfWidths struct {
 	finer  int64    // the units of scores are 1/(den·finer) of a row
 	margin int64    // T, in those units
 	rate   *big.Rat // ε/(2Δ) for those units
+	// whether the interval reaches from the domain's lower end, or to its upper end, at every rung: that term of S is ∞
+	toLower, toUpper bool
 }
 
 // scoreUnits is about the number of units of a row. It is large, so that rounding T up costs little. Rows are at most
@@ -67,6 +69,10 @@ const maxMargin = 1 << 40
 // newHalfWidths returns the draw for rank q, with the sensitivity Δ of Single and an interval that misses with
 // probability at most alpha, 0 < alpha < ½. ErrParameter reports an ε so small that T would exceed 2⁴⁰ rows.
 func newHalfWidths(in Domain, q, delta *big.Rat, e privacy.Epsilon, alpha *big.Rat) (halfWidths, error) {
+	if alpha == nil || alpha.Sign() <= 0 || alpha.Cmp(big.NewRat(1, 2)) >= 0 {
+		return halfWidths{}, fmt.Errorf("%w: an interval must miss with a probability above 0 and below 1/2",
+			mechanism.ErrParameter)
+	}
 	h := halfWidths{in: in, at: q.Num().Int64(), den: q.Denom().Int64()}
 	h.finer = max(1, scoreUnits/h.den)
 	unit := new(big.Rat).SetInt64(h.den * h.finer)
@@ -155,10 +161,10 @@ func (s *surroundings) scores() []int64 {
 		under -= s.below[k]
 		upTo += s.above[k]
 		slack := noSlack
-		if s.value-s.in.Lower > h {
+		if !s.toLower && s.value-s.in.Lower > h {
 			slack = min(slack, target-unit*under)
 		}
-		if s.in.Upper-s.value > h {
+		if !s.toUpper && s.in.Upper-s.value > h {
 			slack = min(slack, unit*(upTo-1)-target)
 		}
 		out[k] = -max(0, s.margin-slack, before-s.margin)
@@ -174,7 +180,7 @@ const noSlack = int64(1) << 60
 func (s *surroundings) draw(src *entropy.Source) int64 {
 	race := sample.NewRace(src, s.rate, 1)
 	for k, score := range s.scores() {
-		race.EnterBig(int64(k), new(big.Int).Lsh(big.NewInt(1), uint(k)), big.NewInt(score))
+		race.EnterPower(int64(k), uint(k), score)
 	}
 	return s.rungs[race.Winners()[0]]
 }
