@@ -9,9 +9,9 @@ import (
 	"dither/internal/value"
 )
 
-// quantile returns the estimate of a quantile from its three released draws (see plan.Quantile). The draw at the
-// quantile's rank is the value, after sorting with the other quantiles of the same expression. The draws at a lower and
-// at a higher rank are the ends of the interval, which is widened if necessary to contain the value. The interval
+// quantile returns the estimate of a quantile from its three released numbers (see plan.Quantile). The first is the
+// value, after sorting with the other quantiles of the same expression. The others are the ends of the interval, which is
+// widened if necessary to contain the value. The interval
 // covers PERCENTILE_CONT or PERCENTILE_DISC of the bounded rows of the cell, if there are any. Its confidence is fixed
 // by the plan. If alpha is smaller, the interval is the declared bounds. If rows are rounded to a grid, the quantile is
 // off by at most half a grid unit, because rounding keeps the order.

@@ -333,3 +333,35 @@ func BenchmarkRace(b *testing.B) {
 		})
 	}
 }
+
+// A weight of 2^k enters as EnterBig would enter it: on the same bytes the same entrants win, for small and for large k.
+func TestEnterPowerIsEnterBig(t *testing.T) {
+	bytes := make([]byte, 1<<16)
+	for i := range bytes {
+		bytes[i] = byte(i*i*31 + i>>3*7)
+	}
+	won := map[int64]bool{}
+	for run := range 40 {
+		source := bytes[run*1000:]
+		a := sample.NewRace(entropy.Recorded(source), big.NewRat(1, 3), 1)
+		b := sample.NewRace(entropy.Recorded(source), big.NewRat(1, 3), 1)
+		for i, k := range []uint{0, 3, 63, 64, 65, 200, 1023} {
+			score := -int64(3 * math.Ln2 * float64(k)) // exp of a third of it against 2^k
+			a.EnterPower(int64(i), k, score)
+			b.EnterBig(int64(i), new(big.Int).Lsh(big.NewInt(1), k), big.NewInt(score))
+		}
+		if !slices.Equal(a.Winners(), b.Winners()) {
+			t.Fatalf("run %d: %v and %v win", run, a.Winners(), b.Winners())
+		}
+		won[a.Winners()[0]] = true
+	}
+	if len(won) < 3 {
+		t.Errorf("only %v ever win", won)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a weight of 2^1024 is accepted")
+		}
+	}()
+	sample.NewRace(entropy.System(), big.NewRat(1, 3), 1).EnterPower(0, 1024, 0)
+}

@@ -428,6 +428,9 @@ func TestCellQuantilesRefuse(t *testing.T) {
 		"rank":        func(m *Cells) { m.Sought = []Sought{{Rank: big.NewRat(3, 2), Epsilon: e}} },
 		"fine rank":   func(m *Cells) { m.Sought = []Sought{{Rank: big.NewRat(1, 10_007), Epsilon: e}} },
 		"no epsilon":  func(m *Cells) { m.Sought = []Sought{{Rank: half}} },
+		"no miss":     func(m *Cells) { m.Sought = []Sought{{Rank: half, Epsilon: e, Width: e}} },
+		"half miss":   func(m *Cells) { m.Sought = []Sought{{Rank: half, Epsilon: e, Width: e, Miss: half}} },
+		"zero miss":   func(m *Cells) { m.Sought = []Sought{{Rank: half, Epsilon: e, Width: e, Miss: new(big.Rat)}} },
 		"tiny width": func(m *Cells) {
 			m.Sought = []Sought{{Rank: half, Epsilon: e, Width: mechtest.Epsilon(t, "1e-13"), Miss: big.NewRat(1, 20)}}
 		},

@@ -37,7 +37,8 @@ import (
 // at most α. Proof. S ≥ 0 suffices: let r = 1 + q(n − 1), so that PERCENTILE_CONT interpolates between rows ⌊r⌋ and
 // ⌈r⌉. The whole number B ≤ r − 1 is at most ⌊r⌋ − 1, so row ⌊r⌋ is not below the lower end. A ≥ r is at least ⌈r⌉, so
 // row ⌈r⌉ is not above the upper end. The row of PERCENTILE_DISC, max(1, ⌈qn⌉), is between these two, since r is at
-// least qn, and less than qn + 1 unless q = 0. If a term is ∞, no row is beyond that end of the interval.
+// least qn, and less than qn + 1 unless q = 0. So is row ⌊qn⌋ + 1 of PERCENTILE_DISC in descending order, unless q = 1,
+// since r > qn. If a term is ∞, no row is beyond that end of the interval.
 //
 // Let k* be the first rung with S ≥ T. S is a multiple of 1/den, where den is the denominator of q. T is above −1/den,
 // so S(h_{k*}) ≥ 0. The rungs that fail have S ≤ −1/den, and are before k*. Each has d ≥ T + 1/den. But d of k* is 0.

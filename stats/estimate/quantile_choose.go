@@ -58,23 +58,26 @@ func (s *Sample) foretell(ctx context.Context, k asker, ranks []string) (out []F
 func (s *Sample) bracketed(ctx context.Context, k asker, ranks []string) Foretold {
 	out := Foretold{Method: MethodIndependent, Confidence: bracketConfidence}
 	items, _ := quantileItems(s.Columns[0], ranks)
-	bound := func(confidence string) (sum float64) {
+	told := func(confidence string) (bound, width float64) {
 		q := s.asking(s.sql(false, items...))
 		q.Confidence = confidence
 		e, err := k.Explain(ctx, q)
 		if err != nil {
-			return math.NaN()
+			return math.NaN(), math.NaN()
 		}
 		for _, c := range e.Columns {
 			if c.RankError == nil {
-				return math.NaN()
+				return math.NaN(), math.NaN()
 			}
-			sum += *c.RankError / float64(len(e.Columns))
+			bound += *c.RankError / float64(len(e.Columns))
+			width += *c.IntervalRows / float64(len(e.Columns))
 		}
-		return sum
+		return bound, width
 	}
-	width := bound("0.99609375") // 1 − 1/256
-	off := max((width-bound("0.5"))/math.Log(128), 3./8)
+	// A bound on the rank error grows by the mean error with the logarithm of 1/α.
+	far, width := told("0.9375") // 1 − 1/16
+	near, _ := told("0.5")
+	off := max((far-near)/math.Log(8), 3./8)
 	if !math.IsNaN(off) {
 		out.ExpectedError, out.ExpectedHalfWidth = &off, &width
 	}
