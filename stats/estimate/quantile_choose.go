@@ -51,10 +51,9 @@ func (s *Sample) foretell(ctx context.Context, k asker, ranks []string) (out []F
 	return out
 }
 
-// bracketed returns the entry of MethodIndependent with intervals, which SQL states. The ends of an interval are drawn at
-// ranks that differ from the quantile's by the bound on the error of a draw, which fails with probability 1/256. The
-// bound is (ln N + ln(1/β))/c for N candidates, a draw of rate c, and the probability β of failure. So two bounds give
-// 1/c, the mean error of a draw. A draw is uniform between two rows, which is 3/8 of a row on average.
+// bracketed returns the entry of MethodIndependent with intervals, which SQL states. The bound on the rank error of a value
+// is (ln N + ln(1/β))/c for N candidates, a draw of rate c, and the probability β of failure. So two bounds give 1/c, the
+// mean error of a draw. A draw is uniform between two rows, which is 3/8 of a row on average.
 func (s *Sample) bracketed(ctx context.Context, k asker, ranks []string) Foretold {
 	out := Foretold{Method: MethodIndependent, Confidence: bracketConfidence}
 	items, _ := quantileItems(s.Columns[0], ranks)
