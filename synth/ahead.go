@@ -24,6 +24,7 @@ const (
 	leastHalved               = 8 // bins, from which on those at both ends are halved twice
 	// longestValue bounds the bytes of a privately selected value. Longer ones become Other
 	longestValue = 256
+	mostQuestion = 16_000 // bytes of the SQL of a question, of which the kernel reads 16 KiB
 )
 
 // ahead is a question that chooses the cells of a column, before the marginals.
@@ -34,7 +35,7 @@ type ahead struct {
 }
 
 // standIn returns the request with placeholders for the values that a private selection will find. A plan with them, and
-// with bins of equal width, has the largest number of cells that the private choices can lead to.
+// with those of reserveEdges, has the largest number of cells that the private choices can lead to.
 func (r *Request) standIn() Request {
 	out := *r
 	out.Values = maps.Clone(r.Values)
@@ -47,6 +48,32 @@ func (r *Request) standIn() Request {
 		}
 	}
 	return out
+}
+
+// reserveEdges divides the column at placeholders for edges that will be chosen privately, at most n, beside the constants
+// of constraints. None of them is such a constant, so no choice leads to more cells or more words of SQL. They are the largest numbers,
+// which have the most digits. Bins of equal width may be fewer: 65 numbers with at most 64 bins have 33 of width 2.
+func (c *Column) reserveEdges(n int, rules []*constraint.Rule) {
+	c.setEdges([]*big.Rat{c.lower})
+	c.cut(rules)
+	edges, step := c.edges(), integer(1)
+	switch c.Type {
+	case "timestamp", "time":
+		step = integer(micros)
+	case "real":
+		step = new(big.Rat).Sub(c.upper, c.lower)
+		step.Quo(step, integer(2*mostEdges))
+	}
+	x := new(big.Rat).Set(c.upper)
+	if !c.whole { // whose upper bound begins no bin
+		x.Sub(x, step)
+	}
+	for ; n > 0 && x.Cmp(c.lower) > 0; x = new(big.Rat).Sub(x, step) {
+		if at, found := slices.BinarySearchFunc(edges, x, (*big.Rat).Cmp); !found {
+			edges, n = slices.Insert(edges, at, x), n-1
+		}
+	}
+	c.setEdges(edges)
 }
 
 // checkAhead refuses private edges and values that cannot be chosen.
@@ -206,7 +233,9 @@ func (s *synthesis) choose(ctx context.Context, at int, a *ahead) (replayed bool
 	}
 	keys, replayed, err := s.rounds.Keys(ctx, at)
 	if err == nil {
-		s.result.Values[a.column.Name] = valuesOf(keys, s.request.Bins-1)
+		// the placeholders are in the question already
+		room := (mostQuestion - len(s.SQL)) / len(s.request.PrivateValues)
+		s.result.Values[a.column.Name] = valuesOf(keys, s.request.Bins-1, room)
 	}
 	return replayed, err
 }
@@ -233,6 +262,7 @@ func (c *Column) edgesAt(quantiles []*big.Rat) (out []string) {
 		x := new(big.Rat)
 		if c.whole {
 			x.Add(from, new(big.Rat).Mul(unit, floor(q)))
+			x.Mul(unit, floor(x.Quo(x, unit))) // the lower bound may have a fraction of a second
 		} else if _, ok := x.SetString(new(big.Rat).Add(from, q).FloatString(digits)); !ok {
 			continue
 		}
@@ -262,14 +292,18 @@ func floor(x *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Div(x.Num(), x.Denom()))
 }
 
-// valuesOf returns the texts with the largest noisy counts, at most most of them, in their order.
-func valuesOf(keys []curator.FoundKey, most int) []string {
+// valuesOf returns the texts with the largest noisy counts, at most most of them, in their order. A question names each
+// twice, and has room for this many bytes of them. Texts without room become Other too.
+func valuesOf(keys []curator.FoundKey, most, room int) []string {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k curator.FoundKey) bool {
 		return k.Text == nil || *k.Text == Other || len(*k.Text) > longestValue || !utf8.ValidString(*k.Text) || strings.ContainsRune(*k.Text, 0)
 	})
 	slices.SortStableFunc(keys, func(a, b curator.FoundKey) int { return b.Count.Cmp(a.Count) })
 	out := []string{}
 	for _, k := range keys[:min(len(keys), most)] {
+		if room -= 2 * len(curator.SQLText(*k.Text)); room < 0 {
+			break
+		}
 		out = append(out, *k.Text)
 	}
 	slices.Sort(out)

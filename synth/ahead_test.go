@@ -190,6 +190,7 @@ func TestEdgesAtQuantiles(t *testing.T) {
 		"reals":    {curator.TableColumn{Type: "real", Lower: "-1", Upper: "1"}, at("0.3333333333", "0", "1.2", "1.2", "2"), "-0.66667,0.2"},
 		"dates":    {curator.TableColumn{Type: "date", Lower: "2020-01-01", Upper: "2023-12-31"}, at("0", "31", "31"), "2020-02-01,2020-02-02"},
 		"times":    {curator.TableColumn{Type: "time", Lower: "08:00:00", Upper: "20:00:00"}, at("30000", "36000.5"), "08:20:00,10:00:00"},
+		"halves":   {curator.TableColumn{Type: "timestamp", Lower: "2020-01-01 00:00:00.5", Upper: "2020-12-31 00:00:00"}, at("60"), "2020-01-01 00:01:00"},
 		"instants": {curator.TableColumn{Type: "timestamp", Lower: "2020-01-01 00:00:00", Upper: "2020-12-31 00:00:00"}, at("60"), "2020-01-01 00:01:00"},
 	} {
 		of.column.Name = "x"
@@ -204,5 +205,37 @@ func TestEdgesAtQuantiles(t *testing.T) {
 		if err := c.declared(slices.Clone(edges)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What private choices may lead to is refused before anything is spent: more cells than bins of equal width have, and more
+// words than a question has. Values that are too long for the question become Other.
+func TestPrivateChoicesFitBeforeTheyArePaid(t *testing.T) {
+	text, words := "id,a,b,c,d,x,y\n", splitmix.At(5)
+	for i := range 3000 {
+		long := strings.Repeat("x", 140) + strconv.Itoa(100+i%40)
+		text += fmt.Sprintf("%d,%d,%d,%d,%d,%s,%s\n", i, words.Below(65), words.Below(65), words.Below(65), words.Below(65), long, long)
+	}
+	columns := "      x: {type: text}\n      y: {type: text}\n"
+	for _, name := range []string{"a", "b", "c", "d"} {
+		columns += "      " + name + ": {type: integer, bounds: [0, 64]}\n"
+	}
+	before, _, _ := strings.Cut(strings.Replace(shopPolicy, "NEIGHBOURS", "add-remove", 1), "      income")
+	c, _ := testhome.Sealed(t, before+columns, "sales", map[string]string{"sales.csv": text})
+	for _, r := range []Request{
+		{Bins: 64, Cliques: [][]string{{"a", "b", "c"}}, PrivateEdges: []string{"a", "b", "c"}},
+		{Bins: 41, Method: MWEM, Columns: []string{"a", "b", "c", "d"}, PrivateEdges: []string{"a", "b", "c", "d"}},
+	} {
+		r.Table, r.Rho = "sales", "1"
+		if _, err := Synthesize(t.Context(), c, r); err == nil {
+			t.Errorf("%+v is accepted", r)
+		}
+	}
+	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0" {
+		t.Errorf("%v is spent, %v", b.Spent, err)
+	}
+	result, err := Synthesize(t.Context(), c, Request{Table: "sales", Rho: "10", Method: Independent, PrivateValues: []string{"x", "y"}})
+	if err != nil || len(result.Values["x"]) < 15 || len(result.Values["y"]) < 15 {
+		t.Errorf("%+v, %v", result, err)
 	}
 }

@@ -188,6 +188,12 @@ func laidOut(ctx context.Context, c *curator.Session, r Request, of *view) (*Pla
 	if p.Columns, p.Omitted, err = columnsOf(&of.table, r.Columns, r.Bins, r.Edges, rules, of.sql); err != nil {
 		return nil, err
 	}
+	for _, name := range r.PrivateEdges {
+		if c := p.named(name); c != nil && c.Binned {
+			c.reserveEdges(min(r.Bins, mostQuantiles+1)-1, rules)
+			c.refine()
+		}
+	}
 	for _, column := range of.table.Columns {
 		if p.named(column.Name) == nil && !slices.ContainsFunc(p.Omitted, func(o Omitted) bool { return o.Name == column.Name }) {
 			p.unnamed = append(p.unnamed, column.Name)

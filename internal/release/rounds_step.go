@@ -179,7 +179,7 @@ func (r *Rounds) drawn(ctx context.Context, at *instant, s *roundStep) (json.Raw
 			return d, err
 		}
 		if d.cells == nil {
-			if d.cells, err = r.read(within, rows); err != nil {
+			if d.cells, err = cellsOf(within, s.plan, rows); err != nil {
 				return roundDraw{}, err
 			}
 		}
@@ -202,16 +202,17 @@ func (r *Rounds) drawn(ctx context.Context, at *instant, s *roundStep) (json.Raw
 	return nil, k.lost(ctx, at, r.id, err)
 }
 
-// read returns the exact cells of each candidate, in the order of its keys. It only reads the plan.
-func (r *Rounds) read(ctx context.Context, rows reader) (out [][]mechanism.Exact, err error) {
+// cellsOf returns the exact cells of each candidate, in the order of its keys. After a step is given up it may still run, beside
+// a change of the rounds' plan.
+func cellsOf(ctx context.Context, p *plan.Rounds, rows reader) (out [][]mechanism.Exact, err error) {
 	known := map[*bounded.Statement][]mechanism.Exact{}
 	var joint [][]mechanism.Exact
-	if r.plan.Joint != nil {
-		if joint, err = margins(ctx, r.plan.Linear, rows); err != nil {
+	if p.Joint != nil {
+		if joint, err = margins(ctx, p.Linear, rows); err != nil {
 			return nil, err
 		}
 	}
-	for i, part := range r.plan.Parts {
+	for i, part := range p.Parts {
 		var cells []mechanism.Exact
 		if joint != nil {
 			cells = joint[i]
