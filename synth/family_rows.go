@@ -266,7 +266,7 @@ func (p *person) put(x float64) {
 	}
 }
 
-// each draws the persons, numbered from 1: these are fresh numbers, and no real person's. The rows of a person are in their
+// each draws the persons, numbered from 1: these are fresh numbers, and say nothing of real ones. The rows of a person are in their
 // order. The same result has the same rows. It calls the functions that are not nil, and stops at their first error.
 func (r *FamilyResult) each(parent func(id int64, w *writer) error, row func(id int64, one *child) error) error {
 	h := fnv.New64a()

@@ -19,6 +19,7 @@ const (
 	inSensitivity = "internal/sensitivity/"
 	inBind        = "internal/bind/"
 	inBounded     = "internal/bounded/"
+	inQuantile    = "mechanism/quantile/"
 	inSeal        = "internal/seal/"
 	onDuckDB      = "duckdb"
 	onPostgres    = "postgres"
@@ -229,11 +230,21 @@ var places = []place{
 	{file: inSensitivity + "measure.go", text: "k := min(caps.Groups, parts)", right: "min(caps.Groups, parts)", wrong: []string{"1"}},
 	{file: inPlan + "order_noise.go", text: "m.Rows = of.rowCaps.Rows", right: "of.rowCaps.Rows", wrong: []string{"of.rowCaps.Rows - 1"}},
 	{
+		file: inPlan + "quantile.go", text: "q.Sensitivity = m.Sensitivity(q.Rank)", right: "m.Sensitivity(q.Rank)",
+		wrong: []string{"new(big.Rat).Quo(m.Sensitivity(q.Rank), big.NewRat(2, 1))"},
+	},
+	{file: inQuantile + "cells.go", text: "rows := new(big.Rat).SetInt64(m.MaxRows)", right: "m.MaxRows", wrong: []string{"m.MaxRows - 1"}},
+	{
+		file: inQuantile + "cells.go", text: "if m.Neighbours == privacy.ChangeOne && m.Cells == 1 {",
+		right: "m.Neighbours == privacy.ChangeOne && m.Cells == 1", wrong: []string{"m.Neighbours == privacy.ChangeOne"},
+	},
+	{file: inQuantile + "cells.go", text: "if w.Cmp(rank) < 0 {", right: "w.Cmp(rank) < 0", wrong: []string{"false"}},
+	{file: inQuantile + "cells.go", text: "if m.Neighbours == privacy.ChangeOne {\n\t\tw.Add(w, w)", right: "m.Neighbours == privacy.ChangeOne", wrong: []string{"false"}},
+	{
 		file: inBounded + "statement.go", text: "return len(b.Keys) > 0 && !few && (b.Open() || int64(b.Cells()) > b.Caps.Groups)",
 		right: "!few && (b.Open() || int64(b.Cells()) > b.Caps.Groups)", wrong: []string{"false", "b.Caps.Rows == 0", "int64(b.Cells()) > b.Caps.Groups"},
 	},
 	{file: inBounded + "caps.go", text: "return c.Groups * c.RowsPerGroup", right: "c.Groups * c.RowsPerGroup", wrong: []string{"c.Groups*c.RowsPerGroup - 1"}},
-	{file: inPlan + "quantile.go", text: "q.Sensitivity = new(big.Rat).SetInt64(rows)", right: "rows", wrong: []string{"rows - 1"}},
 	{file: inPlan + "open_select.go", text: "if n == privacy.ChangeOne {\n\t\tdiffer *= 2", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
 	{file: inPlan + "open_select.go", text: "s.Groups, s.Loss = max(b.caps.Groups, 1)", right: "max(b.caps.Groups, 1)", wrong: []string{"max(b.caps.Groups-1, 1)"}},
 	{file: inPlan + "noisy.go", text: "m := big.NewInt(s.Look.Caps.Rows)", right: "s.Look.Caps.Rows", wrong: []string{"s.Look.Caps.Rows - 1"}},
@@ -245,9 +256,6 @@ var places = []place{
 	{file: inSensitivity + "measure.go", text: "lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what", right: "min(m.Lo, 0)", wrong: []string{"m.Lo"}},
 	{file: inSensitivity + "measure.go", text: "lo, hi = exact.Smaller(lo, zero), exact.Larger(hi, zero)", right: "exact.Smaller(lo, zero)", wrong: []string{"lo"}},
 	{file: inSensitivity + "measure.go", text: "cells.Add(cells, new(big.Int).Mul(big.NewInt(r), big.NewInt(r)))", right: "new(big.Int).Mul(big.NewInt(r), big.NewInt(r))", wrong: []string{"new(big.Int)"}},
-	{file: inPlan + "quantile.go", text: "if w.Cmp(q.Rank) < 0 {", right: "w.Cmp(q.Rank) < 0", wrong: []string{"false"}},
-	{file: inPlan + "quantile.go", text: "if n == privacy.AddRemove || cells > 1 {", right: "n == privacy.AddRemove || cells > 1", wrong: []string{"n == privacy.AddRemove"}},
-	{file: inPlan + "quantile.go", text: "if n == privacy.ChangeOne {\n\t\t\tw.Add(w, w)", right: "n == privacy.ChangeOne", wrong: []string{"false"}},
 	{file: inPlan + "truncation.go", text: "sensitivity.OfMeasure(m, b.neighbours(), u.look.Caps, false)", right: "sensitivity.OfMeasure(m, b.neighbours(), u.look.Caps, false)", wrong: []string{"sensitivity.OfMeasure(u.look.Measures[0], b.neighbours(), u.look.Caps, false)"}},
 	{file: inPlan + "unit_rows.go", text: "s.sensitivity.Cmp(s.rank) < 0", right: "s.sensitivity.Cmp(s.rank) < 0", wrong: []string{"false"}},
 	{file: inPlan + "unit_rows.go", text: "if b.neighbours() == privacy.AddRemove {", right: "b.neighbours() == privacy.AddRemove", wrong: []string{"true"}},

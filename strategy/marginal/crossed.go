@@ -41,9 +41,12 @@ func (w *Workload) Crossed(s *curator.Session, u strategy.Unit) (*Crossed, error
 		return nil, err
 	}
 	c, terms := &Crossed{workload: w, terms: map[subset]int{}, unit: u}, []product.Term(nil)
-	weights := map[subset]float64{}
+	most, weights := 1e6, map[subset]float64{} // package product has weights up to 10⁶. Only their ratios count
 	for _, it := range w.items {
-		weights[of(it.members...)] = it.weight
+		most = max(most, it.weight)
+	}
+	for _, it := range w.items {
+		weights[of(it.members...)] = min(it.weight*(1e6/most), 1e6)
 	}
 	w.each(func(members []int) {
 		t := product.Term{Factors: slices.Clone(totals), Weight: weights[w.canonical(of(members...))]}

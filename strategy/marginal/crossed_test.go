@@ -47,6 +47,11 @@ tables:
 	if other := w.Choose(strategy.Epsilon).Plan.RMSE; !(c.Plan.RMSE < other/1.2) {
 		t.Errorf("products have the error %g, and other plans %g", c.Plan.RMSE, other)
 	}
+	// only the ratios of weights count
+	heavy := must(must(d.WeightedWays(marginal.Way{Attributes: 1, Weight: 1e8}, marginal.Way{Attributes: 2, Weight: 1e8}))(t).Crossed(s, strategy.Epsilon))(t)
+	if heavy.Plan.RMSE > c.Plan.RMSE*(1+1e-9) {
+		t.Errorf("with large weights the error is %g, and %g without", heavy.Plan.RMSE, c.Plan.RMSE)
+	}
 	x := must(c.Explain(ctx, s, r))(t)
 	if x.Replayed || x.Price.Epsilon != "1" {
 		t.Errorf("price %v, replayed %v", x.Price, x.Replayed)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"dither/internal/exact"
 	"dither/internal/policy"
@@ -191,6 +192,7 @@ func (s *Spec) table(f policy.Field) {
 	}
 	t.Description, _ = keys["description"].Text()
 	t.Where, _ = keys["where"].Text()
+	t.Where = strings.TrimSpace(t.Where)
 	checkName(keys["name"], t.Name)
 	if slices.ContainsFunc(s.Tables, func(o Table) bool { return o.Name == t.Name }) {
 		keys["name"].Fail("", "two tables have the name %q", t.Name)

@@ -2,6 +2,7 @@ package tabulate
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -18,13 +19,22 @@ func (g *group) within(ctx context.Context, c *curator.Session, s *Spec, groups 
 		return err
 	}
 	all.ofPolicy(all.known)
+	free := &group{space: all.space, fixed: maps.Clone(all.fixed)} // totals of all rows, whatever their classifications
 	for _, o := range groups {
 		if o.first.From == g.first.From && o.first.Where == "" && o.first.Sum == "" && g.knows(o) {
 			all.include(o)
+			if len(o.classes) == 0 {
+				free.include(o)
+			}
 		}
 	}
 	most, own := all.most(), &group{space: all.space, fixed: map[[2]int]int64{}}
 	own.include(g)
+	for l, of := range free.rest() {
+		for i, n := range of {
+			most[l][i] = min(most[l][i], n)
+		}
+	}
 	h := all.space.Hierarchy
 	least := make([]int64, h.Nodes(0))
 	for l, level := range h.Levels {
@@ -99,6 +109,38 @@ func (g *group) most() [][]int64 {
 	for l := len(h.Levels) - 2; l >= 0; l-- {
 		for i, p := range h.Levels[l].Parent {
 			out[l][i] = min(out[l][i], out[l+1][p])
+		}
+	}
+	return out
+}
+
+// rest is most, less what the declared totals of a place's neighbours leave of the place above them. The totals must count
+// the same rows.
+func (g *group) rest() [][]int64 {
+	h, out := g.space.Hierarchy, g.most()
+	least := make([][]int64, len(h.Levels))
+	for l := range h.Levels {
+		least[l] = make([]int64, h.Nodes(l))
+		if l > 0 {
+			for i, p := range h.Levels[l-1].Parent {
+				least[l][p] += least[l-1][i]
+			}
+		}
+		for i := range least[l] {
+			if n, ok := g.fixed[[2]int{l, i}]; ok {
+				least[l][i] = n
+			}
+		}
+	}
+	for l := len(h.Levels) - 2; l >= 0; l-- {
+		sums := make([]int64, h.Nodes(l+1))
+		for i, p := range h.Levels[l].Parent {
+			sums[p] += least[l][i]
+		}
+		for i, p := range h.Levels[l].Parent {
+			if out[l+1][p] < math.MaxInt64 {
+				out[l][i] = min(out[l][i], max(0, out[l+1][p]-(sums[p]-least[l][i])))
+			}
 		}
 	}
 	return out

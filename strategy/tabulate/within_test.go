@@ -32,6 +32,11 @@ func TestTotalsWithAConditionAreCompared(t *testing.T) {
 		},
 		{declared, old + "{state: {north: 300, south: 310}}}\n", `610 rows of country "country", and those without it at most 600`},
 		{declared, old + "{state: {north: 300, south: 290}}}\n", ""},
+		{
+			strings.Replace(declared, "{'*': 600}", "{'*': 600, county: {c1: 86}}", 1), old + "{county: {c2: 515}}}\n",
+			`515 rows of county "c2", and those without it at most 514`,
+		},
+		{strings.Replace(declared, "{'*': 600}", "{'*': 600, county: {c1: 86}}", 1), old + "{county: {c2: 514}}}\n", ""},
 		{policyText, old + "{state: {north: 100}}}\n  - {name: all, from: people, rows: [state], totals: {state: {north: 100}}}\n", ""},
 		// rows of an unknown sex are missing from these totals
 		{policyText, old + "{state: {north: 120}}}\n  - {name: all, from: people, rows: [state], columns: [sex], " +

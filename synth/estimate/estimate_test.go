@@ -80,6 +80,14 @@ func TestSpan(t *testing.T) {
 	if err != nil || r.Coefficients[0].Interval != nil || !strings.Contains(r.Reason, "selected in rounds") {
 		t.Errorf("an adaptive selection has %+v, %v", r, err)
 	}
+	selected := strings.Replace(manifest, `"method":"fixed"`, `"method":"mst"`, 1)
+	r, err = estimated(t, estimate.Linear, "age ~ job", selected, one, two)
+	if err != nil || r.Coefficients[0].Interval != nil || !strings.Contains(r.Reason, "mst selected its pairs") {
+		t.Errorf("a relation that mst selected has %+v, %v", r, err)
+	}
+	if r, err = estimated(t, estimate.Mean, "age", selected, one, two); err != nil || r.Coefficients[0].Interval == nil {
+		t.Errorf("the mean of a column by mst has %+v, %v", r, err)
+	}
 }
 
 func TestBadInput(t *testing.T) {
