@@ -128,6 +128,9 @@ func Explain(ctx context.Context, c *curator.Session, s *Spec, analyst string) (
 		p.Replayed = p.Replayed && g.plan.Replayed
 		p.Groups = append(p.Groups, g.described(s))
 	}
+	if err := agree(p.groups); err != nil {
+		return nil, err
+	}
 	for _, g := range p.groups {
 		if err := g.within(ctx, c, s, p.groups); err != nil {
 			return nil, inTables(err, s, g)

@@ -50,3 +50,22 @@ func TestTotalsWithAConditionAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// Declared totals of tables over two hierarchies of one column agree.
+func TestTotalsOverTwoHierarchiesAreCompared(t *testing.T) {
+	head, _, _ := strings.Cut(specText, "tables:\n")
+	head += "  region:\n    key: county\n    levels: [district, half]\n    total: nation\n    places: {upper: [c1, c2, c3], lower: [c4, c5, c6]}\n"
+	const a, b = "  - {name: a, from: people, rows: [county, state, country], totals: ", "  - {name: b, from: people, rows: [district, half, nation], totals: "
+	for _, c := range []struct{ first, second, says string }{
+		{"{country: {country: 600}}", "{nation: {nation: 500}}", "500 rows in all over region, and 600 over place"},
+		{"{county: {c1: 86}}", "{district: {c1: 85}}", `85 rows of county "c1" over region, and 86 over place`},
+		{"{county: {c1: 86}}", "{nation: {nation: 80}}", "add up to 86 rows, and those of all rows to 80"},
+		{"{county: {c1: 86, c2: 5}}", "{district: {c1: 86}, nation: {nation: 91}}", ""},
+	} {
+		spec := head + "tables:\n" + a + c.first + "}\n" + b + c.second + "}\n"
+		_, err := tabulate.Explain(t.Context(), sessionWith(t, policyText, "rho: 3, delta: 1e-6"), parse(t, spec), "")
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s, %s: %v, want %q", c.first, c.second, err, c.says)
+		}
+	}
+}
