@@ -15,7 +15,7 @@ import (
 // or keeps it opaque. A new one is a new mechanism, and has a proof.
 var doors = strings.Fields(`
 analytic:Gaussian.Measure
-learning:Derivatives.Sums learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:TheilSen.Release
+learning:Derivatives.Sums learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:Perturbed.Minimum learning:TheilSen.Release
 linear:Distance.Of linear:Strategy.Apply
 mechanism:Cube.Measure mechanism:Gaussian.Measure mechanism:Laplace.Measure mechanism:NewPartition mechanism:RoundedGaussian.Measure mechanism:Staircase.Measure
 mechanism:SymmetricGaussian.Measure mechanism:Tulap.Measure
