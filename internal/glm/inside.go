@@ -18,8 +18,8 @@ const leastInner = 0.55
 const far = 5
 
 // Inside returns the regulariser, and the share of the price for the Hessian, with the least expected error. It returns
-// an infinite expected error for prices in ρ, and if no regulariser suits the price. Rows is the number of which the
-// kernel is told.
+// an infinite expected error for prices in ρ, and if no regulariser suits the price. The
+// kernel takes `rows` as the number of rows.
 //
 // A small regulariser Λ takes a part of ε, ln(1 + R²/(4Λ)) for each row of a unit, where R is the bound of the
 // predictors' norm. A large one shrinks the coefficients, which [Newton.Inside] corrects with the noise of the Hessian

@@ -245,13 +245,13 @@ func (n Newton) Infer(all []Sums) *Fit {
 		return f
 	}
 	f.Theta, f.Sampling, f.Noise = n.within(to.theta), &inverse, to.spread
-	share := halfCurved
-	if last.Ridge > 0 {
-		share = 1
+	beyond := curved(to.step)
+	if last.Ridge == 0 {
+		beyond *= halfCurved
 	}
 	for i, x := range times(to.spread, to.theta) {
 		f.Slack[i] = math.Abs(x)/square(spreadOfTheta) + beyondLinear*math.Abs(to.step[i]-to.linear[i])
-		f.Slack[i] += share * math.Abs(to.step[i]) * curved(to.step)
+		f.Slack[i] += math.Abs(to.step[i]) * beyond
 	}
 	if f.weak = n.weak(to); f.weak != nil {
 		f.warn(hidden)

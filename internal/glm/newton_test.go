@@ -220,14 +220,7 @@ func TestNewtonWild(t *testing.T) {
 			all = append(all, s)
 		}
 		f := n.Infer(all)
-		for i := range d {
-			weights := make([]float64, d)
-			weights[i] = 1
-			e := f.Estimate(weights, 0.95)
-			if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) || !(e.Low <= e.Value && e.Value <= e.High) || e.P < 0 || e.P > 1 {
-				rt.Fatalf("%+v", e)
-			}
-		}
+		holdTogether(rt, f, d)
 		terms := Terms{
 			Family: Logistic, Predictors: d, Rows: 20 + n.Rows, Bound: scale.Draw(rt, "bound"), Steep: 1, Bend: 0.25, Moves: 1,
 			Epsilon: scale.Draw(rt, "epsilon"),

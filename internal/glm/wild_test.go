@@ -20,14 +20,7 @@ func TestWild(t *testing.T) {
 			ThetaSD: scale.Draw(rt, "theta sd"), HessSD: scale.Draw(rt, "hessian sd"), ProdSD: scale.Draw(rt, "products sd"), Laplace: rapid.Bool().Draw(rt, "laplace"),
 		}
 		f := Infer(r)
-		for i := range d {
-			weights := make([]float64, d)
-			weights[i] = 1
-			e := f.Estimate(weights, 0.95)
-			if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) || !(e.Low <= e.Value && e.Value <= e.High) || e.P < 0 || e.P > 1 {
-				rt.Fatalf("%+v", e)
-			}
-		}
+		holdTogether(rt, f, d)
 		terms := Terms{
 			Family: r.Family, Predictors: d, Rows: 20 + r.Rows, Bound: scale.Draw(rt, "bound"), Steep: scale.Draw(rt, "steep"), Bend: scale.Draw(rt, "bend"), Moves: 1,
 			Epsilon: scale.Draw(rt, "epsilon"),
@@ -36,4 +29,16 @@ func TestWild(t *testing.T) {
 			rt.Fatalf("%+v", c)
 		}
 	})
+}
+
+// holdTogether checks that each coefficient is finite, and that its interval holds it.
+func holdTogether(rt *rapid.T, f *Fit, d int) {
+	for i := range d {
+		weights := make([]float64, d)
+		weights[i] = 1
+		e := f.Estimate(weights, 0.95)
+		if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) || !(e.Low <= e.Value && e.Value <= e.High) || e.P < 0 || e.P > 1 {
+			rt.Fatalf("%+v", e)
+		}
+	}
 }

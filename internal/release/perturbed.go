@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 
@@ -136,11 +135,7 @@ func (m *Perturbed) access(ctx context.Context, from reader) (out Values, err er
 		return out, nil
 	}
 	theta := units(released.Values, m.parts[0].of.Grid)
-	if l, most := length(theta), exact.FloatDown(m.solver.Objective().Radius); l > most {
-		for i := range theta {
-			theta[i] *= most / l
-		}
-	}
+	m.solver.Within(theta)
 	unit := mechanism.Unit{Neighbours: m.data.Neighbours, MaxRows: m.data.Caps.Rows}
 	d, err := learning.NewDerivatives(theta, m.data.bound, m.each, unit)
 	if err != nil {
@@ -166,12 +161,4 @@ func (v *Values) append(numbers []*big.Int) {
 	for _, x := range numbers {
 		v.Numbers = append(v.Numbers, []*big.Int{x})
 	}
-}
-
-func length(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return math.Sqrt(sum)
 }

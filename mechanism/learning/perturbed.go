@@ -70,14 +70,12 @@ import (
 //
 // All bounds are rounded up, and ε₁ is what they leave of the given ε, exactly.
 type Perturbed struct {
-	m        *Minimiser
-	inner    privacy.Epsilon // ε₁ + ε_J
-	outer    privacy.Epsilon // ε₂
-	apart    *big.Rat        // Δ, in units of g
-	scale    *big.Rat        // Δ/ε₁, in units of g
-	output   Summed
-	away     float64 // Δ
-	deviates float64 // the standard deviation of a number of b
+	m      *Minimiser
+	inner  privacy.Epsilon // ε₁ + ε_J
+	outer  privacy.Epsilon // ε₂
+	apart  *big.Rat        // Δ, in units of g
+	scale  *big.Rat        // Δ/ε₁, in units of g
+	output Summed
 }
 
 // outerShare is the part of ε that pays for the solver's tolerance, which is made so small that its noise is.
@@ -110,7 +108,7 @@ func NewPerturbed(o Objective, d int, bound, each *big.Rat, u mechanism.Unit, e 
 	}
 	apart := up(times*rows*float64(m.cap)*unit + m.lambda*rows*m.r/n)
 	lost := up(rows*exact.LogUp(up(1+m.bound*m.bound/(4*m.lambda))) + float64(d)*exact.LogUp(up(1+rows/n)))
-	p := &Perturbed{m: m, outer: e.Share(1, outerShare), away: apart}
+	p := &Perturbed{m: m, outer: e.Share(1, outerShare)}
 	p.inner = e.Minus(p.outer)
 	first := p.inner.Rat()
 	if !(lost < 1e9) || first.Sub(first, new(big.Rat).SetFloat64(lost)).Cmp(e.Share(1, 2).Rat()) < 0 {
@@ -120,10 +118,7 @@ func NewPerturbed(o Objective, d int, bound, each *big.Rat, u mechanism.Unit, e 
 	g := math.Ldexp(1, m.rowGrid-m.slopeBits)
 	p.apart = new(big.Rat).SetFloat64(apart / g) // a power of two divides exactly
 	p.scale = new(big.Rat).Quo(p.apart, first)
-	spread, _ := p.scale.Float64()
-	spread *= g
-	p.deviates = spread * math.Sqrt(float64(d+1)*float64(d+2)/3)
-	return p, p.grid(spread, g)
+	return p, p.grid(p.inGradient(p.scale), g)
 }
 
 // maxPerturbed is the largest radius.
@@ -169,13 +164,25 @@ func (p *Perturbed) Output() Summed { return p.output.copied() }
 func (p *Perturbed) Sensitivity() *big.Rat { return new(big.Rat).Set(p.apart) }
 
 // Apart returns Δ, as Sensitivity does, in units of the gradient.
-func (p *Perturbed) Apart() float64 { return p.away }
+func (p *Perturbed) Apart() float64 { return p.inGradient(p.apart) }
+
+// inGradient converts units of the sums of gradients to those of the gradient.
+func (p *Perturbed) inGradient(x *big.Rat) float64 {
+	f, _ := x.Float64()
+	return math.Ldexp(f, p.m.rowGrid-p.m.slopeBits)
+}
 
 // Scale returns Δ/ε₁, the scale of b, in the units of Sensitivity.
 func (p *Perturbed) Scale() *big.Rat { return new(big.Rat).Set(p.scale) }
 
 // StdDev returns the standard deviation of each number of b.
-func (p *Perturbed) StdDev() float64 { return p.deviates }
+func (p *Perturbed) StdDev() float64 {
+	d := float64(p.m.d)
+	return p.inGradient(p.scale) * math.Sqrt((d+1)*(d+2)/3)
+}
+
+// Within shortens released coefficients to the ball of the objective. This is post-processing.
+func (p *Perturbed) Within(theta []float64) { p.m.project(theta) }
 
 // Tolerance returns the largest distance of the computed minimum from that for the solver's b, before rounding to the
 // grid.

@@ -60,25 +60,22 @@ func (m Cells) halfWidths(
 		return nil, err
 	}
 	out := make([][]int64, m.Cells)
-	each := max(1, aroundAtOnce/len(m.Sought))
+	k := len(m.Sought)
+	each := max(1, aroundAtOnce/k)
 	for from := 0; from < m.Cells; from += each {
 		to := min(from+each, m.Cells)
-		around := make([][]surroundings, to-from)
-		for k := range around {
-			for i, v := range values[from+k] {
-				s := surroundings{}
-				if !m.Sought[i].Width.IsZero() {
-					s = widths[i].around(v)
-				}
-				around[k] = append(around[k], s)
+		around := make([]surroundings, (to-from)*k) // in the order of places; without rungs for positions without intervals
+		for i := range around {
+			if at := i % k; !m.Sought[at].Width.IsZero() {
+				around[i] = widths[at].around(values[from+i/k][at])
 			}
 		}
 		again, err := eachCell(data, m.Domain, func(cell int, value, count int64) {
 			if cell < from || cell >= to {
 				return
 			}
-			for i := range around[cell-from] {
-				if s := &around[cell-from][i]; s.rungs != nil {
+			for i := (cell - from) * k; i < (cell-from+1)*k; i++ {
+				if s := &around[i]; s.rungs != nil {
 					s.visit(value, count)
 				}
 			}
@@ -89,14 +86,12 @@ func (m Cells) halfWidths(
 		if err != nil {
 			return nil, err
 		}
-		for k, all := range around {
-			for i := range all {
-				h := int64(0)
-				if all[i].rungs != nil {
-					h = all[i].draw(src)
-				}
-				out[from+k] = append(out[from+k], h)
+		for i := range around {
+			h := int64(0)
+			if around[i].rungs != nil {
+				h = around[i].draw(src)
 			}
+			out[from+i/k] = append(out[from+i/k], h)
 		}
 	}
 	return out, nil

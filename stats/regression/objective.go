@@ -16,8 +16,8 @@ type inside struct {
 	fits     bool // whether a regulariser suits the price, which is in ε
 }
 
-// inside returns the access for a model with noise inside the objective. rows is the number of rows of which the kernel
-// is told.
+// inside returns the access for a model with noise inside the objective. The kernel takes rows as
+// the number of rows.
 func (p *glmPlan) inside(t glm.Terms, rows int64) inside {
 	choice := t.Inside(float64(rows))
 	out := inside{expected: choice.Expected, fits: !math.IsInf(choice.Expected, 1)}

@@ -7,8 +7,8 @@ import (
 	"dither/strategy/tabulate"
 )
 
-// A declared total of a table with a condition is at most that of the same rows without it, whoever declares which. Only
-// totals that must agree are compared.
+// A declared total of rows with a condition is at most that of the same rows without it. The policy and the tables may
+// declare them. Totals of other rows are not compared.
 func TestTotalsWithAConditionAreCompared(t *testing.T) {
 	head, _, _ := strings.Cut(specText, "tables:\n")
 	const old = "  - {name: old, from: people, where: age >= 50, rows: [county, state, country], totals: "
