@@ -238,4 +238,7 @@ func TestPrivateChoicesFitBeforeTheyArePaid(t *testing.T) {
 	if err != nil || len(result.Values["x"]) < 15 || len(result.Values["y"]) < 15 {
 		t.Errorf("%+v, %v", result, err)
 	}
+	if reason := result.inference(); !strings.Contains(reason, "name them with --values") {
+		t.Errorf("intervals over draws are said to hold: %q", reason)
+	}
 }

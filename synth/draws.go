@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dither/internal/splitmix"
@@ -55,6 +57,10 @@ const dense = 8
 func (r *Result) inference() string {
 	if reason := r.Plan.Inference(); reason != "" {
 		return reason
+	}
+	if len(r.Values) > 0 {
+		return "the values of " + strings.Join(slices.Sorted(maps.Keys(r.Values)), ", ") + " were chosen by the rows, and no simulation " +
+			"has shown that intervals cover then: name them with --values"
 	}
 	for _, m := range r.measured {
 		if rows := r.model.Total() / float64(len(m.Values)); rows < dense*math.Sqrt(m.Variance) {
