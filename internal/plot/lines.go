@@ -75,7 +75,7 @@ func newLinePage(l *Lines) *linePage {
 		page:  newPage(&Chart{Title: l.Title, Caption: l.Caption, Key: l.X, Groups: make([]string, 9), Series: names}),
 		lines: l,
 	}
-	p.swatch = func(hue color.NRGBA) color.NRGBA { return hue }
+	p.swatch = func(i int) color.NRGBA { return palette[i] }
 	for _, entries := range p.legend {
 		for i := range entries {
 			entries[i].series = places[entries[i].series]

@@ -34,7 +34,7 @@ type page struct {
 	panels        []*drawn
 	labels        fixed
 	turned        bool
-	swatch        func(color.NRGBA) color.NRGBA // colour of a series in the legend
+	swatch        func(series int) color.NRGBA // colour of a series in the legend
 	// indent of the panels, for rotated labels that extend to the left of the axis
 	indent vg.Length
 }
@@ -78,7 +78,7 @@ func line(s draw.TextStyle) vg.Length { return s.Font.Size * leading }
 
 // newPage lays out a chart.
 func newPage(c *Chart) *page {
-	p := &page{chart: c, width: wide, swatch: light}
+	p := &page{chart: c, width: wide, swatch: func(i int) color.NRGBA { return light(palette[i]) }}
 	if len(c.Groups)*c.series() <= 3 {
 		p.width = narrow
 	}
@@ -199,7 +199,10 @@ func (p *page) frame(c draw.Canvas, within func(draw.Canvas)) {
 		for _, e := range l {
 			x := left + e.at
 			box := []vg.Point{{X: x, Y: y}, {X: x, Y: y + 8}, {X: x + 12, Y: y + 8}, {X: x + 12, Y: y}}
-			c.FillPolygon(p.swatch(palette[e.series]), box)
+			c.FillPolygon(p.swatch(e.series), box)
+			if p.swatch(e.series) == white {
+				c.StrokeLines(draw.LineStyle{Color: grid, Width: 0.6}, append(box, box[0]))
+			}
 			c.FillText(legendStyle, vg.Point{X: x + 16, Y: y}, e.name)
 		}
 	}

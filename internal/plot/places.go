@@ -84,7 +84,7 @@ func newPlacePage(of *Places) *placePage {
 		),
 		places: of,
 	}
-	p.swatch = func(hue color.NRGBA) color.NRGBA { return hue }
+	p.swatch = func(i int) color.NRGBA { return palette[i] }
 	p.columns = max(1, min(3, len(of.Panels)))
 	rows := (max(1, len(of.Panels)) + p.columns - 1) / p.columns
 	each := vg.Length(placeHeight)

@@ -45,8 +45,15 @@ func (p *Picture) Check(s *Console) error {
 	if there, err := os.Stat(p.File); err == nil && there.IsDir() {
 		return Usage("--plot: %s is a folder", p.File)
 	}
-	return nil
+	f, err := os.CreateTemp(filepath.Dir(p.File), temporaryName)
+	if err != nil {
+		return Usage("--plot: %v", err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
+
+// temporaryName is the pattern of the name of a file that is still being written.
+const temporaryName = ".dither-*"
 
 // Draw writes a chart if --plot is given.
 func (p *Picture) Draw(c plot.Chart) error {
@@ -86,7 +93,7 @@ func ReplaceFile(name string, write func(io.Writer) error) error {
 // ReplaceNamed is ReplaceFile for a function that takes the name of the file to write. The file of this name exists, and
 // is empty.
 func ReplaceNamed(name string, write func(temporary string) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".dither-*")
+	f, err := os.CreateTemp(filepath.Dir(name), temporaryName)
 	if err != nil {
 		return err
 	}

@@ -20,12 +20,10 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 	if o.get("plot") == "" {
 		return nil
 	}
-	if t.N < 1 {
-		return console.Usage("--plot needs people to simulate, but the noisy counts sum to less than 1")
-	}
+	people := max(1, math.Round(t.N)) // the noisy counts may sum to less than 1
 	methods := []hypothesis.Method{hypothesis.Projected, hypothesis.Corrected, hypothesis.Naive}
 	g.Simulate, g.Simulations = false, 999
-	p, err := g.NullPValues(int(math.Round(t.N)), quantilesDrawn, methods)
+	p, err := g.NullPValues(int(people), quantilesDrawn, methods)
 	if err != nil {
 		return err
 	}
@@ -34,7 +32,7 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 		Caption: fmt.Sprintf(
 			"%d simulated samples of %s people, with noise %s. A test on the diagonal rejects at level α with "+
 				"probability α; a test below it rejects less often.",
-			quantilesDrawn, render.Number6(math.Round(t.N)), noiseText(g.Noise)),
+			quantilesDrawn, render.Number6(people), noiseText(g.Noise)),
 		Lines: []plot.Line{{Name: "valid", Points: []plot.Point{{X: 0, Y: 0}, {X: 1, Y: 1}}}},
 	}
 	for _, m := range methods {
@@ -49,37 +47,56 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 	return console.DrawFile(o.get("plot"), plot.WriteLines, l, "")
 }
 
-// plotTable draws the noisy counts of a table, with the intervals of their noise.
+// plotTable draws the noisy counts of a table: bars with the intervals of the noise, or a heat map if a table has too many
+// rows for bars. A table of any size can be drawn, so that no picture fails after its counts are paid.
 func plotTable(o *testOptions, r *released, t hypothesis.Table, rows, columns []string) error {
 	if o.get("plot") == "" {
 		return nil
-	}
-	if len(t.Counts) > plot.MaxSeries {
-		return console.Usage("--plot supports tables of at most %d rows", plot.MaxSeries)
-	}
-	c := plot.Chart{
-		Title: "noisy counts", Caption: "With noise " + noiseText(t.Noise) + "; whiskers: 95 % intervals of the noise.",
-		Key: o.get("column"), Legend: o.get("by"),
-	}
-	if r != nil {
-		c.Caption = render.BoundedCaption(r.Limits, render.TruncatedCaption(render.TruncationText(r.Truncation), c.Caption))
 	}
 	reach := 0.0
 	if t.Noise != nil {
 		reach, _ = t.Noise.Quantile(0.05).Float64()
 	}
-	panel := plot.Panel{Name: "count"}
+	var names [2][]string // of the rows and of the columns
+	for i := range t.Counts {
+		names[0] = append(names[0], nameOf(rows, i))
+	}
 	for j := range t.Counts[0] {
-		c.Groups = append(c.Groups, nameOf(columns, j))
+		names[1] = append(names[1], nameOf(columns, j))
 	}
-	for i, row := range t.Counts {
-		c.Series = append(c.Series, nameOf(rows, i))
-		var marks []plot.Mark
-		for _, v := range row {
-			marks = append(marks, plot.Mark{Value: v, Low: v - reach, High: v + reach})
+	caption, paid := "With noise "+noiseText(t.Noise), ""
+	bounded := func(text string) string { return text }
+	if r != nil {
+		paid = "the counts are"
+		bounded = func(text string) string {
+			return render.BoundedCaption(r.Limits, render.TruncatedCaption(render.TruncationText(r.Truncation), text))
 		}
-		panel.Marks = append(panel.Marks, marks)
 	}
-	c.Panels = []plot.Panel{panel}
-	return console.DrawFile(o.get("plot"), plot.Write, c, "")
+	if len(t.Counts) <= plot.MaxSeries {
+		c := plot.Chart{
+			Title: "noisy counts", Caption: bounded(caption + "; whiskers: 95 % intervals of the noise."),
+			Key: o.get("column"), Legend: o.get("by"), Groups: names[1], Series: names[0],
+			Panels: []plot.Panel{{Name: "count"}},
+		}
+		for _, row := range t.Counts {
+			var marks []plot.Mark
+			for _, v := range row {
+				marks = append(marks, plot.Mark{Value: v, Low: v - reach, High: v + reach})
+			}
+			c.Panels[0].Marks = append(c.Panels[0].Marks, marks)
+		}
+		return console.DrawFile(o.get("plot"), plot.Write, c, paid)
+	}
+	if t.Noise != nil {
+		caption += "; with 95 % probability, a count is off by at most " + render.Number6(reach)
+	}
+	h := plot.Heat{
+		Title: "noisy counts", Caption: bounded(caption + "."), X: o.get("column"), Y: o.get("by"), Of: "count",
+		Rows: names[0], Columns: names[1], Values: slices.Clone(t.Counts),
+	}
+	if o.kind != "rank-correlation" { // its rows are in order, and rise as on an axis; others read as a table does
+		slices.Reverse(h.Rows)
+		slices.Reverse(h.Values)
+	}
+	return console.DrawFile(o.get("plot"), plot.WriteHeat, h, paid)
 }

@@ -1,7 +1,10 @@
 package statistics
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"dither/curator"
@@ -245,18 +248,41 @@ func (v *survived) json() survivalJSON {
 func (v *survived) picture() plot.Lines {
 	caption := "Dashed: bands that cover a whole curve, noise and sampling, with " + render.Number6(100*v.confidence) +
 		" % confidence."
+	drawn := v.largest(plot.MaxSeries)
+	if len(drawn) < len(v.curves) {
+		caption = fmt.Sprintf("The %d largest of %d groups. ", len(drawn), len(v.curves)) + caption
+	}
 	l := plot.Lines{
 		Title: "survival in " + v.table, X: "time", Y: "share without the event", Linear: true,
 		Caption: render.BoundedCaption(v.release.Limits,
 			render.TruncatedCaption(render.TruncationText(v.release.Truncation), caption)),
 	}
-	for g, curve := range v.curves {
+	for _, g := range drawn {
+		curve := v.curves[g]
 		line := plot.Line{Name: v.names[g], Points: v.steps(curve, 1, func(p hypothesis.Survived) float64 { return p.Share })}
 		line.Edges[0] = v.steps(curve, math.NaN(), func(p hypothesis.Survived) float64 { return p.BandLow })
 		line.Edges[1] = v.steps(curve, math.NaN(), func(p hypothesis.Survived) float64 { return p.BandHigh })
 		l.Lines = append(l.Lines, line)
 	}
 	return l
+}
+
+// largest returns the n groups with the most people at risk at first, or all groups, in the order of the table.
+func (v *survived) largest(n int) []int {
+	var groups []int
+	for g := range v.curves {
+		groups = append(groups, g)
+	}
+	people := func(g int) float64 {
+		if len(v.curves[g]) == 0 {
+			return 0
+		}
+		return v.curves[g][0].AtRisk
+	}
+	slices.SortStableFunc(groups, func(a, b int) int { return cmp.Compare(people(b), people(a)) })
+	groups = groups[:min(n, len(groups))]
+	slices.Sort(groups)
+	return groups
 }
 
 // steps returns the corners of a line that changes at the end of each period, from a start value.
