@@ -195,25 +195,10 @@ func foretoldText(m estimate.Foretold) string {
 // estimatesChart draws the estimates as points with their intervals. It has a panel for each statistic or, for a
 // covariance, for each kind of statistic. Each group has a position on the horizontal axis.
 func estimatesChart(e *estimate.Result, table string) plot.Chart {
-	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · ")}
-	unbounded := *e
-	unbounded.Limits, unbounded.Truncation = nil, nil
-	c.Caption, _, _ = strings.Cut(estimatesFooter(&unbounded), "\n")
-	c.Caption = render.BoundedCaption(e.Limits, render.TruncatedCaption(render.TruncationText(e.Truncation), c.Caption))
-	mark := func(v estimate.Value) plot.Mark {
-		m := render.MarkOf(&curator.Estimate{Value: v.Value, Low: v.Low, High: v.High})
-		if e.NoInterval {
-			m.Low, m.High = math.NaN(), math.NaN()
-		}
-		return m
-	}
+	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · "), Caption: estimatesCaption(e)}
 	panelOf := func(v estimate.Value) (panel, group string) {
 		if len(e.Keys) > 0 {
-			var keys []string
-			for _, k := range v.Keys {
-				keys = append(keys, render.KeyText(k))
-			}
-			return v.Name, strings.Join(keys, " · ")
+			return v.Name, keysText(v)
 		}
 		if e.Kind == "mean" || e.Kind == "variance" { // their columns have different units
 			return v.Name, table
@@ -230,7 +215,7 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 		if _, ok := groups[g]; !ok {
 			groups[g], c.Groups = len(c.Groups), append(c.Groups, g)
 		}
-		if _, ok := panels[p]; !ok && len(c.Panels) < plot.MaxPanels {
+		if _, ok := panels[p]; !ok {
 			panels[p] = len(c.Panels)
 			c.Panels = append(c.Panels, plot.Panel{Name: p, Points: true})
 		}
@@ -244,9 +229,25 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	}
 	for _, v := range e.Values {
 		p, g := panelOf(v)
-		if i, ok := panels[p]; ok {
-			c.Panels[i].Marks[0][groups[g]] = mark(v)
-		}
+		c.Panels[panels[p]].Marks[0][groups[g]] = estimateMark(e, v)
 	}
-	return c
+	return firstPanels(c)
+}
+
+// keysText returns the name of an estimate's group.
+func keysText(v estimate.Value) string {
+	var keys []string
+	for _, k := range v.Keys {
+		keys = append(keys, render.KeyText(k))
+	}
+	return strings.Join(keys, " · ")
+}
+
+// estimateMark returns an estimate with its interval as a mark.
+func estimateMark(e *estimate.Result, v estimate.Value) plot.Mark {
+	m := render.MarkOf(&curator.Estimate{Value: v.Value, Low: v.Low, High: v.High})
+	if e.NoInterval {
+		m.Low, m.High = math.NaN(), math.NaN()
+	}
+	return m
 }
