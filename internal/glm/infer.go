@@ -41,10 +41,15 @@ type Fit struct {
 	// the error of the bias correction, for each coefficient.
 	Sampling, Noise *mat.Dense
 	Slack           []float64
-	weak            *mat.Dense // the projection on the directions that the noise hides; nil if there are none
-	laplace         bool
-	unknown         bool // no intervals at all
-	Warnings        []string
+	// Squares is about Σ‖ℓ′x‖² over the rows at Theta. It is 0 if unknown.
+	Squares  float64
+	inverse  *mat.Dense // J⁻¹, the inverse of the Hessian at Theta
+	hessSD   float64    // the standard deviation of the error of one entry of J
+	scores   *Scores    // nil if rows are independent
+	weak     *mat.Dense // the projection on the directions that the noise hides; nil if there are none
+	laplace  bool
+	unknown  bool // no intervals at all
+	Warnings []string
 }
 
 // Warnings that several fits share.
@@ -293,6 +298,8 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 		return
 	}
 	f.Sampling = sandwich(jacobian, products.apply(func(l float64) float64 { return max(l, 0) }))
+	f.inverse, f.hessSD = jacobian, r.HessSD
+	f.Squares = max(mat.Trace(symmetric(d, r.Hessian)), mat.Trace(symmetric(d, r.Products)), 0)
 	var minimum mat.Dense
 	minimum.Mul(jacobian, raised)
 	for i := range d {
@@ -332,7 +339,7 @@ type Estimate struct {
 	Noise     float64 // the standard error of the noise alone; NaN if unknown
 	Low, High float64 // the interval; −∞ and +∞ if unknown
 	// the test's statistic and p-value, after subtracting Slack; P is below 1 − confidence if the interval excludes
-	// 0
+	// 0. With [Scores], P is the least level at which it does
 	Z, P float64
 }
 
@@ -357,13 +364,16 @@ func (f *Fit) Estimate(weights []float64, confidence float64) Estimate {
 		slack += math.Abs(x) * f.Slack[i]
 	}
 	noise := max(inner(weights, times(f.Noise, weights)), 0)
-	sampling := max(inner(weights, times(f.Sampling, weights)), 0)
-	e.Noise, e.StdErr = math.Sqrt(noise), math.Sqrt(noise+sampling)
-	half := f.quantile(1-confidence)*e.StdErr + slack
-	e.Low, e.High = e.Value-half, e.Value+half
+	e.Noise, e.StdErr = math.Sqrt(noise), math.Sqrt(noise+f.estimated(weights))
+	half := func(alpha float64) float64 {
+		return f.quantile(alpha)*math.Sqrt(noise+f.sampling(weights, alpha)) + slack
+	}
+	e.Low, e.High = e.Value-half(1-confidence), e.Value+half(1-confidence)
 	if e.StdErr > 0 {
 		e.Z = math.Copysign(max(math.Abs(e.Value)-slack, 0)/e.StdErr, e.Value)
-		e.P = f.tail(math.Abs(e.Z))
+		if e.P = f.tail(math.Abs(e.Z)); f.scores != nil {
+			e.P = excludes(math.Abs(e.Value), half)
+		}
 	}
 	return e
 }

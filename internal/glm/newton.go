@@ -245,6 +245,7 @@ func (n Newton) Infer(all []Sums) *Fit {
 		return f
 	}
 	f.Theta, f.Sampling, f.Noise = n.within(to.theta), &inverse, to.spread
+	f.inverse, f.hessSD, f.Squares = &inverse, to.sums.HessSD, mat.Trace(to.curve)
 	beyond := curved(to.step)
 	if last.Ridge == 0 {
 		beyond *= halfCurved

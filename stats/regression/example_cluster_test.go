@@ -49,3 +49,45 @@ tables:
 	// dose true true
 	// person 2 releases, ε = 20
 }
+
+// A logistic model of recovery by the dose, of people with three visits each, whose errors allow for dependence within a
+// person.
+func ExampleFitGLM_clusters() {
+	var rows strings.Builder
+	rows.WriteString("person,dose,better\n")
+	for i := range 9000 {
+		person := i / 3
+		dose, luck := person*37%200, (person*53+i%3*7)%100
+		fmt.Fprintf(&rows, "%d,%.1f,%t\n", person, float64(dose)/10, luck < dose/2)
+	}
+	c, done := testhome.Example(testhome.Files(`
+version: 1
+population: {name: trial}
+budget: {epsilon: 40}
+price: {maximum: 20}
+tables:
+  visits:
+    source: {csv: visits.csv}
+    unit: person
+    rows_per_unit: 3
+    expected_rows: 9000
+    columns:
+      person: {type: integer}
+      dose: {type: real, bounds: [0, 20]}
+      better: {type: boolean}
+`, map[string]string{"visits.csv": rows.String()}), "visits")
+	defer done()
+	fit, err := regression.FitGLM(context.Background(), c, regression.GLM{
+		Family: regression.Logistic, Table: "visits", Formula: "better ~ dose", Cluster: "person",
+		Request: curator.Request{Epsilon: "20"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	slope := fit.Coefficients[1]
+	fmt.Println(slope.Name, *slope.Low > 0, *slope.StdError > 0)
+	fmt.Println(fit.Cluster, len(fit.IDs), "releases,", fit.Price)
+	// Output:
+	// dose true true
+	// person 2 releases, ε = 20
+}

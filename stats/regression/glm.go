@@ -47,6 +47,8 @@ type GLM struct {
 	// Normalise is the share of the price that estimates the means and spreads of the numeric columns, as in
 	// [Linear].
 	Normalise string
+	// Cluster is the column whose values are clusters of dependent rows, as in [Linear]. Normalise and Choose must be empty.
+	Cluster string
 	// Choose is the number of terms to select for a logistic model, or "auto", as in [Linear]. The selection uses
 	// the sums of a linear regression on all terms. ChooseShare is the share of the price that releases these sums;
 	// "" means 0.2.
@@ -68,7 +70,9 @@ type GLMFit struct {
 	GLMTerms     `json:"terms"`
 	Bounds       []formula.Bounds `json:"bounds,omitempty"` // bounds by which numbers were normalised
 	Choice       *Choice          `json:"choice,omitempty"` // selection of terms; nil if no terms were selected
-	Warnings     []string         `json:"warnings"`
+	Clustered
+	Scores   []LinearSum `json:"scores,omitempty"` // released sums over the scores of the clusters
+	Warnings []string    `json:"warnings"`
 	Paid
 	scaled []float64 // coefficients of the scaled predictors
 	design *formula.Design
@@ -118,6 +122,7 @@ type GLMExplanation struct {
 	StdDev      float64 `json:"stddev"`
 	Sensitivity float64 `json:"sensitivity"`
 	GLMTerms    `json:"terms"`
+	Scores      []LinearSum   `json:"scores,omitempty"` // sums over the scores of clusters, without values
 	Count       *curator.Loss `json:"count_price"`
 	Quoted
 	Notes    []string `json:"notes,omitempty"`
@@ -141,6 +146,8 @@ type glmPlan struct {
 	price      curator.Loss
 	counting   curator.Request // priced at the count's part of the price
 	minimising curator.Request // priced at the minimum's part of the price, which is the whole price without a count
+	clustered  *clustering     // nil without clusters
+	whole      curator.Loss    // with clusters, the price of the fit and of their scores
 }
 
 // FitGLM fits a model. By MethodMinimize, it asks [curator.Session.Minimize]: noise is added to the minimum of a
@@ -148,7 +155,8 @@ type glmPlan struct {
 // regulariser causes. By MethodNewton, it asks [curator.Session.Derivatives] a few times: noise is added to the
 // gradient and the Hessian at 0, and then at the solution of the equations that the sums so far give. By
 // MethodObjective, it asks [curator.Session.Perturb]: noise is inside the risk, and on the Hessian at its minimum. The
-// price pays for all of them. It also pays for a preceding count unless the number of rows is given or declared.
+// price pays for all of them. It also pays for a preceding count unless the number of rows is given or declared, and
+// with Cluster for the scores of the clusters.
 func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
 		return fitPrepared(ctx, c, q)
@@ -165,31 +173,43 @@ func (p *glmPlan) spec() Spec { return Spec{p.Family, p.design.Formula.String(),
 
 // fit measures what the plan needs, and computes the fitted model.
 func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
-	q := p.GLM
-	out := &GLMFit{
+	out, fit, few, err := p.measure(ctx)
+	if err == nil && p.clustered != nil {
+		err = p.depend(ctx, out, fit, few)
+	}
+	if err != nil {
+		return nil, request.Stopped(err, out.IDs...)
+	}
+	p.tell(out, fit, few)
+	return out, nil
+}
+
+// measure measures the coefficients. few means that the noisy count of rows is within its noise of 0. With an error, out
+// has the releases that were paid.
+func (p *glmPlan) measure(ctx context.Context) (out *GLMFit, fit *glm.Fit, few bool, err error) {
+	out = &GLMFit{
 		Spec: p.spec(), Response: p.design.Response.Column, Levels: p.design.Response.Levels, About: AboutPopulation,
 		Paid:         Paid{Price: p.price},
-		Coefficients: []GLMCoefficient{}, Warnings: []string{}, design: p.design, where: q.Where,
+		Coefficients: []GLMCoefficient{}, Warnings: []string{}, design: p.design, where: p.Where,
 	}
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		if err := p.affordable(ctx); err != nil {
-			return nil, err
+			return out, nil, false, err
 		}
 		id, n, off, err := p.counted(ctx)
 		if err != nil {
-			return nil, err
+			return out, nil, false, err
 		}
 		rows, spread = n, off
 		out.IDs, out.Counted = append(out.IDs, id), true
 	}
 	of, err := p.methods(rows, spread)
 	if err != nil {
-		return nil, request.Stopped(err, out.IDs...)
+		return out, nil, false, err
 	}
 	of.terms.Counted = out.Counted
 	out.GLMTerms, out.Confidence = of.terms, json.Number(p.Confidence)
-	var fit *glm.Fit
 	switch out.Method {
 	case MethodNewton:
 		fit, err = p.newton(ctx, out, of.steps)
@@ -198,11 +218,7 @@ func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	default:
 		fit, err = p.minimum(ctx, out, of.minimum)
 	}
-	if err != nil {
-		return nil, request.Stopped(err, out.IDs...)
-	}
-	p.tell(out, fit, rows < 2*spread)
-	return out, nil
+	return out, fit, rows < 2*spread, err
 }
 
 // counted returns the noisy count of rows, and the standard deviation of its noise as spread.
@@ -234,7 +250,7 @@ func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation
 		return nil, err
 	}
 	out := &GLMExplanation{Notes: prepared.notes()}
-	price := p.price
+	price := p.total()
 	known := true
 	if q.Normalise != "" || q.Choose != "" { // use the preparing releases if they exist already
 		decided, err := prepared.prepared(ctx, &GLMFit{}, false)
@@ -283,21 +299,27 @@ func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation
 		return nil, err
 	}
 	out.Replayed = out.Replayed && known
+	unpaid := p.total()
+	if p.clustered != nil {
+		if unpaid, err = p.explainClusters(ctx, out, unpaid); err != nil {
+			return nil, err
+		}
+	}
 	b, err := c.Budget()
 	if err != nil {
 		return nil, err
 	}
-	out.Quoted = Quoted{price, b.Remaining, out.Replayed || request.Affordable(b.Remaining, p.price), b.Largest}
+	out.Quoted = Quoted{price, b.Remaining, out.Replayed || request.Affordable(b.Remaining, unpaid), b.Largest}
 	return out, nil
 }
 
 // affordable refuses a fit if the remaining budget covers the count but not the minimum.
 func (p *glmPlan) affordable(ctx context.Context) error {
 	told, err := p.c.Explain(ctx, p.count())
-	if err != nil || told.Replayed || request.Affordable(told.Remaining, p.price) {
+	if err != nil || told.Replayed || request.Affordable(told.Remaining, p.total()) {
 		return request.Partly(err)
 	}
-	return request.Exhausted("ask at a lower price", "the price", p.price, told.Remaining)
+	return request.Exhausted("ask at a lower price", "the price", p.total(), told.Remaining)
 }
 
 // explainMinimum states the noise of a minimum. replayed reports whether it was released before.
@@ -316,6 +338,13 @@ func (p *glmPlan) explainMinimum(ctx context.Context, out *GLMExplanation, m cur
 
 // minimum fits the model by a minimum with noise on it.
 func (p *glmPlan) minimum(ctx context.Context, out *GLMFit, q curator.Minimisation) (*glm.Fit, error) {
+	if p.clustered != nil {
+		if told, err := p.c.ExplainMinimize(ctx, q); err == nil && !told.Replayed {
+			if err := p.covered(told.Price); err != nil {
+				return nil, err
+			}
+		}
+	}
 	r, err := p.c.Minimize(ctx, q)
 	if err != nil {
 		return nil, err
@@ -346,7 +375,7 @@ func (p *glmPlan) tell(out *GLMFit, fit *glm.Fit, few bool) {
 		out.Warnings = append(out.Warnings,
 			"the noisy count of rows is no larger than its noise: there may be almost no rows")
 	}
-	if p.design.ManyRows {
+	if p.design.ManyRows && p.clustered == nil {
 		out.Warnings = append(out.Warnings,
 			"a person may have several rows: intervals assume that rows are independent, and cover sampling only if "+
 				"they are")

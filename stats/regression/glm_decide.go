@@ -80,6 +80,9 @@ func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPla
 	} else if inRho && p.Method == MethodObjective {
 		return nil, request.Misuse("leave --method out, or ask under a budget in ε", "the method %s has a price in ε alone", MethodObjective)
 	}
+	if p.Cluster != "" {
+		return p.cluster(told.Limits.MaxRows)
+	}
 	if p.declared > 0 {
 		return p, nil
 	}

@@ -86,9 +86,9 @@ func decideTrials(c *curator.Session, q GLMTrials) (*glmPlan, curator.MinimumSea
 	switch {
 	case q.Family != Logistic:
 		return nil, m, request.Misuse("", "only logistic models support trying ridge penalties")
-	case q.Regularise+q.Curvature+q.Normalise+q.Choose != "":
+	case q.Regularise+q.Curvature+q.Normalise+q.Choose+q.Cluster != "":
 		return nil, m, request.Misuse("leave them out",
-			"a search for a ridge penalty does not support --regularise, --curvature, --normalise and --choose")
+			"a search for a ridge penalty does not support --regularise, --curvature, --normalise, --choose and --cluster")
 	case len(q.Regularisers) < 2:
 		return nil, m, request.Misuse("such as 20,50,200", "a search needs at least two ridge penalties")
 	}

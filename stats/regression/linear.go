@@ -95,12 +95,8 @@ type LinearFit struct {
 	Ridge         float64          `json:"ridge"`            // ridge added to Σzzᵀ of the scaled predictors z
 	Bounds        []formula.Bounds `json:"bounds"`           // bounds that were found privately
 	Choice        *Choice          `json:"choice,omitempty"` // selection of terms; nil if no terms were selected
-	// Cluster is the column of the clusters; "" if rows are assumed independent. Clusters is their number, which is
-	// noisy if they are units, and ClustersError the standard deviation of its noise.
-	Cluster       string   `json:"cluster,omitempty"`
-	Clusters      *float64 `json:"clusters,omitempty"`
-	ClustersError *float64 `json:"clusters_stddev,omitempty"`
-	Warnings      []string `json:"warnings"`
+	Clustered
+	Warnings []string `json:"warnings"`
 	// Measured are the released sums, in units of the scaled predictors and the scaled response.
 	Measured []LinearSum `json:"measured"`
 	// Line is the result of TheilSen beyond the coefficients. TheilSen has no standard errors and no Measured.

@@ -34,9 +34,10 @@ type inverter struct {
 	s      *solution
 	spread float64       // σ², or 0 for intervals about the coefficients of these rows
 	direct *mat.SymDense // Â⁻¹; nil if Â is singular
-	// meat replaces σ²·Σzzᵀ if rows depend on each other within clusters. unknown reports that clusters are requested
-	// but their scores are not known.
+	// meat replaces σ²·Σzzᵀ if rows depend on each other within clusters, and upper is its upper bound for the interval.
+	// unknown reports that clusters are requested but their scores are not known.
 	meat    *meat
+	upper   *mat.SymDense
 	unknown bool
 }
 
@@ -69,8 +70,8 @@ func (v *inverter) interval(w []float64, alpha float64) form {
 	case v.unknown:
 		return form{estimate: out.estimate, low: math.Inf(-1), high: math.Inf(1), weak: true}
 	case v.meat != nil:
-		wide.meat = v.meat.wide(alpha)
-		varies = mat.Inner(mat.NewVecDense(len(w), direction), wide.meat.upper, mat.NewVecDense(len(w), direction))
+		wide.upper = v.meat.upper(alpha)
+		varies = mat.Inner(mat.NewVecDense(len(w), direction), wide.upper, mat.NewVecDense(len(w), direction))
 	case v.spread > 0:
 		wide.spread = v.s.widened(v.spread, alpha)
 		varies = out.sampling / v.spread * wide.spread
@@ -256,8 +257,8 @@ func (p *profile) closer(gamma []float64, weighted *mat.VecDense, factor *mat.Ch
 // covariance returns V(γ), the covariance of the residuals of the equations at coefficients γ (see [inverter]).
 func (v *inverter) covariance(gamma []float64) *mat.SymDense {
 	out := v.q.noise.covariance(gamma)
-	if v.meat != nil {
-		out.AddSym(out, v.meat.upper)
+	if v.upper != nil {
+		out.AddSym(out, v.upper)
 		return out
 	}
 	if v.spread > 0 {

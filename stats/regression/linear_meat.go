@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"fmt"
 	"math"
 
 	"dither/curator"
@@ -11,16 +12,21 @@ import (
 )
 
 // meat is an estimate of M = Σ s sᵀ over the scores s of clusters. The sampling error of the coefficients has the
-// covariance A⁻¹MA⁻¹, for any dependence of the rows within a cluster, if clusters are independent.
+// covariance A⁻¹MA⁻¹, for any dependence of the rows within a cluster, if clusters are independent. Here A is the
+// derivative of the fit's equations.
 type meat struct {
 	estimate *mat.SymDense // with the small-sample correction of [correction]
-	// upper is an upper bound in the directions of single coefficients: with it, a normal interval of level alpha
-	// covers at least as often as it says, however large the noise on M is.
-	upper    *mat.SymDense
-	clusters float64 // the number of clusters, noisy if they are units
-	error    float64 // the standard deviation of its noise
-	freedom  float64 // degrees of freedom of intervals
-	cut      float64 // the estimated share of tr M that the bound on scores cut
+	clusters float64       // the number of clusters, noisy if they are units
+	error    float64       // the standard deviation of its noise
+	freedom  float64       // degrees of freedom of intervals
+	cut      float64       // the estimated share of tr M that the bound on scores cut
+
+	values          []float64 // the eigenvalues of the noisy Σ s sᵀ
+	vectors         mat.Dense // their eigenvectors, as columns
+	sd              float64   // bounds the standard deviation of its noise in every direction of norm 1
+	lost, lostError float64   // what the bound on scores cut from Σ‖s‖², and the standard deviation of its noise
+	laplace         bool
+	widening        float64 // the factor of [correction]
 }
 
 // scoreSums are noisy sums over the scores of units.
@@ -31,9 +37,9 @@ type scoreSums struct {
 	laplace                   bool
 }
 
-// meatOf computes the meat from the released scores, for p coefficients and the noisy number of rows. most is the
-// largest number of rows of a unit.
-func (k *clustering) meatOf(m *curator.Moments, p int, rows float64, most int64, alpha float64) (*meat, bool) {
+// meatOf computes the meat from the released scores, for p coefficients, the noisy number of rows, and intervals of level
+// alpha.
+func (k *clustering) meatOf(m *curator.Moments, p int, rows, alpha float64) (*meat, bool) {
 	if !k.units {
 		return meatOfValues(m, p, rows)
 	}
@@ -43,10 +49,10 @@ func (k *clustering) meatOf(m *curator.Moments, p int, rows float64, most int64,
 		*to = m.Sums[i].Noise.StdDev() * unit
 	}
 	_, s.laplace = m.Sums[0].Noise.(noise.DiscreteLaplace)
-	return s.meat(p, rows, math.Max(1, float64(most)), alpha)
+	return s.meat(p, rows, math.Max(1, k.most), alpha)
 }
 
-// meat computes the meat. ok is false if an eigenvalue cannot be computed.
+// meat computes the meat for units of at most so many rows. ok is false if the eigenvalues cannot be computed.
 func (s scoreSums) meat(p int, rows, most, alpha float64) (out *meat, ok bool) {
 	raw, next := mat.NewSymDense(p, nil), 0
 	for i := range p {
@@ -55,57 +61,83 @@ func (s scoreSums) meat(p int, rows, most, alpha float64) (out *meat, ok bool) {
 			next++
 		}
 	}
-	quantile := oneSided(alpha, s.laplace)
+	out = &meat{
+		clusters: s.clusters, error: s.countError, sd: s.sd, lost: s.lost, lostError: s.lostError, laplace: s.laplace,
+	}
 	// The standard deviation of dᵀEd for a direction d of norm 1 is that of a diagonal entry under Gaussian noise, whose
 	// entries off the diagonal have half the variance. Under Laplace noise it is at most √(2 − 1/p) times as large,
 	// because Σd_i⁴ + 4Σ_{i<j}d_i²d_j² = 2 − Σd_i⁴.
-	sd := s.sd
 	if s.laplace {
-		sd *= math.Sqrt(2 - 1/float64(p))
+		out.sd *= math.Sqrt(2 - 1/float64(p))
 	}
-	lifted := mat.NewSymDense(p, nil)
-	lifted.CopySym(raw)
-	for i := range p {
-		lifted.SetSym(i, i, raw.At(i, i)+quantile*sd)
-	}
-	out = &meat{clusters: s.clusters, error: s.countError}
-	if out.estimate, ok = positive(raw); !ok {
+	if !out.decompose(raw) {
 		return nil, false
 	}
-	if out.upper, ok = positive(lifted); !ok {
-		return nil, false
+	out.estimate = out.lifted(0, s.lost)
+	if t := mat.Trace(out.lifted(0, 0)); t > 0 {
+		out.cut = 1 - t/mat.Trace(out.estimate)
 	}
-	more := func(of *mat.SymDense, by float64) float64 {
-		if t := mat.Trace(of); t > 0 {
-			return 1 + math.Max(0, by)/t
-		}
-		return 1
-	}
-	share := more(out.estimate, s.lost)
-	out.cut = 1 - 1/share
-	out.estimate.ScaleSym(share, out.estimate)
-	out.upper.ScaleSym(more(out.upper, s.lost+quantile*s.lostError), out.upper)
 	// Clusters of sizes n_g are as informative as (Σn_g)²/Σn_g² ≥ rows/most equal ones. If the bound on rows is far above
 	// the rows of most units, a third of the units is a better estimate.
-	out.correct(math.Max(rows/most, (s.clusters-quantile*s.countError)/3), rows, p)
+	out.correct(math.Max(rows/most, (s.clusters-oneSided(alpha, s.laplace)*s.countError)/3), rows, p)
 	return out, true
+}
+
+// decompose computes the eigenvalues of the noisy Σ s sᵀ.
+func (m *meat) decompose(raw *mat.SymDense) (ok bool) {
+	var e mat.EigenSym
+	if !e.Factorize(raw, true) {
+		return false
+	}
+	m.values = e.Values(nil)
+	e.VectorsTo(&m.vectors)
+	return true
+}
+
+// lifted returns the noisy Σ s sᵀ plus a multiple of the identity, without its negative eigenvalues, and scaled up in
+// proportion to what the bound on scores cut from its trace.
+func (m *meat) lifted(by, lost float64) *mat.SymDense {
+	out, trace := mat.NewSymDense(len(m.values), nil), 0.0
+	for i, v := range m.values {
+		if v += by; v > 0 {
+			out.SymRankOne(out, v, m.vectors.ColView(i))
+			trace += v
+		}
+	}
+	if trace > 0 {
+		out.ScaleSym(1+math.Max(0, lost)/trace, out)
+	}
+	return out
+}
+
+// upper returns an upper bound on M in the directions of single coefficients: with it, a normal interval of level alpha
+// covers at least as often as it says, however large the noise on M is. A factor turns the normal quantile into
+// Student's.
+func (m *meat) upper(alpha float64) *mat.SymDense {
+	quantile := oneSided(alpha, m.laplace)
+	out := m.lifted(quantile*m.sd, m.lost+quantile*m.lostError)
+	ratio := math.Max(1, student.Quantile(alpha, m.freedom)/(math.Sqrt2*math.Erfinv(1-alpha)))
+	out.ScaleSym(m.widening*ratio*ratio, out)
+	return out
 }
 
 // meatOfValues computes the meat from noisy sums of scores in each cluster. The noise makes each sum longer on average,
 // so M is estimated too large rather than too small. A cluster without rows is not counted, unless noise hides the size
 // of an average cluster. Then noise is a large part of each sum, and each sum is informative.
 func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
-	out, values := &meat{estimate: mat.NewSymDense(p, nil)}, valuesWithRows(len(m.Cells), m.Possible)
+	out, values, sum := &meat{}, valuesWithRows(len(m.Cells), m.Possible), mat.NewSymDense(p, nil)
 	for _, cell := range values {
-		out.estimate.SymRankOne(out.estimate, 1, mat.NewVecDense(p, m.Sums[0].Reals(cell)))
+		sum.SymRankOne(sum, 1, mat.NewVecDense(p, m.Sums[0].Reals(cell)))
 		if noise := m.Sums[1].Noise.StdDev(); m.Sums[1].Reals(cell)[0] > 3*noise || rows/float64(len(values)) < 6*noise {
 			out.clusters++
 		}
 	}
-	out.upper = mat.NewSymDense(p, nil)
-	out.upper.CopySym(out.estimate)
+	if out.clusters < 2 || !out.decompose(sum) {
+		return nil, false
+	}
+	out.estimate = out.lifted(0, 0)
 	out.correct(out.clusters, rows, p)
-	return out, out.clusters >= 2
+	return out, true
 }
 
 // valuesWithRows returns the cells that can have rows. The sums of the others, which a condition leaves no row, are
@@ -129,16 +161,20 @@ func (m *meat) correct(g, rows float64, p int) {
 	m.estimate.ScaleSym(all/(all-1)*math.Max(1, (rows-1)/math.Max(1, rows-k)), m.estimate)
 	m.freedom = math.Max(1, g-k)
 	ratio := math.Max(1, g) / m.freedom
-	m.upper.ScaleSym(math.Max(1, ratio*ratio), m.upper)
+	m.widening = math.Max(1, ratio*ratio)
 }
 
-// wide returns the meat that intervals of level alpha use. Its factor turns the normal quantile into Student's.
-func (m *meat) wide(alpha float64) *meat {
-	out := *m
-	out.upper = mat.NewSymDense(m.upper.SymmetricDim(), nil)
-	ratio := math.Max(1, student.Quantile(alpha, m.freedom)/(math.Sqrt2*math.Erfinv(1-alpha)))
-	out.upper.ScaleSym(ratio*ratio, m.upper)
-	return &out
+// warnings returns what makes the errors by a meat rough.
+func (m *meat) warnings() (all []string) {
+	if m.cut > 0.1 {
+		all = append(all, fmt.Sprintf("A few clusters have very long scores: about %.0f %% of the errors' size is estimated "+
+			"from how far they exceed a bound.", 100*m.cut))
+	}
+	if m.freedom < 19 {
+		all = append(all, "There may be fewer than 20 clusters: the errors are then rough, and the intervals rely on "+
+			"clusters of similar size.")
+	}
+	return all
 }
 
 // oneSided returns a number of standard deviations by which noise is below its mean with probability at most alpha.

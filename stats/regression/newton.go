@@ -114,12 +114,8 @@ func (p *glmPlan) newton(ctx context.Context, out *GLMFit, all []curator.Derivat
 		}
 	}
 	if prices != nil {
-		b, err := p.c.Budget()
-		if err != nil {
+		if err := p.covered(prices...); err != nil {
 			return nil, err
-		}
-		if !request.Affordable(b.Remaining, prices...) {
-			return nil, request.Exhausted("ask at a lower price", "the price", p.price, b.Remaining)
 		}
 	}
 	var released []glm.Sums

@@ -34,6 +34,13 @@ func (p *glmPlan) inside(t glm.Terms, rows int64) inside {
 
 // objective fits the model by a minimum with noise inside the objective.
 func (p *glmPlan) objective(ctx context.Context, out *GLMFit, q curator.Perturbation) (*glm.Fit, error) {
+	if p.clustered != nil {
+		if told, err := p.c.ExplainPerturb(ctx, q); err == nil && !told.Replayed {
+			if err := p.covered(told.Price); err != nil {
+				return nil, err
+			}
+		}
+	}
 	m, err := p.c.Perturb(ctx, q)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ package statistics
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"dither/curator"
@@ -78,10 +77,6 @@ func runFit(s *console.Console, args []string) error {
 	for _, m := range fitModels() {
 		names = append(names, m.name)
 		if len(args) > 0 && args[0] == m.name {
-			if m.name != "linear" && slices.ContainsFunc(args, isCluster) {
-				return console.Usage("--cluster supports fit linear alone: for a response of 0 and 1, its coefficients are differences "+
-					"of shares, and its intervals allow for dependent rows; fit %s treats the rows of a cluster as independent", m.name)
-			}
 			return m.run(s, o, args[1:])
 		}
 	}
@@ -94,12 +89,6 @@ func runFit(s *console.Console, args []string) error {
 			console.DidYouMean(nearest.Name(rest[0], names)), strings.Join(names, ", "))
 	}
 	return console.Usage("name a model after fit: %s", strings.Join(names, ", "))
-}
-
-// isCluster reports whether an argument is the flag --cluster.
-func isCluster(arg string) bool {
-	name, _, _ := strings.Cut(arg, "=")
-	return name == "--cluster" || name == "-cluster"
 }
 
 // parsed parses a model's flags, and checks those that all models share. helped reports whether it printed help

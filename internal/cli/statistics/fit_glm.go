@@ -79,6 +79,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			"the share of the price of --method minimize for the sums that correct the bias and give intervals; 0 "+
 				"for neither (default: chosen by the expected error)")
 		termFlags(s, &q.Normalise, &q.Choose)
+		clusterFlag(s, &q.Cluster)
 		s.Flag(&q.ChooseShare, "choose-share", "SHARE",
 			"logistic: the share of the price that chooses terms (default 0.2)")
 		var search glmSearchFlags
@@ -138,8 +139,8 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			}
 		case "gradient":
 			if err := noneOf(s, "--method minimize, newton or objective", "or", "score-epsilon", "radius",
-				"regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try",
-				"trials"); err != nil {
+				"regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "cluster",
+				"try", "trials"); err != nil {
 				return err
 			}
 			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes
@@ -265,6 +266,7 @@ func glmWords(f *regression.GLMFit) string {
 			render.Compact(f.Regularise), render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
 	}
 	b.WriteString(foundWords(f.Bounds))
+	b.WriteString(clusterWords(f.Clustered))
 	b.WriteString("intervals are for the population that the rows are sampled from: they cover sampling and noise\n")
 	levelWords(&b, f.Response, f.Levels)
 	closing(&b, f.Warnings, f.Paid, f.IDs...)
@@ -289,6 +291,10 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 			render.Compact(e.Sensitivity), penalty, render.Compact(e.Radius),
 			render.Compact(e.Bound),
 		}}, 2)
+	if len(e.Scores) > 0 {
+		s.Print("\n")
+		layMeasured(s, e.Scores)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
 	if e.Expected != nil {
@@ -319,7 +325,7 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 // glmChart draws coefficients on the scale of the linear predictor.
 func glmChart(f *regression.GLMFit) plot.Chart {
 	caption := render.BoundedCaption(f.Limits, pricePaid(f.Price, f.Replayed)+"; "+
-		render.Percent(string(f.Confidence))+" intervals cover sampling and noise")
+		render.Percent(string(f.Confidence))+" intervals cover sampling and noise"+dependentCaption(f.Clustered))
 	var all []coefficient
 	for _, k := range f.Coefficients {
 		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})

@@ -26,9 +26,7 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	s.Flag(&o.from, "from", "ID",
 		"linear: compute from the release of an earlier regression, such as r5, free; --formula may select some of "+
 			"its terms")
-	s.Flag(&q.Cluster, "cluster", "COL",
-		"linear: allow for dependent rows within each value of this column, which is the unit's, or has declared values; "+
-			"a quarter of the price measures their scores")
+	clusterFlag(s, &q.Cluster)
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
@@ -127,7 +125,7 @@ func linearWords(f *regression.LinearFit) string {
 			render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError))
 	}
 	b.WriteString(foundWords(f.Bounds))
-	b.WriteString(clusterWords(f))
+	b.WriteString(clusterWords(f.Clustered))
 	if f.About == regression.AboutPopulation {
 		b.WriteString(
 			"intervals are for the population that the rows are sampled from: they cover sampling and noise\n")
@@ -138,8 +136,15 @@ func linearWords(f *regression.LinearFit) string {
 	return b.String()
 }
 
+// clusterFlag declares --cluster for models whose errors can allow for dependent rows.
+func clusterFlag(s *console.Console, into *string) {
+	s.Flag(into, "cluster", "COL",
+		"linear, logistic and poisson: allow for dependent rows within each value of this column, which is the unit's, or has "+
+			"declared values; a quarter of the price measures their scores")
+}
+
 // clusterWords states the clusters whose rows may depend on each other.
-func clusterWords(f *regression.LinearFit) string {
+func clusterWords(f regression.Clustered) string {
 	switch {
 	case f.Clusters == nil:
 		return ""
@@ -148,6 +153,14 @@ func clusterWords(f *regression.LinearFit) string {
 	}
 	return fmt.Sprintf("errors are robust to dependence within clusters of %s: %s clusters, by a count with noise of "+
 		"standard deviation %s\n", f.Cluster, render.Compact(math.Round(*f.Clusters)+0), render.Compact(*f.ClustersError))
+}
+
+// dependentCaption states the clusters in the caption of a picture.
+func dependentCaption(f regression.Clustered) string {
+	if f.Clusters == nil {
+		return ""
+	}
+	return ", for rows in clusters of " + f.Cluster
 }
 
 // foundWords states the bounds within which numbers were clamped and scaled.
@@ -197,15 +210,7 @@ func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) 
 		explainTheilSen(s, e)
 		return nil
 	}
-	var rows [][]string
-	for _, m := range e.Sums {
-		off := ""
-		if m.OffDiagonal != nil {
-			off = render.Compact(*m.OffDiagonal)
-		}
-		rows = append(rows, []string{m.Name, m.Noise, render.Compact(m.StdDev), off, m.Price.String()})
-	}
-	lay(s, []string{"measured", "noise", "std. dev.", "off the diagonal", "price"}, rows, 2)
+	layMeasured(s, e.Sums)
 	var b strings.Builder
 	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n",
 		strings.Join(e.Columns, ", "))
@@ -220,6 +225,19 @@ func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) 
 	b.WriteString(linearPrice(e))
 	paragraphs(s, b.String())
 	return nil
+}
+
+// layMeasured prints the sums that a regression measures.
+func layMeasured(s *console.Console, sums []regression.LinearSum) {
+	var rows [][]string
+	for _, m := range sums {
+		off := ""
+		if m.OffDiagonal != nil {
+			off = render.Compact(*m.OffDiagonal)
+		}
+		rows = append(rows, []string{m.Name, m.Noise, render.Compact(m.StdDev), off, m.Price.String()})
+	}
+	lay(s, []string{"measured", "noise", "std. dev.", "off the diagonal", "price"}, rows, 2)
 }
 
 // linearPrice returns the end of an explanation: its notes and its price.
@@ -240,9 +258,7 @@ func linearChart(f *regression.LinearFit) plot.Chart {
 		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
 			" intervals cover noise, not sampling"
 	}
-	if f.Clusters != nil {
-		caption += ", for rows in clusters of " + f.Cluster
-	}
+	caption += dependentCaption(f.Clustered)
 	if f.Line != nil {
 		return theilSenChart(f)
 	}
