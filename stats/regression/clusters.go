@@ -127,14 +127,17 @@ func (k *clustering) sums(all []curator.NoisySum) (out []LinearSum) {
 // residuals that the stated noise assumes otherwise.
 func (k *clustering) notes(known bool, typical string) (all []string) {
 	if !k.units {
-		all = append(all, "Rows without a declared value of "+k.column+" are left out, of the coefficients and of their errors.")
+		all = append(all, "Rows without a declared value of "+k.column+
+			" are left out, of the coefficients and of their errors.")
 	}
-	all = append(all, fmt.Sprintf("A quarter of the price, %s, measures the scores of the clusters of %s.", k.told.Price, k.column))
+	all = append(all, fmt.Sprintf("A quarter of the price, %s, measures the scores of the clusters of %s.",
+		k.told.Price, k.column))
 	if !known {
 		all = append(all, typical)
 	}
 	if k.units {
-		all = append(all, "A cluster's score counts all stored rows of its unit, the coefficients those that count in one answer.")
+		all = append(all, "A cluster's score counts all stored rows of its unit, the coefficients those that count in "+
+			"one answer.")
 	}
 	return all
 }

@@ -21,13 +21,15 @@ func (p *glmPlan) cluster(rows int64) (*glmPlan, error) {
 	ctx := context.Background()
 	switch {
 	case p.Normalise+p.Choose != "":
-		return nil, request.Misuse("leave out --cluster, or the others", "--cluster does not support --normalise and --choose")
+		return nil, request.Misuse("leave out --cluster, or the others",
+			"--cluster does not support --normalise and --choose")
 	case p.bound < p.most:
 		return nil, request.Misuse("leave out --bound, or declare narrower bounds",
 			"--cluster needs a --bound of at least %.6g, which scales no row down", p.most)
 	}
 	if share, err := exact.ParseDecimal(p.Curvature); err == nil && share.Sign() == 0 {
-		return nil, request.Misuse("leave one of them out", "--cluster is for intervals, for which --curvature 0 does not pay")
+		return nil, request.Misuse("leave one of them out",
+			"--cluster is for intervals, for which --curvature 0 does not pay")
 	}
 	table, err := request.Table(p.c, p.Table)
 	if err != nil {
@@ -129,7 +131,9 @@ func (p *glmPlan) depend(ctx context.Context, out *GLMFit, fit *glm.Fit, few boo
 }
 
 // explainClusters adds the scores to the explanation of a fit, and returns what both have still to pay of the price.
-func (p *glmPlan) explainClusters(ctx context.Context, out *GLMExplanation, price curator.Loss) (unpaid curator.Loss, err error) {
+func (p *glmPlan) explainClusters(
+	ctx context.Context, out *GLMExplanation, price curator.Loss,
+) (unpaid curator.Loss, err error) {
 	k, known := p.clustered, out.Replayed
 	if known { // the coefficients are known, so it is known whether the scores were released too
 		fitted, fit, few, err := p.measure(ctx)
@@ -142,7 +146,7 @@ func (p *glmPlan) explainClusters(ctx context.Context, out *GLMExplanation, pric
 		out.Replayed, price = k.told.Replayed, k.told.Price
 	}
 	out.Scores = k.sums(k.told.Sums)
-	out.Notes = append(out.Notes, k.notes(known, "The stated noise of the scores is for rows whose predictors have the largest "+
-		"norm. The released curvature sets a smaller bound on scores.")...)
+	out.Notes = append(out.Notes, k.notes(known, "The stated noise of the scores is for rows whose predictors have the "+
+		"largest norm. The released curvature sets a smaller bound on scores.")...)
 	return price, nil
 }

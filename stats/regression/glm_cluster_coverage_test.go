@@ -19,7 +19,8 @@ func (w eventWorld) score(words *splitmix.Stream, people [][]eventRow, rows floa
 		if w.rho {
 			return square / math.Sqrt(2*0.8*price), lost / math.Sqrt(2*0.15*price), 1 / math.Sqrt(2*0.05*price)
 		}
-		return math.Sqrt2 * (p + 1) / 2 * square / (0.8 * price), math.Sqrt2 * lost / (0.15 * price), math.Sqrt2 / (0.05 * price)
+		return math.Sqrt2 * (p + 1) / 2 * square / (0.8 * price), math.Sqrt2 * lost / (0.15 * price),
+			math.Sqrt2 / (0.05 * price)
 	}
 	k := &clustering{units: true, most: m, longest: m * math.Sqrt(p)}
 	if w.family == glm.Poisson {

@@ -132,7 +132,8 @@ func TestClusteredLogisticErrors(t *testing.T) {
 		}
 		for i, k := range f.Coefficients {
 			if math.Abs(*k.Estimate-beta[i]) > 0.3*errs[i] || math.Abs(*k.StdError/errs[i]-1) > 0.04 {
-				t.Errorf("%s, %s: %g (%g), and of the rows %g (%g)", of.budget, of.column, *k.Estimate, *k.StdError, beta[i], errs[i])
+				t.Errorf("%s, %s: %g (%g), and of the rows %g (%g)", of.budget, of.column, *k.Estimate, *k.StdError, beta[i],
+					errs[i])
 			}
 			if half := (*k.High - *k.Low) / 2; half < 1.95**k.StdError || half > 2.9**k.StdError || !(*k.P < 0.05) {
 				t.Errorf("%s, %s: ± %g at a standard error of %g, p = %g", of.budget, of.column, half, *k.StdError, *k.P)
@@ -143,7 +144,8 @@ func TestClusteredLogisticErrors(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 		again, err := FitGLM(t.Context(), c, q)
-		if err != nil || !again.Replayed || again.Remaining != f.Remaining || *again.Coefficients[1].High != *f.Coefficients[1].High {
+		if err != nil || !again.Replayed || again.Remaining != f.Remaining ||
+			*again.Coefficients[1].High != *f.Coefficients[1].High {
 			t.Errorf("%+v, %v", again, err)
 		}
 		if e, err = ExplainGLM(t.Context(), c, q); err != nil || !e.Replayed {
@@ -156,7 +158,9 @@ func TestClusteredLogisticErrors(t *testing.T) {
 // and of the scores together is checked before the first release.
 func TestLogisticClustersRefused(t *testing.T) {
 	c, _ := eventsHome(t, "{epsilon: 2}", 20)
-	good := GLM{Family: Logistic, Table: "events", Formula: "y ~ x", Cluster: "person", Request: curator.Request{Epsilon: "1"}, Rows: 50}
+	good := GLM{
+		Family: Logistic, Table: "events", Formula: "y ~ x", Cluster: "person", Request: curator.Request{Epsilon: "1"}, Rows: 50,
+	}
 	for reason, change := range map[string]func(*GLM){
 		"has no column":                 func(q *GLM) { q.Cluster = "nobody" },
 		"the values of x are not":       func(q *GLM) { q.Cluster = "X" },
@@ -200,7 +204,8 @@ func TestLogisticClustersRefused(t *testing.T) {
 		for _, rows := range []int64{0, 5000} {
 			q := good
 			q.Method, q.Rows, q.Epsilon = method, rows, "1.3"
-			if _, err := FitGLM(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "ε = 1.3, is more than the remaining ε = 1") {
+			if _, err := FitGLM(t.Context(), c, q); err == nil ||
+				!strings.Contains(err.Error(), "ε = 1.3, is more than the remaining ε = 1") {
 				t.Errorf("%s: %v", method, err)
 			}
 		}
@@ -215,7 +220,9 @@ func TestLogisticClustersRefused(t *testing.T) {
 func TestClustersAfterTheFit(t *testing.T) {
 	for _, method := range []string{MethodNewton, MethodObjective, MethodMinimize} {
 		c, _ := eventsHome(t, "{epsilon: 8}", 600)
-		q := GLM{Family: Logistic, Method: method, Table: "events", Formula: "y ~ x", Request: curator.Request{Epsilon: "6"}, Rows: 1500}
+		q := GLM{
+			Family: Logistic, Method: method, Table: "events", Formula: "y ~ x", Request: curator.Request{Epsilon: "6"}, Rows: 1500,
+		}
 		first, err := FitGLM(t.Context(), c, q)
 		if err != nil {
 			t.Fatal(err)
@@ -228,7 +235,8 @@ func TestClustersAfterTheFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Remaining.Epsilon != "0" || len(f.IDs) != len(first.IDs)+1 || *f.Coefficients[1].Estimate != *first.Coefficients[1].Estimate {
+		if f.Remaining.Epsilon != "0" || len(f.IDs) != len(first.IDs)+1 ||
+			*f.Coefficients[1].Estimate != *first.Coefficients[1].Estimate {
 			t.Errorf("%s: %+v after %+v", method, f, first)
 		}
 	}

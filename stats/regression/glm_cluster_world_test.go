@@ -208,7 +208,8 @@ func (w eventWorld) fit(words *splitmix.Stream, people [][]eventRow, rows float6
 	hessian := w.sums(people, theta).hessian
 	hessSD := t.HessSD(choice.Share)
 	return n.Inside(glm.Perturbed{
-		Theta: theta, Hessian: w.noisy(words, hessian, hessSD), Regularise: choice.Regularise, Bound: t.Bound, SD: sd, HessSD: hessSD,
+		Theta: theta, Hessian: w.noisy(words, hessian, hessSD), Regularise: choice.Regularise, Bound: t.Bound, SD: sd,
+		HessSD: hessSD,
 	})
 }
 

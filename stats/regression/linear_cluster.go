@@ -151,6 +151,6 @@ func (l *linear) explainClusters(out *LinearExplanation) {
 	out.Sums = append(out.Sums, k.sums(k.told.Sums)...)
 	out.Quoted = Quoted{l.whole.Price, l.told.Remaining, l.payable() == nil, l.told.Largest}
 	out.Replayed = l.told.Replayed && k.told.Replayed
-	out.Notes = append(out.Notes, k.notes(l.told.Replayed, "The stated noise of the scores is for a residual error as large as "+
-		"half the response's range. The released residual error sets a smaller bound on scores.")...)
+	out.Notes = append(out.Notes, k.notes(l.told.Replayed, "The stated noise of the scores is for a residual error as "+
+		"large as half the response's range. The released residual error sets a smaller bound on scores.")...)
 }

@@ -139,8 +139,8 @@ func linearWords(f *regression.LinearFit) string {
 // clusterFlag declares --cluster for models whose errors can allow for dependent rows.
 func clusterFlag(s *console.Console, into *string) {
 	s.Flag(into, "cluster", "COL",
-		"linear, logistic and poisson: allow for dependent rows within each value of this column, which is the unit's, or has "+
-			"declared values; a quarter of the price measures their scores")
+		"linear, logistic and poisson: allow for dependent rows within each value of this column, which is the unit's, or "+
+			"has declared values; a quarter of the price measures their scores")
 }
 
 // clusterWords states the clusters whose rows may depend on each other.
