@@ -32,6 +32,7 @@ type promise struct {
 	ratio      float64 // (low − δ)/high, with low and high the predicted bounds on the event's probabilities
 	difference float64 // low − e^ε·high, at the claim's ε
 	rare       float64 // e^ε by [rareBound], at a δ of 0
+	hope       float64 // the same without caution: a rare event's few runs in the sample may be fewer than expected
 }
 
 // candidate is a score that may define events, with a penalty for its complexity. Of two about equally promising
@@ -45,9 +46,10 @@ type candidate struct {
 
 // Limits of learning.
 const (
-	firstLook  = 2000 // runs of each side on which every score is tried
-	manyTokens = 64   // sets of more tokens than this are hard to read, and get a larger penalty
-	finalists  = 8    // scores that are tried on the whole sample: this many for each aim and each number of tests
+	firstLook   = 2000 // runs of each side on which every score is tried
+	manyTokens  = 64   // sets of more tokens than this are hard to read, and get a larger penalty
+	noCandidate = -1   // the id of events that are no candidate's
+	finalists   = 8    // scores that are tried on the whole sample: this many for each aim and each number of tests
 )
 
 // propose returns candidate scores, learned from a sample.
@@ -108,8 +110,8 @@ func figureOf(s score, name string) feature {
 
 // choose returns the most promising event for each aim: a large ratio of the probabilities, a large difference, or a
 // large bound on the loss by [rareBound], with a given side as the likelier one. It learns scores from the sample
-// `learned`. It compares thresholds and scores on the other sample, so that an overfitted score does not win. tests is
-// the number of runs that will test each event.
+// `learned`. It compares thresholds and scores on the other sample, so that an overfitted score does not win. For
+// rareBound it chooses a single output too. tests is the number of runs that will test each event.
 func (a *audit) choose(features []feature, learned, compared sample, tests int) []event {
 	candidates := propose(features, learned)
 	keep := map[int]bool{}
@@ -133,14 +135,9 @@ func (a *audit) choose(features []feature, learned, compared sample, tests int) 
 		}
 	}
 	var events, hopeless []event
-	for i, best := range a.compare(last, compared, tests) {
-		if len(best) == 0 {
-			continue
-		}
-		aim := a.aims()[i]
-		e := slices.MaxFunc(best, func(x, y trial) int { return cmp.Compare(x.value, y.value) }).event
-		e.rare = aim.kind == largeLoss
-		switch promising := aim.promising(e.promise, events); {
+	add := func(m aim, e event) {
+		e.rare = m.kind == largeLoss
+		switch promising := m.promising(e.promise, events); {
 		case e.score == nil:
 		case slices.ContainsFunc(events, e.same):
 			if promising && e.rare {
@@ -150,6 +147,15 @@ func (a *audit) choose(features []feature, learned, compared sample, tests int) 
 			events = append(events, e)
 		default:
 			hopeless = append(hopeless, e)
+		}
+	}
+	for i, best := range a.compare(last, compared, tests) {
+		m := a.aims()[i]
+		if m.kind == largeLoss {
+			add(m, a.single(features[0], learned, compared, tests, m.likely))
+		}
+		if len(best) > 0 {
+			add(m, slices.MaxFunc(best, func(x, y trial) int { return cmp.Compare(x.value, y.value) }).event)
 		}
 	}
 	if len(events) == 0 && len(hopeless) > 0 {

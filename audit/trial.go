@@ -54,15 +54,16 @@ func (m aim) value(p promise, penalty float64) float64 {
 	return p.difference * math.Exp(-penalty)
 }
 
-// promising reports whether the tests are expected to show anything. An event is tested by rareBound only if this shows
-// more than the ratios of all other events do, so that other audits lose nothing.
+// promising reports whether the tests are expected to show anything. An event is tested by rareBound only if this may show
+// more than the ratios of all other events do, so that other audits lose nothing, and more than another such event.
 func (m aim) promising(p promise, others []event) bool {
 	switch m.kind {
 	case largeRatio:
 		return p.ratio > 1
 	case largeLoss:
-		return p.rare > max(1, p.ratio) &&
-			!slices.ContainsFunc(others, func(e event) bool { return e.promise.ratio >= p.rare })
+		return p.hope > max(1, p.ratio) && !slices.ContainsFunc(others, func(e event) bool {
+			return e.promise.ratio >= p.hope || e.rare && e.likely == m.likely && e.promise.rare >= p.rare
+		})
 	}
 	return p.difference > 0
 }
@@ -189,6 +190,7 @@ func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Sid
 		}
 		if a.delta == 0 {
 			guessed.rare = rareGuess(p*n, (j+math.Sqrt(j))/w*n, n, z)
+			guessed.hope = rareGuess(k/m*n, j/w*n, n, z)
 		}
 		return guessed
 	}
