@@ -60,8 +60,8 @@ const (
 	arbitrary = "there are no intervals, because coefficients could be arbitrarily large: the model appears certain " +
 		"of nearly all rows (all rows are in one class, a predictor separates the classes, or there are no " +
 		"rows)"
-	rareAndLarge = "coefficients are large: if a predictor is rare, such as an indicator of a tenth of the rows, the intervals of " +
-		"method newton may cover far too little; under a budget in ε, method objective has intervals that allow for it"
+	unlikeAssumed = "there are no intervals, because a predictor is too rare or too skewed for method newton at coefficients of this " +
+		"size; under a budget in ε, method objective has intervals that allow for it"
 	atRadius = "there are no intervals, because the norm of the coefficients reached the radius, and might be larger without " +
 		"this limit; give a larger radius"
 	tooLarge = "there are no intervals, because the released sums are too large for the arithmetic"

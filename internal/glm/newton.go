@@ -39,8 +39,9 @@ const (
 	seen          = 2    // curvature below this multiple of its noise is hidden
 	overPenalty   = 2    // curvature below this multiple of a ridge penalty leaves a bias that cannot be corrected
 	besidePenalty = 0.05 // mostShrunk for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
-	largeTheta    = 1.5  // a coefficient of a scaled predictor beyond which rare indicators are too far from the assumption
 	halfCurved    = 0.5  // the share of [curved] that steps from 0 allow for; they measure the Hessian where they end
+	mostUnlike    = 8    // the largest [Newton.unlike] of rows that are as assumed, but for one fit in hundreds
+	mostCurved    = 0.5  // the share of a step that the gradient may miss, beyond which rows that are not as assumed have no intervals
 )
 
 // belief is a normal distribution of the minimum of F over the rows.
@@ -55,6 +56,7 @@ type located struct {
 	curve               *mat.Dense // J, the Hessian at theta
 	spread              *mat.Dense // covariance of the error of theta
 	sums                Sums       // the sums, with the error of the Hessian that the step used
+	unlike              bool       // whether the rows are not as assumed
 }
 
 // locate solves ∇F(θ) = 0 from a gradient s at s.Theta, given the Hessian h there, and what was known before.
@@ -170,14 +172,19 @@ func nothing(d int) belief {
 	return belief{make([]float64, d), p}
 }
 
-// follow carries out the steps for which sums are released. It returns nil if the arithmetic fails.
+// follow carries out the steps for which sums are released. It returns nil if the arithmetic fails. A step
+// whose Hessian shows that the rows are not as assumed relies on its own sums alone.
 func (n Newton) follow(all []Sums) *located {
 	d := len(all[0].Theta)
 	known := nothing(d)
 	var at *located
 	for i, s := range all {
 		h := mat.Symmetric(symmetric(d, all[0].Hessian))
-		if i > 0 {
+		unlike := i > 0 && n.unlike(at, s) > mostUnlike
+		switch {
+		case unlike:
+			known, h = nothing(d), symmetric(d, s.Hessian)
+		case i > 0:
 			doubt := square(misfit*length(at.step)) / float64(d)
 			var c, p mat.Dense
 			c.CloneFrom(at.spread)
@@ -193,6 +200,7 @@ func (n Newton) follow(all []Sums) *located {
 		if at = n.locate(s, h, known); at == nil {
 			return nil
 		}
+		at.unlike = unlike
 	}
 	return at
 }
@@ -229,7 +237,7 @@ func (n Newton) within(theta []float64) []float64 {
 // The error of θ around the population's coefficients is that around the minimum over the rows, and that of the minimum by
 // sampling. Their covariances are those of the last belief, and J⁻¹, as for the usual fit of a model that is right.
 // Intervals also allow for what the assumption about the coefficients shrinks, and for a part of the last step's change by
-// higher orders.
+// higher orders. If the last Hessian shows that the rows are not as assumed, there are intervals for a short last step alone.
 func (n Newton) Infer(all []Sums) *Fit {
 	last := all[len(all)-1]
 	d := len(last.Theta)
@@ -247,7 +255,14 @@ func (n Newton) Infer(all []Sums) *Fit {
 	f.Theta, f.Sampling, f.Noise = n.within(to.theta), &inverse, to.spread
 	f.inverse, f.hessSD, f.Squares = &inverse, to.sums.HessSD, mat.Trace(to.curve)
 	beyond := curved(to.step)
-	if last.Ridge == 0 {
+	switch {
+	case to.unlike: // the step that is missed by a share c of itself may be 1/(1 − c) times as long
+		if beyond = curved(to.longest()); beyond > mostCurved {
+			f.unknown = true
+			f.warn(unlikeAssumed)
+		}
+		beyond /= 1 - min(beyond, mostCurved)
+	case last.Ridge == 0:
 		beyond *= halfCurved
 	}
 	for i, x := range times(to.spread, to.theta) {
@@ -257,70 +272,12 @@ func (n Newton) Infer(all []Sums) *Fit {
 	if f.weak = n.weak(to); f.weak != nil {
 		f.warn(hidden)
 	}
-	if last.Ridge == 0 && n.steep(f.Theta) {
-		f.warn(rareAndLarge)
-	}
 	certain := n.Intercept >= 0 && to.curve.At(n.Intercept, n.Intercept) < 3*last.GradSD
 	if certain || length(to.theta) > min(n.Radius, mostTheta*spreadOfTheta) {
 		f.unknown = true
 		f.warn(arbitrary)
 	}
 	return f
-}
-
-// curved bounds the share of a step δ by which the gradient may miss the linear one, in the norm of the Hessian: (eᵘ − 1 −
-// u)/u, where u = ‖δ‖₁ bounds |δ·x|, because |ℓ‴| ≤ ℓ″ [Bach 2010, Proposition 1].
-func curved(step []float64) float64 {
-	u := 0.0
-	for _, x := range step {
-		u += math.Abs(x)
-	}
-	if u < 1e-9 {
-		return 0
-	}
-	return math.Expm1(u)/u - 1
-}
-
-// steep reports whether a predictor has a coefficient beyond largeTheta.
-func (n Newton) steep(theta []float64) bool {
-	for i, x := range theta {
-		if i != n.Intercept && math.Abs(x) > largeTheta {
-			return true
-		}
-	}
-	return false
-}
-
-// weak returns the projection on the directions that have no intervals: noise hides the curvature, or the assumption
-// about the coefficients has too large a share. It returns nil if there are none.
-func (n Newton) weak(to *located) *mat.Dense {
-	d := len(to.theta)
-	all := mat.NewDense(d, d, nil)
-	found := false
-	most := mostShrunk
-	if to.sums.Ridge > 0 {
-		most = besidePenalty
-	}
-	for _, of := range []struct {
-		m   mat.Symmetric
-		bad func(l float64) bool
-	}{
-		{symmetrised(to.spread), func(l float64) bool { return l > most*square(spreadOfTheta) }},
-		{symmetrised(to.curve), func(l float64) bool { return l < max(seen*to.sums.HessSD, overPenalty*to.sums.Ridge) }},
-	} {
-		e := decompose(of.m)
-		if e == nil {
-			continue
-		}
-		for _, l := range e.values {
-			found = found || of.bad(l)
-		}
-		all.Add(all, e.apply(func(l float64) float64 { return indicator(of.bad(l)) }))
-	}
-	if !found {
-		return nil
-	}
-	return all
 }
 
 // hessian returns the Hessian at s.Theta, and the standard deviation of an entry's error. It is the average of two matrices,

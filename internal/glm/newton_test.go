@@ -111,8 +111,8 @@ func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
 
 // 95 % intervals of Newton steps cover each coefficient, over populations, rows and noise, from 50 to 20,000 rows, for
 // both relations (moves is the number of rows that differ, 2 under change-one). If each covered with a probability of .95
-// just so, a test would fail with a probability below 1e-7 for each coefficient. The test also fails if the errors grow, or
-// if there are no intervals where n·ε is at least 5,000.
+// just so, a test would fail with a probability below 1e-7 for each coefficient. The test also fails if the errors or the
+// intervals grow, or if there are no intervals where n·ε is at least 5,000.
 func TestNewtonCoverage(t *testing.T) {
 	trials := 25
 	if os.Getenv("DITHER_LONG") != "" {
@@ -120,24 +120,24 @@ func TestNewtonCoverage(t *testing.T) {
 	}
 	two, usual := []float64{0.5, 1, -1}, []float64{0.5, 1, -1, 0.5, 0, 0.7}
 	for i, of := range []struct {
-		about              string
-		world              world
-		rows, moves        float64
-		epsilon, rho, most float64 // most is the largest root mean squared error
+		about                    string
+		world                    world
+		rows, moves              float64
+		epsilon, rho, most, wide float64 // the largest root mean squared error, and the largest mean half-width
 	}{
-		{"two uniform", world{Logistic, two, uniform, 0}, 50, 1, 1, 0, 1.2},
-		{"two uniform", world{Logistic, two, uniform, 0}, 200, 1, 1, 0, 0.7},
-		{"two uniform", world{Logistic, two, uniform, 0}, 1000, 2, 2, 0, 0.2},
-		{"two uniform", world{Logistic, two, uniform, 0}, 20000, 2, 0.2, 0, 0.08},
-		{"uniform", world{Logistic, usual, uniform, 0}, 1000, 2, 2, 0, 0.24},
-		{"uniform", world{Logistic, usual, uniform, 0}, 5000, 1, 1, 0, 0.09},
-		{"uniform", world{Logistic, usual, uniform, 0}, 20000, 2, 0.2, 0, 0.13},
-		{"uniform", world{Logistic, usual, uniform, 0}, 5000, 1, 0, 0.5, 0.08},
-		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 1, 0, 0.18},
-		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.07},
-		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 0, 0.5, 0.13},
-		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.14},
-		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0, 0.15},
+		{"two uniform", world{Logistic, two, uniform, 0}, 50, 1, 1, 0, 1.2, 2.3},
+		{"two uniform", world{Logistic, two, uniform, 0}, 200, 1, 1, 0, 0.7, 1.8},
+		{"two uniform", world{Logistic, two, uniform, 0}, 1000, 2, 2, 0, 0.2, 0.48},
+		{"two uniform", world{Logistic, two, uniform, 0}, 20000, 2, 0.2, 0, 0.08, 0.15},
+		{"uniform", world{Logistic, usual, uniform, 0}, 1000, 2, 2, 0, 0.24, 1.1},
+		{"uniform", world{Logistic, usual, uniform, 0}, 5000, 1, 1, 0, 0.09, 0.2},
+		{"uniform", world{Logistic, usual, uniform, 0}, 20000, 2, 0.2, 0, 0.13, 0.4},
+		{"uniform", world{Logistic, usual, uniform, 0}, 5000, 1, 0, 0.5, 0.08, 0.15},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 1, 0, 0.18, 0.62},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.07, 0.15},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 0, 0.5, 0.13, 0.25},
+		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.14, 0.35},
+		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0, 0.15, 0.26},
 	} {
 		d := len(of.world.theta)
 		terms := Terms{
@@ -157,9 +157,26 @@ func TestNewtonCoverage(t *testing.T) {
 		if o.rms > of.most {
 			t.Errorf("%s: the error is above %g: %s", of.about, of.most, o)
 		}
+		if o.half > of.wide {
+			t.Errorf("%s: intervals are wider than %g: %s", of.about, of.wide, o)
+		}
 		if of.epsilon*of.rows >= 5000 && of.moves == 1 && of.about != "rare responses" && o.told*10 < o.of*9 {
 			t.Errorf("%s: few intervals: %s", of.about, o)
 		}
+	}
+}
+
+// mostlyLow draws skewed predictors: 2u⁸ − 1 for a uniform u.
+func mostlyLow(r *rand.Rand, x []float64) {
+	for i := range x {
+		x[i] = 2*math.Pow(r.Float64(), 8) - 1
+	}
+}
+
+// twoHumps draws predictors around −0.6 and 0.6.
+func twoHumps(r *rand.Rand, x []float64) {
+	for i := range x {
+		x[i] = 0.6*(2*indicator(r.Float64() < 0.5)-1) + 0.4*r.Float64() - 0.2
 	}
 }
 
@@ -170,24 +187,50 @@ func rareIndicators(r *rand.Rand, x []float64) {
 	}
 }
 
-// Rare indicators are far from the assumed distribution. Intervals of Newton steps cover most coefficients of usual size, and
-// fewer of large ones, which the test prints (docs/reference/statistics.md). If they covered with a probability of .88, it
-// would fail with one below 1e-6.
-func TestNewtonRareIndicators(t *testing.T) {
-	for _, theta := range [][]float64{{0.5, 2, -1}, {0.5, 3, -2}} {
-		for _, rho := range []float64{0, 0.5} {
-			w := world{Logistic, theta, rareIndicators, 0}
-			terms := Terms{
-				Family: Logistic, Predictors: 3, Rows: 5000, Bound: math.Sqrt(3), Steep: 1, Bend: 0.25, Moves: 1, Unit: 1, Epsilon: 1, Rho: rho,
-			}
-			if rho > 0 {
-				terms.Epsilon = 0
-			}
-			o := w.newton(rand.New(rand.NewPCG(7, 99)), terms, 100)
-			t.Logf("θ = %v, ε = %g, ρ = %g: %s", theta, terms.Epsilon, rho, o)
-			if theta[1] == 2 && o.sound < 140 {
-				t.Errorf("θ = %v: %s", theta, o)
-			}
+// Rare indicators and predictors with a skew or two humps are far from the assumed distribution. The last Hessian shows it, and
+// intervals cover each coefficient or do not exist. Those of short last steps exist. If intervals covered with a
+// probability of .95 just so, a test would fail with one below 1e-7 for each coefficient.
+func TestNewtonUnlikeRows(t *testing.T) {
+	trials := 100
+	if os.Getenv("DITHER_LONG") != "" {
+		trials = 400
+	}
+	for i, of := range []struct {
+		theta     []float64
+		draw      func(r *rand.Rand, x []float64)
+		rows, rho float64
+		told      float64 // the least share of coefficients that have intervals
+	}{
+		{[]float64{0.5, 1, -1}, rareIndicators, 20000, 0.5, 1},
+		{[]float64{0.5, 2, -1}, rareIndicators, 5000, 0, 0},
+		{[]float64{0.5, 2, -1}, rareIndicators, 5000, 0.5, 0.7},
+		{[]float64{0.5, 3, -2}, rareIndicators, 5000, 0, 0},
+		{[]float64{0.5, 3, -2}, rareIndicators, 5000, 0.5, 0},
+		{[]float64{0.5, 3, -2}, rareIndicators, 20000, 0.5, 0},
+		{[]float64{1, 3, -2}, rareIndicators, 5000, 0.5, 0},
+		{[]float64{1, 3, -2}, mostlyLow, 5000, 0, 0},
+		{[]float64{1, 3, -2}, mostlyLow, 5000, 0.5, 0.3},
+		{[]float64{0, 5}, twoHumps, 20000, 2, 1},
+	} {
+		d := len(of.theta)
+		terms := Terms{
+			Family: Logistic, Predictors: d, Rows: of.rows, Bound: math.Sqrt(float64(d)), Steep: 1, Bend: 0.25, Moves: 1, Unit: 1,
+			Rho: of.rho,
+		}
+		if of.rho == 0 {
+			terms.Epsilon = 1
+		}
+		n := trials
+		if of.rows > 5000 {
+			n /= 2
+		}
+		o := world{Logistic, of.theta, of.draw, 0}.newton(rand.New(rand.NewPCG(7, 90+uint64(i))), terms, n)
+		t.Logf("θ = %v, %g rows, ε = %g, ρ = %g: %s", of.theta, of.rows, terms.Epsilon, of.rho, o)
+		if least := int(0.95*float64(n) - 5.5*math.Sqrt(0.95*0.05*float64(n)) - 2); o.least < least {
+			t.Errorf("%v: %s", of.theta, o)
+		}
+		if float64(o.told) < of.told*float64(o.of) {
+			t.Errorf("%v: few intervals: %s", of.theta, o)
 		}
 	}
 }
