@@ -193,7 +193,8 @@ func foretoldText(m estimate.Foretold) string {
 }
 
 // estimatesChart draws the estimates as points with their intervals. It has a panel for each statistic or, for a
-// covariance, for each kind of statistic. Each group has a position on the horizontal axis.
+// covariance, for each kind of statistic, and for components, for each component. Each group has a position on the
+// horizontal axis.
 func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · "), Caption: estimatesCaption(e)}
 	panelOf := func(v estimate.Value) (panel, group string) {
@@ -203,6 +204,10 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 		if e.Kind == "mean" || e.Kind == "variance" { // their columns have different units
 			return v.Name, table
 		}
+		if e.Kind == "components" {
+			component, of, _ := strings.Cut(strings.TrimPrefix(v.Name, "loading "), " of ")
+			return "loadings of component " + component, of
+		}
 		kind, of, _ := strings.Cut(strings.TrimSuffix(v.Name, ")"), "(")
 		if kind == "var" {
 			kind = "cov"
@@ -210,14 +215,18 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 		return kind, of
 	}
 	groups, panels := map[string]int{}, map[string]int{}
-	for _, v := range e.Values {
+	drawn, shares := e.Values, map[string]string{}
+	if e.Kind == "components" && len(e.Keys) == 0 {
+		drawn, shares = loadingsOf(e)
+	}
+	for _, v := range drawn {
 		p, g := panelOf(v)
 		if _, ok := groups[g]; !ok {
 			groups[g], c.Groups = len(c.Groups), append(c.Groups, g)
 		}
 		if _, ok := panels[p]; !ok {
 			panels[p] = len(c.Panels)
-			c.Panels = append(c.Panels, plot.Panel{Name: p, Points: true})
+			c.Panels = append(c.Panels, plot.Panel{Name: p + shares[p], Points: true, Zero: e.Kind == "components"})
 		}
 	}
 	for i := range c.Panels {
@@ -227,7 +236,7 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 		}
 		c.Panels[i].Marks = [][]plot.Mark{marks}
 	}
-	for _, v := range e.Values {
+	for _, v := range drawn {
 		p, g := panelOf(v)
 		c.Panels[panels[p]].Marks[0][groups[g]] = estimateMark(e, v)
 	}
@@ -250,4 +259,21 @@ func estimateMark(e *estimate.Result, v estimate.Value) plot.Mark {
 		m.Low, m.High = math.NaN(), math.NaN()
 	}
 	return m
+}
+
+// loadingsOf returns the loadings of components, and the share of each component in the variance, for the name of its panel.
+func loadingsOf(e *estimate.Result) (loadings []estimate.Value, shares map[string]string) {
+	shares = map[string]string{}
+	for _, v := range e.Values {
+		component, isShare := strings.CutPrefix(v.Name, "share of component ")
+		if !isShare {
+			loadings = append(loadings, v)
+			continue
+		}
+		if v.Value == nil {
+			continue
+		}
+		shares["loadings of component "+component] = ", whose share of the variance is " + render.Compact(v.Value.Real)
+	}
+	return loadings, shares
 }
