@@ -63,6 +63,8 @@ type Question struct {
 	sums     plan.Sums     // how sums are measured
 	apart    bool          // for one of several measured questions
 	share    *privacy.Loss // for one of several measured questions: its share of the price; nil for that of the fields above
+
+	variances plan.Variances // how variances are measured
 }
 
 // asked is a question that has been planned.
@@ -282,6 +284,7 @@ func (c *Session) request(q Question) (plan.Request, error) {
 		Price:      price,
 		Step:       q.step,
 		Sums:       q.sums,
+		Variances:  q.variances,
 		MaxGroups:  q.MaxGroups,
 		MaxRows:    rows,
 		AutoRows:   auto,

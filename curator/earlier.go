@@ -180,7 +180,8 @@ func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) (*plan.Pl
 }
 
 // again plans a recorded question, with the options that the ledger records, until the plan is the one that was carried
-// out. It returns nil if there is no such plan. Earlier versions measured each sum by itself.
+// out. It returns nil if there is no such plan. Earlier versions computed each variance from sums, and before that measured
+// each sum by itself.
 func again(p *policy.Policy, r ledger.Reservation, carriedOut func(*plan.Plan) bool) *plan.Plan {
 	request := plan.Request{SQL: r.Question, Price: r.Loss}
 	if r.Caps != nil {
@@ -193,10 +194,13 @@ func again(p *policy.Policy, r ledger.Reservation, carriedOut func(*plan.Plan) b
 			return nil
 		case carriedOut(out):
 			return out
-		case request.Sums == plan.SumsApart || !slices.ContainsFunc(out.Aggregates, plan.Aggregate.Centred):
+		case slices.ContainsFunc(out.Measures, spreads):
+			request.Variances = plan.VariancesOfSums
+		case request.Sums != plan.SumsApart && slices.ContainsFunc(out.Aggregates, plan.Aggregate.Centred):
+			request.Sums = plan.SumsApart
+		default:
 			return nil
 		}
-		request.Sums = plan.SumsApart
 	}
 }
 

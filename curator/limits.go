@@ -412,7 +412,7 @@ func (b *limiting) output(p *plan.Plan, o plan.Output) {
 			return
 		}
 		for _, m := range p.Aggregates[q.Index].Measures() {
-			if m.Kind == bounded.Sum && clamped(m.X) {
+			if m.Sums() && clamped(m.X) {
 				lo, hi := ends(m.X)
 				b.add(Clamp{Column: o.Name, Lower: lo, Upper: hi, found: m.Search != nil, typed: m.X.Type})
 			}

@@ -44,14 +44,16 @@ func (p Possible) Has(cell int) bool { return p == nil || p[cell] }
 
 // Vector is one noisy vector: a count or a sum for every cell (group).
 type Vector struct {
-	Name string // "sum", "count", or "distinct" for a count of distinct values
+	// "sum", "count", "distinct" for a count of distinct values, or "spread": n times the sum of the squares, less the square
+	// of the sum, for the declared number n of units
+	Name string
 	// the expression that is summed, in the notation of plans: operations with their arguments in parentheses. For
 	// a count of values, the expression that must not be NULL; "" for a count of rows
 	Of     string
 	Values []*big.Int // one per cell, in units of Unit
 	// the index in Cells of the cell of Values[0]. It is not 0 if several groupings have vectors of their own
 	First  int
-	Unit   *big.Rat // the unit of Values; 1 for counts
+	Unit   *big.Rat // the unit of Values: 1 for counts, and the square of a row's unit for a spread
 	Centre *big.Rat // the number subtracted from each row's value before summing, in the value's own unit
 	// the least and the greatest value of a row, before Centre was subtracted, in the value's own unit
 	Bounds [2]*big.Rat
@@ -112,11 +114,11 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 				Name:   m.Name(),
 				First:  first,
 				Unit:   m.Unit(),
-				Centre: m.Units(big.NewInt(m.Centre)),
+				Centre: m.RowUnits(m.Centre),
 				Noise:  d,
 				Loss:   c.loss(m.Loss),
 			}
-			if m.Kind == bounded.Sum || m.Kind == bounded.CountValue {
+			if m.Sums() || m.Kind == bounded.CountValue {
 				v.Of = m.X.String()
 			}
 			switch m.Kind {
@@ -126,7 +128,7 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 				v.Name, v.Of = "distinct sum", m.X.String()
 			}
 			for i, end := range []int64{m.Lo, m.Hi} {
-				v.Bounds[i] = m.Units(new(big.Int).Add(big.NewInt(end), big.NewInt(m.Centre)))
+				v.Bounds[i] = m.RowUnits(end + m.Centre)
 			}
 			for _, cell := range s.Numbers[first:end] {
 				v.Values = append(v.Values, cell[j])

@@ -156,7 +156,7 @@ func (c *Session) describe(a *asked, expected func(plan.Output) *Expected) []Col
 		parts := a.derived.Parts(o)
 		out[i].Mechanism = mechanismOf(a.plan, o, len(parts))
 		for _, p := range parts {
-			centre, _ := new(big.Rat).Mul(new(big.Rat).SetInt64(p.Measure.Centre), p.Measure.Unit()).Float64()
+			centre, _ := p.Measure.RowUnits(p.Measure.Centre).Float64()
 			scale, sensitivity := known.of(p.Measure)
 			out[i].Parts = append(out[i].Parts, Part{
 				Name: p.Name, Mechanism: string(p.Measure.Noise), Scale: scale, Sensitivity: sensitivity,
@@ -189,7 +189,7 @@ type scaledBy struct {
 }
 
 func (s scaled) of(m *plan.Measure) (scale, sensitivity float64) {
-	key := scaledBy{m.Grid, m.Noise, m.L1, m.L2Squared, m.Parameter}
+	key := scaledBy{m.Scale(), m.Noise, m.L1, m.L2Squared, m.Parameter}
 	found, ok := s[key]
 	if !ok {
 		found[0], found[1] = scales(m)

@@ -9,7 +9,19 @@ import (
 	"dither/internal/reuse"
 )
 
-// asReleased returns a planned question with its sums measured in another way (plan.Sums), if earlier releases answer
+// asReleased returns a planned question with its variances or its sums measured in another way, if earlier releases
+// answer it so.
+func (c *Session) asReleased(a *asked) (*asked, error) {
+	if a.Fresh || a.sums != plan.SumsBeside || a.variances != plan.VariancesAlone {
+		return a, nil
+	}
+	if other, err := c.variancesReleased(a); other != nil || err != nil {
+		return other, err
+	}
+	return c.sumsReleased(a)
+}
+
+// sumsReleased returns a planned question with its sums measured in another way (plan.Sums), if earlier releases answer
 // it so. The first of these ways counts:
 //
 //  1. The question has a release of its own, as it is planned.
@@ -18,12 +30,9 @@ import (
 //  4. It follows from releases as it is planned.
 //  5. It follows from a release of AVG(x), whose sum and count determine SUM(x). A question with Combine does not.
 //
-// So an old release replays with its own numbers, and no later release changes them. asReleased reads plans and the
+// So an old release replays with its own numbers, and no later release changes them. sumsReleased reads plans and the
 // ledger, so it depends on no row.
-func (c *Session) asReleased(a *asked) (*asked, error) {
-	if a.Fresh || a.sums != plan.SumsBeside {
-		return a, nil
-	}
+func (c *Session) sumsReleased(a *asked) (*asked, error) {
 	apart, average, err := c.otherSums(a)
 	if err != nil || !apart && !average {
 		return a, err
@@ -32,7 +41,7 @@ func (c *Session) asReleased(a *asked) (*asked, error) {
 		return a, err
 	}
 	if apart {
-		if other := c.measuredAs(plan.SumsApart, a); other != nil {
+		if other := c.measuredAs(plan.SumsApart, a.variances, a); other != nil {
 			found, err := c.hasOwn(other)
 			if err == nil && !found && a.priced == "" && other.plan.Caps == a.plan.Caps {
 				found, err = c.follows(other)
@@ -50,7 +59,7 @@ func (c *Session) asReleased(a *asked) (*asked, error) {
 	if a.derived.Forget(); given || err != nil {
 		return a, err
 	}
-	other := c.measuredAs(plan.SumsCentred, a)
+	other := c.measuredAs(plan.SumsCentred, a.variances, a)
 	if other == nil || other.plan.Caps != a.plan.Caps { // other rows of a unit would count
 		return a, nil
 	}
@@ -70,10 +79,11 @@ func (c *Session) asReleased(a *asked) (*asked, error) {
 	return a, nil
 }
 
-// measuredAs plans a question again, with its sums measured in another way. It returns nil if that is not possible.
-func (c *Session) measuredAs(way plan.Sums, a *asked) *asked {
+// measuredAs plans a question again, with its sums and variances measured in these ways. It returns nil if that is not
+// possible.
+func (c *Session) measuredAs(sums plan.Sums, variances plan.Variances, a *asked) *asked {
 	q := a.Question
-	q.sums = way
+	q.sums, q.variances = sums, variances
 	other, err := c.askUnder(a.policy, q, recalledAs)
 	if err != nil {
 		return nil
@@ -121,18 +131,31 @@ func (c *Session) otherSums(a *asked) (apart, average bool, err error) {
 	if len(ofApart)+len(ofAverages) == 0 {
 		return false, false, nil
 	}
+	err = c.marked(a, func(measures []string) {
+		// releases from which nothing follows have no marks of their measures
+		apart = apart || len(ofApart) > 0 && (len(measures) == 0 || meet(measures, ofApart))
+		average = average || meet(measures, ofAverages)
+	})
+	return apart, average, err
+}
+
+// marked calls the function each with the marks of the measures of every earlier release about the question's tables.
+func (c *Session) marked(a *asked, each func(measures []string)) error {
 	sources, digest := a.look.Sources(), c.policy.Digest()
-	measured := func(of *ledger.About, marks []string) bool {
-		return slices.ContainsFunc(of.Subject.Measures, func(m string) bool { return slices.Contains(marks, m) })
-	}
-	_, err = c.ledger.Answers(func(of *ledger.About) bool {
+	_, err := c.ledger.Answers(func(of *ledger.About) bool {
 		if of.Policy == digest && slices.Equal(of.Sources, sources) {
-			// releases from which nothing follows have no marks of their measures
-			unmarked := of.Subject == nil || len(of.Subject.Measures) == 0
-			apart = apart || len(ofApart) > 0 && (unmarked || measured(of, ofApart))
-			average = average || !unmarked && measured(of, ofAverages)
+			var measures []string
+			if of.Subject != nil {
+				measures = of.Subject.Measures
+			}
+			each(measures)
 		}
 		return false
 	})
-	return apart, average, err
+	return err
+}
+
+// meet reports whether two lists have an element in common.
+func meet(x, y []string) bool {
+	return slices.ContainsFunc(x, func(s string) bool { return slices.Contains(y, s) })
 }

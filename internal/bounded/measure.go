@@ -28,6 +28,11 @@ const (
 	// SumDistinct sums the distinct values of X, an integer, after clamping to [Lo, Hi]. It needs a cap on rows, like
 	// CountDistinct. The proof is at Bound.WithFew in package sensitivity.
 	SumDistinct Kind = "distinct sum"
+	// Spread is Size·Σd² − (Σd)² for the contributions d to a sum of X. If there are as many contributions as Size
+	// says, it is the sum of the squared differences of all pairs of them. A missing one counts as 0. It is computed over
+	// one cell (group), to which each unit makes one contribution. The proof of its sensitivity is at spread in package
+	// sensitivity.
+	Spread Kind = "spread"
 	// UnitRows is no sum: it is each unit's number of rows, read in increasing order. The search for a row cap uses
 	// it (RowSearch in package plan).
 	UnitRows Kind = "rows of units"
@@ -37,16 +42,17 @@ const (
 // is a vector of integers, in units of 2^Grid.
 //
 // Each row contributes an integer that is a pure function of that row. It is 1 for a count, and clamp(rint(X /
-// 2^Grid) − Centre, Lo, Hi) for a sum. All other arithmetic is integer addition, so neither the order of rows nor
+// 2^Grid) − Centre, Lo, Hi) for a sum. All other arithmetic is of integers, so neither the order of rows nor
 // floating-point rounding can change what one unit contributes. The sensitivity is computed from these integers.
 type Measure struct {
 	Kind   Kind
-	X      *Expr  // for CountValue, CountUnitsWith, CountDistinct, Sum and SumDistinct
+	X      *Expr  // for all kinds but CountRows, CountUnits and UnitRows
 	Grid   int    // values are counted in grid units of 2^Grid
 	Centre int64  // subtracted from each row's value, in grid units
 	Lo, Hi int64  // bounds of one row's contribution after subtracting Centre, in grid units
 	Cells  *Cells // bounds on what one unit adds to one cell; if nil, the most that Caps.RowsPerGroup rows can add
 	Values int64  // for CountDistinct: the most distinct values that X can have; 0 if unknown
+	Size   int64  // for Spread: the declared number of units
 }
 
 // String returns the measure's canonical text.
@@ -64,23 +70,33 @@ func (m *Measure) String() string {
 	if m.Cells != nil {
 		b = fmt.Appendf(b, " cells=[%s,%s]", m.Cells.Lo, m.Cells.Hi)
 	}
+	if m.Kind == Spread {
+		number(" size=", m.Size)
+	}
 	return string(b)
 }
 
-// Name returns "sum" or "count", for people.
+// Name returns "sum", "spread" or "count", for people.
 func (m *Measure) Name() string {
-	if m.Kind == Sum || m.Kind == SumDistinct {
+	switch m.Kind {
+	case Sum, SumDistinct:
 		return "sum"
+	case Spread:
+		return "spread"
 	}
 	return "count"
 }
 
-// Rounds reports whether each row's value is rounded to the grid. Only sums of reals are.
-func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }
+// Sums reports whether rows contribute values of X on the grid, and not ones.
+func (m *Measure) Sums() bool { return m.Kind == Sum || m.Kind == Spread }
+
+// Rounds reports whether each row's value is rounded to the grid. Only reals are.
+func (m *Measure) Rounds() bool { return m.Sums() && m.X.Type == value.Real }
 
 // Additive reports whether the measure of a union of disjoint groups is the sum of the groups' measures. Counts of
-// units and of distinct values are not additive, because a unit or a value may occur in several groups.
-func (m *Measure) Additive() bool { return !m.OfUnits() && !m.Distinct() }
+// units and of distinct values are not additive, because a unit or a value may occur in several groups. A spread is not
+// linear.
+func (m *Measure) Additive() bool { return !m.OfUnits() && !m.Distinct() && m.Kind != Spread }
 
 // Distinct reports whether each distinct value counts once in a cell (group), however many rows have it.
 func (m *Measure) Distinct() bool { return m.Kind == CountDistinct || m.Kind == SumDistinct }
@@ -103,13 +119,26 @@ func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 	return lo, hi
 }
 
-// Units converts n grid units to the unit of X.
+// Units converts n, a measured number, to the unit of X, or to its square for a spread.
 func (m *Measure) Units(n *big.Int) *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Unit())
 }
 
-// Unit returns the grid unit, 2^Grid.
-func (m *Measure) Unit() *big.Rat { return GridUnit(m.Grid) }
+// RowUnits converts n, a row's value on the grid, to the unit of X.
+func (m *Measure) RowUnits(n int64) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetInt64(n), GridUnit(m.Grid))
+}
+
+// Scale returns the exponent of the unit of measured numbers: Grid, or twice as much for a spread.
+func (m *Measure) Scale() int {
+	if m.Kind == Spread {
+		return 2 * m.Grid
+	}
+	return m.Grid
+}
+
+// Unit returns the unit of measured numbers, 2^Scale.
+func (m *Measure) Unit() *big.Rat { return GridUnit(m.Scale()) }
 
 // GridUnit returns 2^grid.
 func GridUnit(grid int) *big.Rat {

@@ -46,7 +46,8 @@ func (k *Key) Same(o *Key) bool {
 // Same reports whether every row contributes the same integer to both measures, with the same bounds for each cell.
 // Such measures have the same String.
 func (m *Measure) Same(o *Measure) bool {
-	if m.Kind != o.Kind || m.Grid != o.Grid || m.Centre != o.Centre || m.Lo != o.Lo || m.Hi != o.Hi || !m.X.Same(o.X) {
+	if m.Kind != o.Kind || m.Grid != o.Grid || m.Centre != o.Centre || m.Lo != o.Lo || m.Hi != o.Hi || m.Size != o.Size ||
+		!m.X.Same(o.X) {
 		return false
 	}
 	if m.Cells == nil || o.Cells == nil {

@@ -37,7 +37,10 @@ func TestCoverageOfDeclaredUnits(t *testing.T) {
 		{"VAR_POP(i)", 1000, "1", nil},
 		{"VAR_POP(i)", 1000, "ρ 0.5", nil},
 		{"VAR_SAMP(i)", 30, "2", nil},
+		{"VAR_SAMP(i)", 2, "1", nil},
 		{"STDDEV_POP(i)", 1000, "1", nil},
+		{"STDDEV(i)", 30, "ρ 2", nil},
+		{"VAR_POP(i) + 0 * AVG(i)", 1000, "1", nil}, // from two sums
 	} {
 		t.Run(fmt.Sprintf("%s n=%d price=%s", c.item, c.n, c.price), func(t *testing.T) {
 			t.Parallel()
@@ -51,11 +54,11 @@ func TestCoverageOfDeclaredUnits(t *testing.T) {
 					d := math.Min(float64(r["i"].Int), 115) - s.i/s.n
 					truth += d * d / s.n
 				}
-				switch {
-				case strings.HasPrefix(c.item, "STDDEV"):
-					truth = math.Sqrt(truth)
-				case c.item == "VAR_SAMP(i)":
+				if c.item == "VAR_SAMP(i)" || c.item == "STDDEV(i)" {
 					truth *= s.n / (s.n - 1)
+				}
+				if strings.HasPrefix(c.item, "STDDEV") {
+					truth = math.Sqrt(truth)
 				}
 			}
 			p := planIn(t, declaring(c.n), "SELECT "+c.item+" FROM t", c.price)
@@ -98,5 +101,59 @@ func TestErrorOfDeclaredUnits(t *testing.T) {
 	}
 	if p.Measures[0].Noise != plan.Laplace {
 		t.Error("the test is about Laplace noise")
+	}
+}
+
+// Without noise, a variance over a declared number of rows is exact, whichever numbers it is computed from.
+func TestVariancesWithoutNoise(t *testing.T) {
+	for _, n := range []int{2, 3, 100, 1001} {
+		rows := people(n)
+		s := sumsOf(rows)
+		squares := sums{}
+		for _, r := range rows {
+			i, x := min(max(float64(r["i"].Int), 0), 115)-s.i/s.n, min(max(r["x"].Real, -3), 40)-s.x/s.n
+			squares.i, squares.x = squares.i+i*i, squares.x+x*x
+		}
+		for items, want := range map[string]float64{
+			"VAR_POP(i)": squares.i / s.n, "VAR_SAMP(i)": squares.i / (s.n - 1), "STDDEV_POP(x)": math.Sqrt(squares.x / s.n),
+			"STDDEV(x)": math.Sqrt(squares.x / (s.n - 1)), "VARIANCE(x * 2 + 1)": 4 * squares.x / (s.n - 1),
+			"VAR_SAMP(x), AVG(x)": squares.x / (s.n - 1), "VAR_POP(i), AVG(x)": squares.i / s.n,
+		} {
+			p := planIn(t, declaring(n), "SELECT "+items+" FROM t", "1")
+			answer, err := derive.New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact, _ := released(t, p, rows)
+			if e := answer.Rows([][]*big.Int{exact}, 0.05)[0][0].Estimate; math.Abs(e.Value-want) > 1e-9*want || e.Low > want || e.High < want {
+				t.Errorf("%s of %d rows is %+v, not %v", items, n, e, want)
+			}
+		}
+	}
+}
+
+// The forecast of a variance alone is that of the noise on its one number, and no answer leaves the possible values.
+func TestErrorOfVariances(t *testing.T) {
+	const n = 1000
+	p := planIn(t, declaring(n), "SELECT VAR_SAMP(i), VAR_POP(i) FROM t", "1")
+	answer, err := derive.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, scale := range []float64{115 * 115 / float64(n), 115 * 115 / float64(n) * (n - 1) / n} {
+		f := answer.Forecast(p.Outputs[i], 0.05, 0)
+		if math.Abs(f.StdDev/(scale*math.Sqrt2)-1) > 1e-3 || math.Abs(f.HalfWidth/(scale*math.Log(20))-1) > 1e-3 {
+			t.Errorf("forecast %+v, for noise of scale %v", f, scale)
+		}
+	}
+	exact, _ := released(t, p, people(n))
+	for _, far := range []string{"-1000000000000000000000", "1000000000000000000000"} {
+		exact[0].SetString(far, 10)
+		for i, most := range []float64{115. * 115 / 4 * n / (n - 1), 115. * 115 / 4} {
+			e := answer.Rows([][]*big.Int{exact}, 0.05)[0][i].Estimate
+			if e.Value < 0 || e.Value > most*(1+1e-12) || e.Low < 0 || e.High > most*(1+1e-12) {
+				t.Errorf("beyond its bounds: %+v", e)
+			}
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (i Interval) within(o Interval) Interval {
 type released struct {
 	*plan.Measure
 	noise     noise.Distribution
-	unit      float64              // 2^Grid; products with it are exact
+	unit      float64              // 2^Scale; products with it are exact
 	limits    map[float64]*big.Int // quantiles of the noise, by level
 	quantiles map[float64]*big.Int
 }
@@ -63,7 +63,7 @@ func (n *noises) released(m *plan.Measure) (*released, error) {
 	return &released{
 		Measure:   m,
 		noise:     of.noise,
-		unit:      math.Ldexp(1, m.Grid),
+		unit:      math.Ldexp(1, m.Scale()),
 		limits:    of.limits,
 		quantiles: map[float64]*big.Int{},
 	}, nil

@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"slices"
 
-	"dither/internal/bounded"
 	"dither/internal/plan"
 )
 
@@ -27,7 +26,7 @@ func notNegative(n *big.Int) *big.Int {
 // coarser tables are sums of these cells.
 func (a *Answer) makeWhole(grids []*grid) {
 	for j, m := range a.plan.Measures {
-		if m.Kind == bounded.Sum {
+		if m.Sums() {
 			continue
 		}
 		order := make([]int, len(grids)) // from the coarsest to the finest

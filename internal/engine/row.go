@@ -50,12 +50,18 @@ func (d Dialect) FirstOfValue(b *bounded.Statement, i int) string {
 		v, strings.Join(append(KeyNames(b), v), ", "), then, d.Integer(0))
 }
 
-// SumUp returns a SELECT that sums the contributions m0, m1, … by cell (group). The parameter `from` is the SQL of the
-// rows, or of each unit's sums.
-func SumUp(b *bounded.Statement, from string) string {
+// SumUp returns a SELECT that sums the contributions m0, m1, … by cell (group), or computes their spread. The parameter
+// `from` is the SQL of the rows, or of each unit's sums. A spread needs the contribution of each unit: it is not the sum
+// of the spreads, nor the spread of the sums, of several of them.
+func (d Dialect) SumUp(b *bounded.Statement, from string) string {
 	out := KeyNames(b)
-	for i := range b.Measures {
-		out = append(out, fmt.Sprintf("sum(m%d)", i))
+	for i, m := range b.Measures {
+		sum := fmt.Sprintf("sum(m%d)", i)
+		if m.Kind == bounded.Spread {
+			sum = fmt.Sprintf("CAST(%d AS %[3]s) * sum(CAST(m%[2]d AS %[3]s) * CAST(m%[2]d AS %[3]s)) - "+
+				"CAST(sum(m%[2]d) AS %[3]s) * CAST(sum(m%[2]d) AS %[3]s)", m.Size, i, d.Wide)
+		}
+		out = append(out, sum)
 	}
 	if len(out) == 0 {
 		out = []string{"1"}

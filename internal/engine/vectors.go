@@ -20,6 +20,8 @@ type Dialect struct {
 	// sums of such integers and products. If Factor is "", BigInt is used; if Total is "", a sum has the type that
 	// the server chooses.
 	Factor, Total string
+	// Wide is a type of integers of magnitudes up to 2^126, at least.
+	Wide string
 }
 
 // VectorSums returns the statement for the sums of the vectors of b: of its rows' coordinates and of their products.

@@ -169,7 +169,7 @@ func (b *bounding) noiseUnder(c bounded.Caps) float64 {
 				}
 				// exact, and so is the product with the squared grid unit, a power of two
 				inUnits := new(big.Float).SetInt(x)
-				f, _ = inUnits.SetMantExp(inUnits, 2*m.Grid).Float64()
+				f, _ = inUnits.SetMantExp(inUnits, 2*m.Scale()).Float64()
 				found[g] = f
 			}
 			total += f

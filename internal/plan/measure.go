@@ -97,6 +97,11 @@ func integerSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, 
 // realSum returns a sum that rounds each row to a grid. The grid is so fine that rounding stays far below the
 // noise.
 func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, error) {
+	return realSumOf(x, centred, gridBits, at)
+}
+
+// realSumOf is realSum for contributions of another number of bits.
+func realSumOf(x *bounded.Expr, centred bool, bits int, at query.Pos) (*bounded.Measure, error) {
 	lo, hi := x.Range.Lo, x.Range.Hi
 	if bind.MaxAbs(x.Range) > math.Ldexp(1, 100) {
 		return nil, bind.BoundsNeeded(x, at)
@@ -107,7 +112,7 @@ func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, err
 	}
 	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
 	m := &bounded.Measure{Kind: bounded.Sum, X: x}
-	m.Grid = max(bind.ExponentAbove(reach)-gridBits, bind.ExponentAbove(bind.MaxAbs(x.Range))-maxGridded, finestGrid)
+	m.Grid = max(bind.ExponentAbove(reach)-bits, bind.ExponentAbove(bind.MaxAbs(x.Range))-maxGridded, finestGrid)
 	// The grid unit is a power of two, so the divisions are exact, except for results below the smallest double,
 	// which become 0.
 	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))

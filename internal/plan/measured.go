@@ -40,13 +40,32 @@ type measuring struct {
 	taken       map[string]bool             // the names of outputs that are in use
 	counted     map[string]int              // for a repeated name, the last number that was appended to it
 	units       int64                       // the declared number of units of a whole table, or 0 (see wholeUnits)
+	fromSums    map[string]bool             // the expressions whose variances are computed from sums (see spread)
+	spreads     map[string]*bounded.Expr    // the expressions whose variances are computed from spreads
 }
 
 // measure decides which sums, quantiles and modes are released of each cell (group), what is computed from the released
 // numbers, and which aggregates claim a share of the price.
+//
+// A variance that would share a sum with another aggregate is computed from sums (see spread). Which ones would is known
+// only at the end, so measure then starts again.
 func measure(k *keyed) (*measured, error) {
+	fromSums := map[string]bool{}
+	for {
+		b, err := measureOnce(k, fromSums)
+		if err != nil {
+			return nil, err
+		}
+		if !b.sharesSums() {
+			return b.measured, nil
+		}
+	}
+}
+
+// measureOnce is measure, with the variances of the expressions in fromSums computed from sums.
+func measureOnce(k *keyed, fromSums map[string]bool) (*measuring, error) {
 	b := newMeasuring(k)
-	b.units = k.wholeUnits()
+	b.units, b.fromSums = k.wholeUnits(), fromSums
 	if k.open() {
 		b.claim(claim{parts: []part{selectionPart{}}})
 	}
@@ -54,7 +73,7 @@ func measure(k *keyed) (*measured, error) {
 		return nil, err
 	}
 	b.sort()
-	return b.measured, nil
+	return b, nil
 }
 
 func newMeasuring(k *keyed) *measuring {

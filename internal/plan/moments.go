@@ -18,13 +18,13 @@ func (m *momentsOf) build(name string) *Post {
 	const y, x = 0, 1
 	switch name {
 	case "var_pop":
-		return m.covariance(0, 0)
+		return m.variance(0)
 	case "var_samp", "variance":
-		return m.sample(0, 0)
+		return m.variance(1)
 	case "stddev_pop":
-		return m.deviation(m.covariance(0, 0), 1)
+		return m.deviation(m.variance(0), 1)
 	case "stddev_samp", "stddev":
-		return m.deviation(m.sample(0, 0), 2)
+		return m.deviation(m.variance(1), 2)
 	case "covar_pop":
 		return m.covariance(y, x)
 	case "covar_samp":
@@ -192,6 +192,17 @@ func (m *momentsOf) offset(i int) *Post { return sub(m.mean(i), constantOf(m.x[i
 // spread bounds a covariance in magnitude, by the product of half the ranges [Popoviciu 1935, with Cauchy–Schwarz].
 func (m *momentsOf) spread(i, j int) float64 {
 	return (m.x[i].hi - m.x[i].lo) * (m.x[j].hi - m.x[j].lo) / 4 * (1 + 0x1p-50)
+}
+
+// variance returns the population variance of variable 0 if less is 0, and the sample variance if less is 1.
+func (m *momentsOf) variance(less int64) *Post {
+	if p := m.alone(less); p != nil {
+		return p
+	}
+	if less == 0 {
+		return m.covariance(0, 0)
+	}
+	return m.sample(0, 0)
 }
 
 // covariance returns the covariance of two variables, or the variance if i = j.

@@ -27,7 +27,8 @@ const (
 type Aggregate struct {
 	Func       Func
 	Sum, Count *Measure // SumFunc sets Sum, CountFunc sets Count, and Average sets both, or Sum and Rows
-	// for Average, and for a sum of centred values, the declared number of rows; 0 if Count measures it
+	// for Average, and for a sum of centred values, the declared number of rows; 0 if Count measures it. For a variance from
+	// a spread, it is the number of pairs by which the spread is divided
 	Rows     int64
 	Lo, Hi   float64 // for Average, the bounds of the averaged values
 	Quantile *Quantile
@@ -52,8 +53,14 @@ func (a Aggregate) Measures() []*Measure {
 // the range, and the number of rows: Sum + Sum.Centre·Count, or Sum + Sum.Centre·Rows (see besideAverages).
 func (a Aggregate) Centred() bool { return a.Func == SumFunc && (a.Count != nil || a.Rows > 0) }
 
-// Centre returns the middle of the range of a centred sum's values.
-func (a Aggregate) Centre() *big.Rat { return a.Sum.Units(big.NewInt(a.Sum.Centre)) }
+// Centre returns the middle of the range of a centred sum's values. It is 0 for the average of squared differences, which
+// does not depend on a centre.
+func (a Aggregate) Centre() *big.Rat {
+	if a.Sum.Kind == bounded.Spread {
+		return new(big.Rat)
+	}
+	return a.Sum.Units(big.NewInt(a.Sum.Centre))
+}
 
 // Output is one column of the answer: a key, or an expression over released values.
 type Output struct {

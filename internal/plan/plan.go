@@ -73,6 +73,7 @@ type Request struct {
 	Step      bool          // a step of rounds: the policy's minimum price is that of the rounds
 	MaxGroups int64         // the largest number of groups of one unit; 0 for the policy's
 	Sums      Sums          // how sums are measured
+	Variances Variances     // how variances are measured
 
 	Unknown Unknown // the options for unknown groups
 
@@ -139,13 +140,13 @@ func inUnits(all []*Measure, power int, of func(*Measure) *big.Int) *big.Rat {
 	byGrid := map[int]*big.Int{}
 	finest := 0
 	for _, m := range all {
-		sum := byGrid[m.Grid]
+		sum := byGrid[m.Scale()]
 		if sum == nil {
 			sum = new(big.Int)
-			byGrid[m.Grid] = sum
+			byGrid[m.Scale()] = sum
 		}
 		sum.Add(sum, of(m))
-		finest = min(finest, m.Grid)
+		finest = min(finest, m.Scale())
 	}
 	total := new(big.Int)
 	for grid, sum := range byGrid {

@@ -122,7 +122,7 @@ func (s *stated) truncated() (*unpricedTruncation, error) {
 	}
 	out := &unpricedTruncation{bounds: bounds, share: share, asked: truncation.Asked{Most: e.Rows, Clamped: s.rowCap()}}
 	for i, m := range s.main.Measures {
-		if m.Kind != bounded.Sum {
+		if !m.Sums() {
 			continue
 		}
 		if c := truncation.Clamp(m.X); c != nil && !slices.ContainsFunc(out.asked.Clamps, c.Same) {

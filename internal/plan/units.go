@@ -17,8 +17,8 @@ import (
 // rest of the answer is computed from the measures. Their sensitivities hold for rows of any content: a row without a value
 // adds 0 to a sum. ∎
 //
-// So it is a matter of accuracy alone that sealing checks the number, and that an average divides by it only if each row
-// has a value (see always).
+// So it is a matter of accuracy alone that an average divides by the number only if each row has a value (see always). That
+// sealing checks the number matters to one sensitivity, that of a spread: there are no more rows than the number.
 func (k *keyed) wholeUnits() int64 {
 	if k.source() != nil || k.where != nil || k.part != nil || len(k.keys) > 0 || k.sets != nil {
 		return 0

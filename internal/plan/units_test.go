@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -90,7 +89,7 @@ func TestDeclaredUnits(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}
-		counts := slices.ContainsFunc(q.Measures, func(m *plan.Measure) bool { return m.Kind != bounded.Sum })
+		counts := slices.ContainsFunc(q.Measures, func(m *plan.Measure) bool { return !m.Sums() })
 		noted := slices.ContainsFunc(q.AnswerNotes(), func(n string) bool { return strings.Contains(n, "1,000") })
 		if counts != counted || noted == counted && !strings.HasPrefix(sql, "SELECT COUNT(*, weight") {
 			t.Errorf("%s: counts rows: %v, with a note on the declared number: %v", sql, counts, noted)

@@ -34,7 +34,7 @@ var decided = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[bounded.Measure](): {
 		"Kind": "compared", "X": "compared", "Grid": "compared", "Centre": "compared", "Lo": "compared", "Hi": "compared", "Cells": "compared",
-		"Values": "of a kind that does not follow",
+		"Values": "of a kind that does not follow", "Size": "compared",
 	},
 	reflect.TypeFor[bounded.Expr](): {
 		"Op": "compared", "Type": "compared", "Args": "compared", "Const": "compared", "Column": "compared where Derived", "Name": "compared",

@@ -99,7 +99,7 @@ func Followable(p *plan.Plan) bool {
 	}
 	return !slices.ContainsFunc(p.Measures, func(m *plan.Measure) bool {
 		switch m.Kind {
-		case bounded.CountRows, bounded.CountValue, bounded.CountUnits, bounded.Sum:
+		case bounded.CountRows, bounded.CountValue, bounded.CountUnits, bounded.Sum, bounded.Spread:
 			return m.Search != nil
 		}
 		return true

@@ -18,7 +18,8 @@ type Bound struct {
 }
 
 // OfMeasure returns how far a measure's vector of cells (groups) can move under caps, in grid units. The vector has one
-// cell unless grouped is set. A measure that counts distinct values needs a cap on rows.
+// cell unless grouped is set. A measure that counts distinct values needs a cap on rows. A spread needs one cell, and the
+// relation change-one: see spread.
 //
 // Claim: the vector moves by at most L1 in L1 norm, and by at most the square root of L2Squared in L2 norm.
 //
@@ -68,6 +69,9 @@ func OfMeasure(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grou
 		lo, hi = m.CellBounds(caps)
 		lo, hi = exact.Smaller(lo, zero), exact.Larger(hi, zero)
 	}
+	if m.Kind == bounded.Spread {
+		return spread(m.Size, lo, hi)
+	}
 	cell := new(big.Int).Neg(lo) // the largest change of one cell
 	switch {
 	case n == privacy.ChangeOne && !grouped:
@@ -112,7 +116,7 @@ func OfMeasure(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grou
 // at most the length of that interval. ∎
 func OverGrouping(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grouped bool, parts int64) Bound {
 	out := OfMeasure(m, n, caps, grouped)
-	if caps.Rows > 0 || m.OfUnits() || parts == 1 {
+	if caps.Rows > 0 || m.OfUnits() || parts == 1 || m.Kind == bounded.Spread {
 		return out
 	}
 	// OfMeasure computed L2² as Groups·G², times a factor. Replace Groups by qk² + r².

@@ -30,7 +30,7 @@ import (
 // dropsLate reports whether b adds up rows by group before it drops those without a group.
 func dropsLate(b *bounded.Statement) bool {
 	return len(b.Keys) > 0 && !b.Ordered && b.RowVectors == nil && !b.Other && b.Chosen == nil && b.Caps.Groups == 0 && !b.CellsClamped() &&
-		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Distinct() || m.OfUnits() })
+		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return !m.Additive() })
 }
 
 // lateKeys returns the keys of b whose own values are the first groups: texts with declared values, and dates.
@@ -96,7 +96,7 @@ func addedLate(b, raw *bounded.Statement, late []int, rows, further string) stri
 	if further != "" {
 		all += " UNION ALL " + contributed(b, further)
 	}
-	return engine.SumUp(b, all)
+	return dialect.SumUp(b, all)
 }
 
 // firstGroups returns a SELECT of the sums of rows by the keys of raw. It has these keys, x0, x1, …, the keys of b, which

@@ -44,5 +44,5 @@ func refilled(b, raw *bounded.Statement, late []int, scan string, known engine.S
 		"lacking AS (SELECT DISTINCT a.u FROM (%s) AS a SEMI JOIN w ON %s) ",
 		firstGroups(b, raw, late, evaluated(raw, where(first), known)), strings.Join(outside, ", "), hasCell(b),
 		evaluated(raw, where(first+" AND "+more), known), strings.Join(same, " AND ")) +
-		engine.SumUp(b, inCells(b, "g")+" UNION ALL "+contributed(b, later))
+		dialect.SumUp(b, inCells(b, "g")+" UNION ALL "+contributed(b, later))
 }

@@ -14,7 +14,7 @@ import (
 // dialect is DuckDB's dialect for the statements that package engine writes.
 var dialect = engine.Dialect{
 	Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE",
-	Factor: "DECIMAL(9, 0)", Total: "HUGEINT",
+	Factor: "DECIMAL(9, 0)", Total: "HUGEINT", Wide: "HUGEINT",
 }
 
 // render returns the statement that answers b over scan, which reads the sealed file. Its result has the keys k0,
@@ -44,7 +44,7 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 			return orderedRows(b, cappedCells(b, both(few, many)))
 		}
 		if b.Caps.Groups > 0 {
-			return engine.SumUp(b, cellsOfUnits(b, both(few, many)))
+			return dialect.SumUp(b, cellsOfUnits(b, both(few, many)))
 		}
 	}
 	if dropped {
@@ -69,7 +69,7 @@ func addedUp(b *bounded.Statement, rows string) string {
 	case b.RowVectors != nil:
 		return engine.VectorSums(b, rows, dialect)
 	}
-	return engine.SumUp(b, contributed(b, rows))
+	return dialect.SumUp(b, contributed(b, rows))
 }
 
 // contributed returns a SELECT of the keys and the contributions m0, m1, … of rows.

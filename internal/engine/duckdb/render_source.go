@@ -47,7 +47,7 @@ func renderSource(b *bounded.Statement, files sealedFiles) string {
 			return orderedRows(b, cappedCells(b, rows))
 		}
 		if b.Caps.Groups > 0 {
-			return engine.SumUp(b, cellsOfUnits(b, rows))
+			return dialect.SumUp(b, cellsOfUnits(b, rows))
 		}
 	}
 	return addedUp(b, rows)

@@ -50,7 +50,7 @@ func pairOfCoordinates(sql string) question {
 
 // aims returns all aims: databases and questions that reach a bound of the plan or of an engine.
 func aims() []aim {
-	return slices.Concat(aimsAtSums(), aimsAtRelations(), aimsAtOrders(), aimsAtStored(), aimsAtFirstRows())
+	return slices.Concat(aimsAtSums(), aimsAtRelations(), aimsAtOrders(), aimsAtStored(), aimsAtFirstRows(), aimsAtUnits())
 }
 
 // othersIn3 is the text of two persons, each with rows in three groups.

@@ -43,8 +43,8 @@ func RandomWorld(t *rapid.T, parts bool) World {
 		"rows_per_unit: 3, max_groups: 2", bounds,
 		"person: {type: integer", "person: {type: " + unit,
 	}
-	if w.Change && !w.Relation && g.chance(2) { // the number itself has no part in what is measured
-		edit = append(edit, "unit: row,", "unit: row, units: 7,")
+	if w.Change && !w.Relation && g.chance(2) { // RandomTwins has no more rows of t
+		edit = append(edit, "unit: row,", "unit: row, units: 10,")
 	}
 	if w.Relation {
 		w.Text = relationPolicyText(neighbours, grouped)

@@ -127,6 +127,7 @@ func counted(b *bounded.Statement, pieces []piece) []piece {
 	} else {
 		distinct(b, pieces)
 	}
+	spread(b, pieces)
 	return pieces
 }
 

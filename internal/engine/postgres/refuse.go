@@ -72,6 +72,10 @@ func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 			return "a count of distinct values without a cap on rows"
 		}
 	case bounded.CountValue, bounded.Sum:
+	case bounded.Spread:
+		if len(b.Keys) > 0 {
+			return "a spread in groups"
+		}
 	case bounded.UnitRows: // refuse checks the rest of the statement
 		if !b.CountsRows() {
 			return "numbers of rows together with other measures"

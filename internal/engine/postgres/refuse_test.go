@@ -51,7 +51,7 @@ var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[bounded.Part](): {"Column": "asked", "PerUnit": "asked", "Values": "plan's"},
 	reflect.TypeFor[bounded.Measure](): {
 		"Kind": "asked", "X": "asked", "Grid": "asked", "Centre": "asked", "Lo": "asked", "Hi": "asked",
-		"Cells": "asked", "Values": "plan's",
+		"Cells": "asked", "Values": "plan's", "Size": "asked",
 	},
 	reflect.TypeFor[bounded.Column](): {"Column": "asked", "Range": "asked", "Weight": "plan's", "Unread": "plan's"},
 	reflect.TypeFor[bounded.Expr](): {

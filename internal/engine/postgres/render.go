@@ -48,7 +48,7 @@ func render(b *bounded.Statement, in *rows) string {
 	case b.Ordered && bounded:
 		return orderedRows(b, cappedCells(b, rows))
 	case bounded:
-		return engine.SumUp(b, cellsOfUnits(b, in, rows))
+		return dialect.SumUp(b, cellsOfUnits(b, in, rows))
 	case rowsAreAddedUp(b):
 		return sumOfRows(b, in)
 	}
@@ -59,7 +59,7 @@ func render(b *bounded.Statement, in *rows) string {
 // exact numerics of any size.
 var dialect = engine.Dialect{
 	Integer: integer, Double: double, BigInt: "bigint", Real: "double precision",
-	Fence: " OFFSET 0",
+	Fence: " OFFSET 0", Wide: "numeric",
 }
 
 // addedUp returns the outermost SELECT of the statement, which adds up the contributions of the rows that count.
@@ -70,7 +70,7 @@ func addedUp(b *bounded.Statement, rows string) string {
 	case b.RowVectors != nil:
 		return engine.VectorSums(b, rows, dialect)
 	}
-	return engine.SumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
+	return dialect.SumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
 
 func list(parts ...[]string) string {

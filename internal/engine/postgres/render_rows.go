@@ -15,7 +15,7 @@ import (
 // rowsAreAddedUp reports whether each row is a unit and the statement only adds up contributions of rows.
 func rowsAreAddedUp(b *bounded.Statement) bool {
 	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other &&
-		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Distinct() })
+		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return !m.Additive() && !m.OfUnits() })
 }
 
 // sumOfRows returns a statement for rows that are units, close to the server's own GROUP BY. It groups rows by the
@@ -77,7 +77,7 @@ func sumOfRows(b *bounded.Statement, in *rows) string {
 	}
 	out = "SELECT " + list(cleanKeys) + " FROM (" + out + " OFFSET 0) AS g"
 	if again {
-		out = engine.SumUp(b, out+" OFFSET 0")
+		out = dialect.SumUp(b, out+" OFFSET 0")
 	}
 	return "SELECT * FROM (" + out + ") AS s" + engine.Kept(b, nil)
 }
@@ -104,7 +104,7 @@ func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	if m.Kind == bounded.CountRows || m.OfUnits() || m.Kind == bounded.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
-	if m.Kind != bounded.Sum || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil {
+	if !m.Sums() || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil {
 		// A relation's columns are computed, so their values are not cleaned.
 		return false
 	}

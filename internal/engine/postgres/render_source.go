@@ -40,7 +40,7 @@ func renderSource(b *bounded.Statement, in *rows) string {
 		case b.Ordered && b.Caps.Groups > 0:
 			rows = cappedCells(b, rows)
 		case b.Caps.Groups > 0:
-			return engine.SumUp(b, cellsOfSource(b, rows))
+			return dialect.SumUp(b, cellsOfSource(b, rows))
 		}
 	}
 	return addedUp(b, rows)
