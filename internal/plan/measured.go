@@ -40,14 +40,14 @@ type measuring struct {
 	taken       map[string]bool             // the names of outputs that are in use
 	counted     map[string]int              // for a repeated name, the last number that was appended to it
 	units       int64                       // the declared number of units of a whole table, or 0 (see wholeUnits)
-	fromSums    map[string]bool             // the expressions whose variances are computed from sums (see spread)
+	fromSums    map[string]bool             // the expressions whose variances are computed from sums (see Variances)
 	spreads     map[string]*bounded.Expr    // the expressions whose variances are computed from spreads
 }
 
 // measure decides which sums, quantiles and modes are released of each cell (group), what is computed from the released
 // numbers, and which aggregates claim a share of the price.
 //
-// A variance that would share a sum with another aggregate is computed from sums (see spread). Which ones would is known
+// A variance that would share a sum with another aggregate is computed from sums (see Variances). Which ones would is known
 // only at the end, so measure then starts again.
 func measure(k *keyed) (*measured, error) {
 	fromSums := map[string]bool{}

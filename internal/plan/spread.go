@@ -24,12 +24,12 @@ const (
 //
 //   - By the spread, the noise on VAR_SAMP has the scale R²/(nε), as that of a mechanism which adds Laplace noise to the
 //     variance itself.
-//   - By the sums, each has half of ε, and the noise on the average of d counts 2|m| times, where m is the average less the
-//     middle of the range. To first order, the standard deviation is √(1/4 + 16m²/R²) times as much as by the spread: from
-//     half as much in the middle of the range to twice as much at its ends.
+//   - By the sums, each has half of ε, and the noise on Σd counts 2|m| times, where m is the average less the middle of the
+//     range. To first order, the standard deviation is √(1/4 + 16m²/R²) times as much as by the spread: half as much in the
+//     middle of the range, and twice as much at its ends.
 //
-// Without an average, the spread has a known error for all data, and so it is measured alone. Beside an average, the sums
-// are measured anyway, and serve both.
+// So which is better depends on the rows, and the choice must not. Alone, the variance is measured by the spread, whose error
+// is the same for all data. Beside an average, the sums are measured anyway, and serve both.
 
 // mostSpreadUnits is the largest declared number of units of a spread: its square is the divisor of a variance.
 const mostSpreadUnits = 1 << 31
