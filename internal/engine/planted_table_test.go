@@ -217,7 +217,7 @@ var places = []place{
 	{file: inSensitivity + "measure.go", text: "if lo.Sign() < 0 && hi.Sign() > 0 {", right: "lo.Sign() < 0 && hi.Sign() > 0", wrong: []string{"false"}},
 	{file: inSensitivity + "measure.go", text: "return spread(m.Size, lo, hi)", right: "m.Size", wrong: []string{"m.Size - 1"}},
 	{file: inSensitivity + "spread.go", text: "width := new(big.Int).Sub(hi, lo)", right: "new(big.Int).Sub(hi, lo)", wrong: []string{"new(big.Int).Set(hi)"}},
-	{file: inSensitivity + "spread.go", text: "\twidth.Mul(width, width)\n", right: "width.Mul(width, width)", wrong: []string{"width.Set(width)", "width.Rsh(width.Mul(width, width), 2)"}},
+	{file: inSensitivity + "spread.go", text: "squared := new(big.Int).Mul(width, width)", right: "new(big.Int).Mul(width, width)", wrong: []string{"width", "new(big.Int).Rsh(new(big.Int).Mul(width, width), 2)"}},
 	{file: inSensitivity + "spread.go", text: "big.NewInt(size-1)", right: "size-1", wrong: []string{"1", "size/2"}},
 	{file: inPlan + "spread.go", text: "\tm.Size = n\n", right: " n", wrong: []string{" n-1"}},
 	{file: inSensitivity + "distinct.go", text: "k := m.Values\n", right: "m.Values", wrong: []string{"max(m.Values-1, 1)"}},

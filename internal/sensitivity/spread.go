@@ -28,7 +28,7 @@ import (
 // sealed under another declaration is not read. Both sensitivities are at least 1, as in OfMeasure.
 func spread(size int64, lo, hi *big.Int) Bound {
 	width := new(big.Int).Sub(hi, lo)
-	width.Mul(width, width)
-	l1 := exact.Larger(width.Mul(width, big.NewInt(size-1)), big.NewInt(1))
+	squared := new(big.Int).Mul(width, width)
+	l1 := exact.Larger(new(big.Int).Mul(squared, big.NewInt(size-1)), big.NewInt(1))
 	return Bound{L1: l1, L2Squared: new(big.Int).Mul(l1, l1)}
 }
