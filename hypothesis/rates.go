@@ -17,6 +17,9 @@ type Strata struct {
 	// Rates are the standard rates of the strata, for indirect standardisation. nil takes those of all groups together,
 	// from the noisy counts.
 	Rates []float64
+	// Ordered says that the strata are in order, as ages are. Neighbouring strata are then merged until they have enough
+	// people.
+	Ordered bool
 	How
 }
 
@@ -27,19 +30,24 @@ type Rate struct {
 	Value          float64 // the standardised rate, or NaN if too few people are in a stratum
 	StdError       float64 // from sampling and from noise
 	Low, High      float64
+	Merged         [][2]int // the first and the last stratum of each merged one, if Ordered
 }
 
 // Direct returns the directly standardised rate of each group: Σ w·d/n over the strata, with the events d of the group
 // in a stratum, its people n, and the weights w of the standard population. It is the rate that the group would have with
 // the strata of that population.
 //
-// The rate of a group in which a stratum has fewer than 5 people, or less than five standard deviations of the noise of
-// their number, is NaN. Intervals cover noise and sampling, to first order.
+// The rate of a group in which a stratum has too few people is NaN: fewer than 5, or so few that their number without the
+// event is less than five standard deviations of the noise of all its people. (If most people have the event, the number
+// with it decides.) If the strata are in order, such a stratum of a group is merged with its neighbours instead: from
+// the lowest, each merged stratum ends as soon as it has enough people, and a rest joins the last one. The rate is then
+// standardised for the merged strata of this group. Intervals cover noise and sampling, to first order.
 func (s Strata) Direct(confidence float64) ([]Rate, error) { return s.standardised(confidence, true) }
 
 // Indirect returns the standardised ratio of each group: its events divided by those that it would have at the standard
 // rates of the strata, Σ n·r. A ratio of 1 is that of the standard. Everything else is as in [Strata.Direct], except that
-// only the strata of all groups together need enough people, and the group as a whole.
+// only the strata of all groups together need enough people, and the group as a whole. Strata are not merged if their
+// rates are given.
 func (s Strata) Indirect(confidence float64) ([]Rate, error) {
 	return s.standardised(confidence, false)
 }
@@ -49,50 +57,37 @@ func (s Strata) standardised(confidence float64, direct bool) ([]Rate, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, few := make([]float64, 0, 2*groups*strata), make([]float64, 2*groups*strata)
+	x := make([]float64, 0, 2*groups*strata)
 	for g := range groups {
 		x = append(append(x, s.Events[g]...), s.Others[g]...)
-		for j := range strata {
-			few[2*g*strata+j] = 1 / float64(strata) // one more event in each group
-		}
-	}
-	sd := math.Sqrt(variance(s.Noise))
-	enough := func(n float64, cells int) bool {
-		return n >= fewExpected && n >= atRisk*sd*math.Sqrt(float64(cells))
-	}
-	pooled := true
-	for j := range strata {
-		n := 0.0
-		for g := range groups {
-			n += s.Events[g][j] + s.Others[g][j]
-		}
-		pooled = pooled && enough(n, 2*groups)
 	}
 	out := make([]Rate, groups)
 	for g := range out {
 		r := &out[g]
-		all := true
 		for j := range strata {
-			n := s.Events[g][j] + s.Others[g][j]
-			r.Events, r.People = r.Events+s.Events[g][j], r.People+n
-			all = all && enough(n, 2)
+			r.Events, r.People = r.Events+s.Events[g][j], r.People+s.Events[g][j]+s.Others[g][j]
 		}
 		r.Crude, r.Value, r.Low, r.High = math.NaN(), math.NaN(), 0, math.Inf(1)
 		if direct {
 			r.High = 1
 		}
-		if !enough(r.People, 2*strata) {
+		if !s.enough(r.Events, r.People, 2*r.Events > r.People, strata) {
 			continue
 		}
 		r.Crude = min(1, max(0, r.Events/r.People))
-		if direct && (!all || s.Weights == nil && !pooled) || !direct && s.Rates == nil && !pooled {
+		parts, ok := s.parts(g, groups, strata, direct)
+		if s.Ordered {
+			r.Merged = parts
+		}
+		if !ok {
 			continue
 		}
-		f := func(x []float64) float64 { return s.rate(x, g, groups, strata, direct) }
+		f := func(x []float64) float64 { return s.rate(x, g, groups, strata, parts, direct) }
 		value := f(x)
 		if math.IsNaN(value) || math.IsInf(value, 0) {
 			continue
 		}
+		few := fewMore(groups, strata, parts, direct)
 		p := how.propagate(x, few, newLaw(s.Noise), confidence, f)
 		top := r.High
 		r.Value, r.StdError = min(top, max(0, value)), p.sd
@@ -101,29 +96,112 @@ func (s Strata) standardised(confidence float64, direct bool) ([]Rate, error) {
 	return out, nil
 }
 
+// fewMore returns what sampling variances add to the counts, because a small count may be small by chance. For a rate, that
+// is half a person with the event and half a person without it in each part, whose weight may be large. For a ratio, where
+// only the sum of the events matters, it is one more event in each group.
+func fewMore(groups, strata int, parts [][2]int, direct bool) []float64 {
+	few := make([]float64, 2*groups*strata)
+	for g := range groups {
+		for _, part := range parts {
+			for j := part[0]; j <= part[1]; j++ {
+				if !direct {
+					few[2*g*strata+j] = 1 / float64(strata)
+					continue
+				}
+				half := .5 / float64(part[1]-part[0]+1)
+				few[2*g*strata+j], few[(2*g+1)*strata+j] = half, half
+			}
+		}
+	}
+	return few
+}
+
+// enough reports whether n people, of whom d have the event, are far enough above 0 to divide by n. Both are sums of noisy
+// counts of some cells. frequent says that most people have the event.
+//
+// The decision is by the people without the event, or by those with it if they are more frequent, so that it hardly biases
+// the rate: its noise to first order is that of d − r·n at the rate r, and the rarer of the two counts dominates it. A
+// decision by n would prefer the samples in which noise adds events.
+func (s Strata) enough(d, n float64, frequent bool, cells int) bool {
+	more := n - d
+	if frequent {
+		more = d
+	}
+	return n >= fewExpected && more >= atRisk*math.Sqrt(2*float64(cells)*variance(s.Noise))
+}
+
+// parts divides the strata into those of a group's rate, which are merged ones if the strata are in order. ok is false if
+// some part has too few people.
+func (s Strata) parts(g, groups, strata int, direct bool) (parts [][2]int, ok bool) {
+	last := strata - 1
+	// events and people of some groups in strata
+	sums := func(group, until, from, to int) (d, n float64) {
+		for h := group; h < until; h++ {
+			for j := from; j <= to; j++ {
+				d, n = d+s.Events[h][j], n+s.Events[h][j]+s.Others[h][j]
+			}
+		}
+		return d, n
+	}
+	few := func(group, until, from, to int) bool {
+		d, n := sums(group, until, from, to)
+		all, people := sums(group, until, 0, last)
+		return !s.enough(d, n, 2*all > people, (until-group)*(to-from+1))
+	}
+	own, pooled := direct, direct && s.Weights == nil || !direct && s.Rates == nil
+	enough := func(from, to int) bool {
+		return !(own && few(g, g+1, from, to)) && !(pooled && few(0, groups, from, to))
+	}
+	merge := s.Ordered && (own || pooled)
+	from, ok := 0, true
+	for to := range strata {
+		if enough := enough(from, to); enough || !merge {
+			parts, from, ok = append(parts, [2]int{from, to}), to+1, ok && enough
+		}
+	}
+	if from <= last { // a rest, without enough people
+		parts, ok = append(parts, [2]int{from, last}), false
+	}
+	for i := len(parts) - 1; merge && !ok && i > 0; i-- {
+		parts[i-1][1], parts = last, parts[:i]
+		ok = enough(parts[i-1][0], last)
+	}
+	return parts, ok
+}
+
 // rate returns the standardised rate or ratio of group g, from all counts.
-func (s Strata) rate(x []float64, g, groups, strata int, direct bool) float64 {
-	d := func(g, j int) float64 { return x[2*g*strata+j] }
-	n := func(g, j int) float64 { return x[2*g*strata+j] + x[(2*g+1)*strata+j] }
-	pooledD, pooledN, total := make([]float64, strata), make([]float64, strata), 0.0
+func (s Strata) rate(x []float64, g, groups, strata int, parts [][2]int, direct bool) float64 {
+	// events and people of a group in a part
+	sums := func(h int, part [2]int) (d, n float64) {
+		for j := part[0]; j <= part[1]; j++ {
+			d, n = d+x[2*h*strata+j], n+x[2*h*strata+j]+x[(2*h+1)*strata+j]
+		}
+		return d, n
+	}
+	pooledD, pooledN, total := make([]float64, len(parts)), make([]float64, len(parts)), 0.0
 	for h := range groups {
-		for j := range strata {
-			pooledD[j], pooledN[j] = pooledD[j]+d(h, j), pooledN[j]+n(h, j)
-			total += n(h, j)
+		for i, part := range parts {
+			d, n := sums(h, part)
+			pooledD[i], pooledN[i], total = pooledD[i]+d, pooledN[i]+n, total+n
 		}
 	}
 	events, expected, rate := 0.0, 0.0, 0.0
-	for j := range strata {
-		events += d(g, j)
+	for i, part := range parts {
+		d, n := sums(g, part)
+		events += d
 		switch {
 		case direct && s.Weights != nil:
-			rate += s.Weights[j] * d(g, j) / n(g, j)
+			weight := 0.0
+			for j := part[0]; j <= part[1]; j++ {
+				weight += s.Weights[j]
+			}
+			rate += weight * d / n
 		case direct:
-			rate += pooledN[j] / total * d(g, j) / n(g, j)
-		case s.Rates != nil:
-			expected += n(g, j) * s.Rates[j]
+			rate += pooledN[i] / total * d / n
+		case s.Rates != nil: // each part is one stratum
+			expected += n * s.Rates[part[0]]
 		default:
-			expected += n(g, j) * pooledD[j] / pooledN[j]
+			expected += n * pooledD[i] / pooledN[i]
 		}
 	}
 	switch {

@@ -2,8 +2,10 @@ package hypothesis
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"dither/internal/stattest"
@@ -78,7 +80,7 @@ func TestRatesCover(t *testing.T) {
 					s.Weights, s.Rates = []float64{.4, .3, .3}, rates
 				}
 				whole := Strata{Weights: s.Weights, Rates: s.Rates}
-				trueDirect, trueIndirect := whole.rate(q, 1, 2, 3, true), whole.rate(q, 1, 2, 3, false)
+				trueDirect, trueIndirect := whole.rate(q, 1, 2, 3, each(3), true), whole.rate(q, 1, 2, 3, each(3), false)
 				stream, law, x := newStream(6), newLaw(d), make([]float64, len(q))
 				var direct, indirect, estimated int
 				for range trials {
@@ -113,6 +115,142 @@ func TestRatesCover(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// each returns parts of one stratum each.
+func each(strata int) (parts [][2]int) {
+	for j := range strata {
+		parts = append(parts, [2]int{j, j})
+	}
+	return parts
+}
+
+// Strata in order are merged from the lowest, until they have enough people. The rest joins the last one.
+func TestMergedStrata(t *testing.T) {
+	for name, c := range map[string]struct {
+		people []float64 // of the only group
+		want   [][2]int
+		ok     bool
+	}{
+		"none":      {[]float64{50, 60, 70}, [][2]int{{0, 0}, {1, 1}, {2, 2}}, true},
+		"first":     {[]float64{1, 0, 60, 70}, [][2]int{{0, 2}, {3, 3}}, true},
+		"last":      {[]float64{50, 60, 2, 0}, [][2]int{{0, 0}, {1, 3}}, true},
+		"middle":    {[]float64{50, 2, 60, 70}, [][2]int{{0, 0}, {1, 2}, {3, 3}}, true},
+		"below 0":   {[]float64{50, 5, -3}, [][2]int{{0, 2}}, true},
+		"all":       {[]float64{2, 2, 2}, [][2]int{{0, 2}}, true},
+		"too few":   {[]float64{2, 0, 2}, [][2]int{{0, 2}}, false},
+		"one":       {[]float64{4}, [][2]int{{0, 0}}, false},
+		"below all": {[]float64{6, -9, 7, -9}, [][2]int{{0, 3}}, false},
+	} {
+		s := Strata{Events: [][]float64{make([]float64, len(c.people))}, Others: [][]float64{c.people}, Ordered: true}
+		for _, direct := range []bool{true, false} {
+			parts, ok := s.parts(0, 1, len(c.people), direct)
+			if !slices.Equal(parts, c.want) || ok != c.ok {
+				t.Errorf("%s: %v, %t", name, parts, ok)
+			}
+		}
+		s.Rates = make([]float64, len(c.people))
+		if parts, ok := s.parts(0, 1, len(c.people), false); !slices.Equal(parts, each(len(c.people))) || !ok {
+			t.Errorf("%s with given rates: %v, %t", name, parts, ok)
+		}
+	}
+	// merging what has the same rate in each group changes nothing; weights are summed
+	s := Strata{
+		Events: [][]float64{{10, 0, 40}, {20, 1, 120}}, Others: [][]float64{{990, 1, 960}, {495, 99, 2880}},
+		Weights: []float64{.5, .2, .3}, Ordered: true,
+	}
+	direct, err := s.Direct(.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := .5*10/1000 + .5*40/1001; math.Abs(direct[0].Value-want) > 1e-12 || len(direct[0].Merged) != 2 || len(direct[1].Merged) != 3 {
+		t.Errorf("%+v, not %v", direct, want)
+	}
+}
+
+// Intervals contain the rates and the ratios, for the strata that the noisy counts merged, in at least 93.5 % of samples.
+// A rate that noise hides counts as covered. There are ten strata, and those at both ends are nearly empty, as in a town whose policy states wide
+// bounds. The event is rare, or about as frequent as not. A false alarm has a probability of at most a millionth for each
+// comparison.
+func TestMergedRatesCover(t *testing.T) {
+	t.Parallel()
+	trials := 100
+	if long() {
+		trials = 1500
+	}
+	share := [][]float64{{.08, .08, .08, .07, .06, .05, .04, .02, .003, .0001}, {0, .01, .1, .12, .1, .08, .06, .03, .008, .0002}}
+	for kind, d := range map[string]noise.Distribution{
+		"none": nil, "scale 4": laplaceOf(t, big.NewRat(4, 1)), "σ² = 100": gaussianOf(t, big.NewRat(100, 1)),
+	} {
+		for often, least := range map[string]float64{"rare": .005, "often": .06} {
+			var q []float64
+			total := 0.0
+			for g := range share {
+				for e := range 2 {
+					for j, p := range share[g] {
+						r := least * float64((1+j)*(1+g))
+						if often == "often" {
+							r = .3 + least*float64(j)
+						}
+						if e == 1 {
+							r = 1 - r
+						}
+						q, total = append(q, p*r), total+p*r
+					}
+				}
+			}
+			for i := range q {
+				q[i] /= total
+			}
+			for _, n := range []int64{400, 1500, 40_000} {
+				mergedCovers(t, Strata{Noise: d, Ordered: true, How: How{Simulations: 999}}, q, n, trials,
+					fmt.Sprintf("n = %d, noise %s, event %s", n, kind, often))
+			}
+		}
+	}
+}
+
+// mergedCovers tests how often the intervals of samples of n people, with the probabilities q, contain the truth.
+func mergedCovers(t *testing.T, s Strata, q []float64, n int64, trials int, about string) {
+	stream, law, x := newStream(7), newLaw(s.Noise), make([]float64, len(q))
+	var hits, hidden, estimated, strata [3]int
+	given := []float64{.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}
+	for range trials {
+		draw(stream, law, x, n, q)
+		s.Events, s.Others = [][]float64{x[0:10], x[20:30]}, [][]float64{x[10:20], x[30:40]}
+		s.Seed = stream.words.Word()
+		for i := range hits {
+			s.Weights = nil
+			if i == 1 {
+				s.Weights = given
+			}
+			a, err := s.standardised(.95, i < 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := a[1] // the groups' ratios depend on each other
+			if math.IsNaN(r.Value) {
+				hidden[i]++
+				continue
+			}
+			estimated[i], strata[i] = estimated[i]+1, strata[i]+len(r.Merged)
+			if want := s.rate(q, 1, 2, 10, r.Merged, i < 2); r.Low <= want && want <= r.High {
+				hits[i]++
+			}
+		}
+	}
+	for i, what := range []string{"direct", "direct with weights", "indirect"} {
+		if estimated[i] == 0 {
+			continue
+		}
+		t.Logf("%s: %s %.4f of %d estimates, %.1f strata", about, what, float64(hits[i])/float64(estimated[i]), estimated[i],
+			float64(strata[i])/float64(estimated[i]))
+		if err := (stattest.Proportion{
+			Successes: hits[i] + hidden[i], Of: stattest.Binomial{Trials: estimated[i] + hidden[i], Probability: .935}, FalseAlarm: falseAlarm,
+		}).CheckAtLeast(); err != nil {
+			t.Errorf("%s: %s: %v", about, what, err)
 		}
 	}
 }

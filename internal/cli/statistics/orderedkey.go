@@ -3,6 +3,7 @@ package statistics
 import (
 	"math/big"
 	"strconv"
+	"strings"
 
 	"dither/curator"
 	"dither/internal/cli/console"
@@ -14,7 +15,8 @@ type orderedKey struct {
 	sql string
 	// of the parts: the bounds, and the width of a part; nil if each value is a group
 	low, high, step *big.Rat
-	groups          int // their number without the one of NULL, or 0 if the policy does not tell
+	groups          int  // their number without the one of NULL, or 0 if the policy does not tell
+	numeric         bool // the groups are numbers, or parts of their bounds
 }
 
 // Limits of equal parts.
@@ -44,6 +46,7 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 		}
 		return k, nil
 	}
+	k.numeric = true
 	width := new(big.Rat).Sub(high, low)
 	if column.Type == "integer" && parts == 0 && width.Cmp(big.NewRat(ownValues, 1)) < 0 {
 		k.groups = int(width.Num().Int64()) + 1
@@ -85,6 +88,18 @@ func (k orderedKey) name(group string) string {
 	}
 	low, high := k.ends(part)
 	return rational(low) + "–" + rational(high)
+}
+
+// span returns the name of neighbouring groups together, from their names.
+func (k orderedKey) span(first, last string) string {
+	switch {
+	case first == last:
+		return first
+	case k.step != nil:
+		first, _, _ = strings.Cut(first, "–")
+		_, last, _ = strings.Cut(last, "–")
+	}
+	return first + "–" + last
 }
 
 func rational(r *big.Rat) string {
