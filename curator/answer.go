@@ -77,6 +77,7 @@ type asked struct {
 	alpha   float64       // 1 − confidence, rounded down
 	derived *derive.Answer
 	priced  string // how the price was found, in words; "" if the question named it
+	former  bool   // whether the release is of an earlier version, which drew the intervals of quantiles otherwise
 }
 
 // Answer answers a question. It replays or measures what the plan needs, and computes the answer from those

@@ -16,6 +16,9 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.former, err = c.drawnFormerly(a, s); err != nil {
+		return nil, c.after(s, err)
+	}
 	var cut *Truncation
 	if s.Truncation != nil {
 		if cut, err = c.truncation(a, s.Truncation); err != nil {

@@ -3,9 +3,12 @@ package curator
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 
 	"dither/internal/bounded"
 	"dither/internal/derive"
+	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/release"
 	"dither/internal/value"
@@ -44,7 +47,7 @@ func (c *Session) orderColumn(out *Column, a *asked, o plan.Output) bool {
 	q, m := a.derived.Ordered(o)
 	switch {
 	case q != nil:
-		rank, span := a.plan.RankError(q, a.alpha), a.plan.Span(q, a.alpha)
+		rank, span := a.within(a.plan, q)
 		out.Mechanism, out.Share, out.RankError, out.IntervalRows = Exponential, c.loss(q.Loss), &rank, &span
 	case m != nil:
 		short := m.Shortfall(a.plan.Neighbours, a.alpha)
@@ -53,6 +56,25 @@ func (c *Session) orderColumn(out *Column, a *asked, o plan.Output) bool {
 		return false
 	}
 	return true
+}
+
+// within returns the rank error of a quantile, and the rows of its interval, as its release drew them.
+func (a *asked) within(p *plan.Plan, q *plan.Quantile) (rank, span float64) {
+	if a.former {
+		return p.Formerly(q, a.alpha)
+	}
+	return p.RankError(q, a.alpha), p.Span(q, a.alpha)
+}
+
+// drawnFormerly reports whether a release has quantiles that an earlier version drew, by the names of its mechanisms.
+func (c *Session) drawnFormerly(a *asked, s *release.Released) (bool, error) {
+	if !s.Replayed || s.From != nil || !slices.ContainsFunc(a.plan.Orders(), func(p *plan.Plan) bool { return len(p.Quantiles) > 0 }) {
+		return false, nil
+	}
+	_, paid, err := c.named(s.Name())
+	return slices.ContainsFunc(paid.Mechanisms, func(m ledger.Mechanism) bool {
+		return strings.HasSuffix(m.Name, " rows to either side")
+	}), err
 }
 
 // orderNotes returns what an analyst should know about quantiles and modes before reading them.

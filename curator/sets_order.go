@@ -27,7 +27,7 @@ func (c *Session) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 		switch {
 		case q != nil:
 			q = g.Order.Quantiles[slices.Index(a.plan.Quantiles, q)]
-			rank, span := g.Order.RankError(q, a.alpha), g.Order.Span(q, a.alpha)
+			rank, span := a.within(g.Order, q)
 			x.Mechanism, x.Share, x.RankError, x.IntervalRows = Exponential, c.loss(q.Loss), &rank, &span
 		case m != nil:
 			m = g.Order.Modes[slices.Index(a.plan.Modes, m)]

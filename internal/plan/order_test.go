@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -116,6 +117,17 @@ func TestQuantileShares(t *testing.T) {
 	// (ln 4 + ln 20)/1
 	if s := built(t, "add-remove", "SELECT MODE(race) FROM people").Modes[0].Shortfall(privacy.AddRemove, 0.05); s < 4.38 || s > 4.39 {
 		t.Errorf("the shortfall is %g", s)
+	}
+}
+
+// A release of an earlier version has the errors that it stated: here those of that version for ages from 0 to 115.
+func TestFormerQuantiles(t *testing.T) {
+	p := built(t, "add-remove", "SELECT PERCENTILE_DISC(age, 0.5), PERCENTILE_DISC(age, 0.9) FROM people")
+	for i, want := range []float64{116.08760851997086, 208.55769533594756} {
+		rank, span := p.Formerly(p.Quantiles[i], 0.05)
+		if math.Abs(rank-91.17867216837936) > 1e-9 || math.Abs(span-want) > 1e-9 { // its α was 1 − 0.95, rounded down
+			t.Errorf("quantile %d: %v, %v", i, rank, span)
+		}
 	}
 }
 

@@ -268,3 +268,22 @@ func (p *Plan) Span(q *Quantile, alpha float64) float64 {
 	}
 	return q.halfWidth
 }
+
+// Formerly returns RankError and Span of a release by an earlier version (see [Quantile.formerly]). Its span bounds the
+// number of rows between the quantile and either end of its interval. It fails with a probability of at most alpha.
+func (p *Plan) Formerly(q *Quantile, alpha float64) (rank, span float64) {
+	of := p.orderOf(q.Value)
+	if of.worst == nil {
+		return math.Inf(1), math.Inf(1)
+	}
+	within := func(q *Quantile, alpha float64) float64 {
+		return rankErrorOf(q.Sensitivity, drawOf(q.Loss.Share(1, 3)), float64(q.Value.Hi-q.Value.Lo+1), alpha)
+	}
+	n, third := float64(len(of.quantiles)), exact.DivDown(alpha, 3)
+	rank = within(of.worst, exact.DivDown(alpha, n))
+	_, offset := q.formerly()
+	if alpha < BracketAlpha || offset == math.MaxInt64 {
+		return rank, math.Inf(1)
+	}
+	return rank, max(exact.AddUp(float64(offset), within(q, third)), within(of.worst, exact.DivDown(third, n)))
+}
