@@ -38,7 +38,9 @@ func TestVariancesFollow(t *testing.T) {
 	if again := ask("SELECT VAR_POP(age) AS v FROM people"); !free(again) || again.Rows[0][0].Estimate.Value.Real != of*3/4 {
 		t.Errorf("VAR_POP: %+v, after a VAR_SAMP of %v", again, of)
 	}
-	for _, sql := range []string{"SELECT STDDEV(age) FROM people", "SELECT COUNT(*) AS n, STDDEV_POP(age) FROM people HAVING VARIANCE(age) >= 0"} {
+	for _, sql := range []string{
+		"SELECT STDDEV(age) FROM people", "SELECT COUNT(*) AS n, STDDEV_POP(age) FROM people HAVING VARIANCE(age) >= 0",
+	} {
 		if r := ask(sql); !free(r) {
 			t.Errorf("%s is paid", sql)
 		}
@@ -60,7 +62,8 @@ func TestVariancesFollow(t *testing.T) {
 		t.Errorf("STDDEV(grade) does not follow from VAR_SAMP(grade) and AVG(grade): %+v", r)
 	}
 	m := must[*Measurements](t)(c.Measure(t.Context(), Question{SQL: "SELECT VAR_SAMP(age) FROM people"}))
-	if v := m.Vectors[0]; !m.Replayed || v.Name != "spread" || v.Of == "" || v.Bounds[0].Sign() != 0 || v.Bounds[1].RatString() != "100" {
+	v := m.Vectors[0]
+	if !m.Replayed || v.Name != "spread" || v.Of == "" || v.Bounds[0].Sign() != 0 || v.Bounds[1].RatString() != "100" {
 		t.Errorf("%+v", v)
 	}
 }

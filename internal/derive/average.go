@@ -147,9 +147,9 @@ func (a *average) reach(alpha float64) float64 {
 	return toFloat(a.sum.limit(alpha)) * a.sum.unit
 }
 
-// mean computes AVG over a declared number of rows from a noisy centred sum, or a variance from a noisy spread. Nothing but the sum has noise, so the
-// interval is the sum's, divided by this number, within the bounds of the average. The standard deviation is that before
-// clamping the value to these bounds.
+// mean computes AVG over a declared number of rows from a noisy centred sum, or a variance from a noisy spread. Nothing
+// but the sum has noise, so the interval is the sum's, divided by this number, within the bounds of the average. The
+// standard deviation is that before clamping the value to these bounds.
 func (c *cell) mean(agg plan.Aggregate) Estimate {
 	rows, centre := new(big.Rat).SetInt64(agg.Rows), agg.Centre()
 	of := func(sum *big.Rat) *big.Rat {

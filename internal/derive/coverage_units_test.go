@@ -125,7 +125,8 @@ func TestVariancesWithoutNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 			exact, _ := released(t, p, rows)
-			if e := answer.Rows([][]*big.Int{exact}, 0.05)[0][0].Estimate; math.Abs(e.Value-want) > 1e-9*want || e.Low > want || e.High < want {
+			e := answer.Rows([][]*big.Int{exact}, 0.05)[0][0].Estimate
+			if math.Abs(e.Value-want) > 1e-9*want || e.Low > want || e.High < want {
 				t.Errorf("%s of %d rows is %+v, not %v", items, n, e, want)
 			}
 		}

@@ -8,8 +8,10 @@ func aimsAtUnits() []aim {
 		{
 			at: "the variance of a declared number of integers", change: true, edit: five,
 			rows: map[string][2]string{"t": {"j=0 *5", "j=0 *4; j=1000000000000"}},
-			questions: plainly("SELECT VAR_SAMP(j) FROM t", "SELECT STDDEV_POP(j), COUNT(*) FROM t", "SELECT VAR_POP(j), AVG(y) FROM t",
-				"SELECT VAR_POP(j, contribution_bounds_per_row => (5, 71)) FROM t"),
+			questions: plainly(
+				"SELECT VAR_SAMP(j) FROM t", "SELECT STDDEV_POP(j), COUNT(*) FROM t", "SELECT VAR_POP(j), AVG(y) FROM t",
+				"SELECT VAR_POP(j, contribution_bounds_per_row => (5, 71)) FROM t",
+			),
 		},
 		{
 			at: "the variance of a declared number of reals", change: true, edit: five,
