@@ -9,10 +9,15 @@ import (
 )
 
 // variancesReleased returns a planned question with its variances computed from sums (plan.VariancesOfSums), if earlier
-// releases answer it so, and nil otherwise. The question as it is planned comes first, if it has a release of its own. Then
-// come releases of sums: one of the question itself, as every release was before spreads were measured, and then those from
-// which the question follows, such as one of AVG and VAR_SAMP together. So an old release replays with its own numbers, and
-// no later release changes them. variancesReleased reads plans and the ledger, so it depends on no row.
+// releases answer it so, and nil otherwise. The first of these counts:
+//
+//  1. The question has a release of its own, as it is planned: nil.
+//  2. It has one that measured sums, as every release did before spreads were measured.
+//  3. It follows from releases of sums, such as one of AVG and VAR_SAMP together, and names no price. How exact the sums
+//     make a variance depends on the rows, so they might be less exact than what a price pays for.
+//
+// So an old release replays with its own numbers, and no later release changes them. variancesReleased reads plans and
+// the ledger, so it depends on no row.
 func (c *Session) variancesReleased(a *asked) (*asked, error) {
 	if !slices.ContainsFunc(a.plan.Measures, spreads) {
 		return nil, nil
@@ -34,7 +39,7 @@ func (c *Session) variancesReleased(a *asked) (*asked, error) {
 		return nil, err
 	}
 	found, err := c.hasOwn(other)
-	if err == nil && !found && a.priced == "" && other.plan.Caps == a.plan.Caps {
+	if err == nil && !found && a.priced == "" && !a.namesPrice() && other.plan.Caps == a.plan.Caps {
 		found, err = c.follows(other)
 	}
 	if other.derived.Forget(); !found || err != nil {
