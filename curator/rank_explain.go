@@ -16,6 +16,9 @@ type OrderExplanation struct {
 	// ExpectedHalfWidth is nil if the mechanism has no intervals. Both are nil if they depend on the number of rows, and
 	// the policy declares no expected_rows.
 	ExpectedError, ExpectedHalfWidth *float64
+	// ExpectedMedian is about the median of the error whose mean is ExpectedError, if rare values far away dominate the
+	// mean, as those of Smooth do. Otherwise it is nil.
+	ExpectedMedian *float64
 
 	Price      Loss
 	Remaining  Loss
@@ -63,6 +66,7 @@ func (c *Session) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation
 	}
 	if t := c.policy.Table(m.Target().Table); t != nil {
 		out.ExpectedError = orNone(m.Expected(t.ExpectedRows))
+		out.ExpectedMedian = orNone(m.ExpectedMedian(t.ExpectedRows))
 	}
 	return out, nil
 }

@@ -27,6 +27,9 @@ func (m *Median) Target() *plan.Target { return m.target }
 // between neighbouring rows.
 func (m *Median) Expected(rows int64) float64 { return m.smooth.Expected(rows) }
 
+// ExpectedMedian returns about the median of the error whose mean is Expected.
+func (m *Median) ExpectedMedian(rows int64) float64 { return m.smooth.ExpectedMedian(rows) }
+
 // Median returns the primitive for the median of a target.
 func (k *Kernel) Median(t *plan.Target, by Asker) (*Median, error) {
 	m := &Median{target: t, smooth: quantile.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}}

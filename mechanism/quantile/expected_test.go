@@ -79,13 +79,20 @@ func TestExpectedErrors(t *testing.T) {
 				continue
 			}
 			// Cauchy noise: a mean without a limit would vary too much, so errors are limited to 3 here, as by 6 rows
-			m, off := Smooth{in, one, e}, 0.0
+			m, off, below := Smooth{in, one, e}, 0.0, 0
 			for i := range 3000 {
 				out, err := m.Release(data[i%2])
 				if err != nil {
 					t.Fatal(err)
 				}
-				off += min(3, math.Abs(float64(out.Values[0])/gap-float64(251+i%2)/2)) / 3000
+				miss := math.Abs(float64(out.Values[0])/gap - float64(251+i%2)/2)
+				off += min(3, miss) / 3000
+				if miss <= m.ExpectedMedian(250) {
+					below++
+				}
+			}
+			if below < 1200 || below > 1800 { // a fair coin is 11 standard deviations away from both
+				t.Errorf("smooth, ε = %s: %d of 3000 errors are at most the expected median", price, below)
 			}
 			if got := m.Expected(6); got < off*2/3 || got > off*3/2 {
 				t.Errorf("smooth, ε = %s: %.3f rows, expected %.3f", price, off, got)

@@ -66,13 +66,14 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	type foretold struct {
 		Method            string       `json:"method"`
 		ExpectedError     *float64     `json:"expected_error"`
+		MedianError       *float64     `json:"median_error,omitempty"`
 		ExpectedHalfWidth *float64     `json:"expected_half_width"`
 		Unit              string       `json:"unit"`
 		Confidence        *json.Number `json:"confidence"`
 	}
 	var methods []foretold
 	for _, m := range p.Methods {
-		of := foretold{m.Method, m.ExpectedError, m.ExpectedHalfWidth, "rows", nil}
+		of := foretold{m.Method, m.ExpectedError, m.MedianError, m.ExpectedHalfWidth, "rows", nil}
 		if m.Confidence != "" {
 			c := json.Number(m.Confidence)
 			of.Confidence = &c

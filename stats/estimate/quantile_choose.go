@@ -12,10 +12,12 @@ import (
 // Foretold is a method that could answer a request, with its expected errors. They are means in rows, in the order of
 // the column, for values that are spread evenly around each quantile. For a method of which ExpectedError is nil, the
 // error depends on a number of rows that the policy does not declare. ExpectedHalfWidth is nil without intervals.
+// MedianError is the median of the error, if rare values far away dominate its mean, as for MethodSmooth; nil otherwise.
 type Foretold struct {
 	Method            string
 	ExpectedError     *float64
 	ExpectedHalfWidth *float64
+	MedianError       *float64
 	Confidence        string // of the intervals; "" without intervals
 }
 
@@ -42,7 +44,7 @@ func (s *Sample) foretell(ctx context.Context, k asker, ranks []string) (out []F
 		case err != nil || s.WithoutIntervals && method == MethodLadder:
 			continue
 		}
-		of := Foretold{Method: method, ExpectedError: e.ExpectedError, ExpectedHalfWidth: e.ExpectedHalfWidth}
+		of := Foretold{Method: method, ExpectedError: e.ExpectedError, ExpectedHalfWidth: e.ExpectedHalfWidth, MedianError: e.ExpectedMedian}
 		if method == MethodLadder {
 			of.Confidence = curator.LadderConfidence
 		}

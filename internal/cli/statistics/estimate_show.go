@@ -186,6 +186,10 @@ func foretoldText(m estimate.Foretold) string {
 		return "its error depends on the number of rows, and the policy declares no expected_rows"
 	}
 	text := "off by about " + render.Compact(*m.ExpectedError) + " rows"
+	if m.MedianError != nil {
+		text += " as the mean, which rare misses by many rows dominate; half of the answers are off by at most about " +
+			render.Compact(*m.MedianError)
+	}
 	if m.ExpectedHalfWidth != nil {
 		text += "; " + render.Percent(m.Confidence) + " interval about ± " + render.Compact(*m.ExpectedHalfWidth) + " rows"
 	}
