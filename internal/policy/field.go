@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -93,10 +94,12 @@ func (f field) entries() []field {
 	return out
 }
 
-var simpleName = regexp.MustCompile(`^[\pL\pN_-]{1,63}$`)
+// simpleName matches a text that needs no quotes in a path, if it is short. (A limit in the expression itself would
+// take 5 ms to compile, in every process.)
+var simpleName = regexp.MustCompile(`^[\pL\pN_-]+$`)
 
 func join(path, key string) string {
-	if !simpleName.MatchString(key) {
+	if utf8.RuneCountInString(key) > 63 || !simpleName.MatchString(key) {
 		key = quote(key)
 	}
 	if path == "" {

@@ -17,11 +17,19 @@ import (
 
 // Rehearse implements [engine.Engine]. It reads no sealed file. The planner makes every expression total, so no
 // statement should fail. The rehearsal is a second check of this, and a failure is a defect of the plan.
+//
+// Meanwhile the database for the question itself opens. If it cannot, nothing is charged.
 func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, _ engine.Sealed) error {
+	opened := make(chan error, 1)
+	go func() {
+		_, err := e.open()
+		opened <- err
+	}()
+	rehearse := func() error { return e.rehearse(ctx, rehearsed(b)) }
 	if b.Open() {
-		return e.rehearseOpen(ctx, b)
+		rehearse = func() error { return e.rehearseOpen(ctx, b) }
 	}
-	return e.rehearse(ctx, rehearsed(b))
+	return errors.Join(rehearse(), <-opened)
 }
 
 // rehearse runs a statement in the rehearsal engine, e.stage, whose memory is limited.
@@ -85,16 +93,30 @@ func madeUpTables(b *bounded.Statement) map[string]string {
 	return out
 }
 
-// madeUpOf returns n rows of the named columns, made of the given values of each column.
+// madeUpOf returns n rows of the named columns, made of the given values of each column. DuckDB parses and plans each
+// value once: a row has the numbers of its values, which it takes from a list for each column.
 func madeUpOf(names []string, columns [][]string, n int) string {
 	if len(columns) == 0 {
 		return "(SELECT 1)"
 	}
-	rows := make([]string, n)
-	for r, row := range engine.Mixed(columns, n) {
-		rows[r] = "(" + strings.Join(row, ", ") + ")"
+	numbers := make([][]int, len(columns))
+	for i, values := range columns {
+		for j := range values {
+			numbers[i] = append(numbers[i], j+1)
+		}
 	}
-	return "(SELECT * FROM (VALUES " + strings.Join(rows, ", ") + ") AS made_up(" + strings.Join(names, ", ") + "))"
+	chosen := make([]strings.Builder, len(columns))
+	for _, row := range engine.Mixed(numbers, n) {
+		for i, number := range row {
+			fmt.Fprintf(&chosen[i], ",%d", number)
+		}
+	}
+	var taken, lists []string
+	for i, values := range columns {
+		taken = append(taken, fmt.Sprintf("[%s][x%d] AS %s", strings.Join(values, ", "), i, names[i]))
+		lists = append(lists, fmt.Sprintf("unnest(CAST('[%s]' AS INTEGER[])) AS x%d", chosen[i].String()[1:], i))
+	}
+	return "(SELECT " + strings.Join(taken, ", ") + " FROM (SELECT " + strings.Join(lists, ", ") + "))"
 }
 
 // corners returns the SQL of engine.Corners, as values of a sealed file.

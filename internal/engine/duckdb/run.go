@@ -29,7 +29,7 @@ type Engine struct {
 	rowPage     int // the number of rows that one statement returns
 
 	mu sync.Mutex
-	db *sql.DB // nil until the first question
+	db *sql.DB // nil until the first rehearsal
 
 	stage *Engine // the engine that runs rehearsals; nil in that engine itself
 	small bool    // whether this is a rehearsal engine, with little memory, one thread and no disk
@@ -38,7 +38,7 @@ type Engine struct {
 var _ engine.Engine = (*Engine)(nil)
 
 // New returns an engine that may read files below the folder sealed, may spill into the folder tmp, and may reach
-// nothing else. DuckDB starts with the first question.
+// nothing else. DuckDB starts with the first rehearsal.
 func New(sealed, tmp string) *Engine {
 	return &Engine{
 		sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage,
@@ -77,6 +77,7 @@ func (e *Engine) lock() []string {
 		"SET autoinstall_known_extensions = false",
 		"SET autoload_known_extensions = false",
 		"SET ieee_floating_point_ops = false",
+		"SET parquet_metadata_cache = true", // a statement may read a file several times, and sealed files never change
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
 	}...)
