@@ -65,6 +65,10 @@ var places = []place{
 	{file: inDuckDB + "render.go", text: "sealHugeint(lo), sealHugeint(hi))", right: "sealHugeint(lo)", wrong: []string{"sealHugeint(plantedLess(lo))", `"CAST('-1152921504606846976' AS HUGEINT)"`}},
 	{file: inDuckDB + "render.go", text: "return known.MostRows > 0 && known.MostRows <= b.Caps.Rows", right: "known.MostRows <= b.Caps.Rows", wrong: []string{"known.MostRows <= b.Caps.Rows + 1", "true"}},
 	// DuckDB, rows in the place of those that keys drop
+	{file: inDuckDB + "beyond.go", text: "return b.Unit != nil && !known.OneRowEach && b.Caps.Rows > 0 && b.Where == nil && b.Part == nil &&", right: "b.Where == nil", wrong: []string{"true"}},
+	{file: inDuckDB + "beyond.go", text: "scan, rankColumn, raw.Caps.Rows), known)", right: "raw.Caps.Rows", wrong: []string{"raw.Caps.Rows + 1", "1 << 40"}},
+	{file: inDuckDB + "marks.go", text: "b.Caps.Groups == 0 || b.GroupsCapped() || b.Open()", right: "b.GroupsCapped()", wrong: []string{"false"}},
+	{file: inDuckDB + "marks.go", text: "(SELECT bit_or(bit) AS bits FROM (%s)", right: "bit_or(bit)", wrong: []string{"sum(bit)"}},
 	{file: inDuckDB + "refill.go", text: "return b.Unit != nil && !known.OneRowEach && b.Caps.Rows > 0 && b.Where == nil", right: "!known.OneRowEach", why: ownRow},
 	{file: inDuckDB + "refill.go", text: `first := fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)`, right: "b.Caps.Rows", wrong: []string{"b.Caps.Rows + 1", "1 << 40"}},
 	{file: inDuckDB + "refill.go", text: `more := fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows)`, right: "b.Caps.Rows", why: ownRow},
