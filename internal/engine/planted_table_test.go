@@ -67,7 +67,7 @@ var places = []place{
 	// DuckDB, rows in the place of those that keys drop
 	{file: inDuckDB + "beyond.go", text: "return b.Unit != nil && !known.OneRowEach && b.Caps.Rows > 0 && b.Where == nil && b.Part == nil &&", right: "b.Where == nil", wrong: []string{"true"}},
 	{file: inDuckDB + "beyond.go", text: "scan, rankColumn, raw.Caps.Rows), known)", right: "raw.Caps.Rows", wrong: []string{"raw.Caps.Rows + 1", "1 << 40"}},
-	{file: inDuckDB + "marks.go", text: "b.Caps.Groups == 0 || b.GroupsCapped() || b.Open()", right: "b.GroupsCapped()", wrong: []string{"false"}},
+	{file: inDuckDB + "marks.go", text: "b.Caps.Groups == 0 || b.GroupsCapped() || b.Open() || b.Other", right: "b.GroupsCapped()", wrong: []string{"false"}},
 	{file: inDuckDB + "marks.go", text: "(SELECT bit_or(bit) AS bits FROM (%s)", right: "bit_or(bit)", wrong: []string{"sum(bit)"}},
 	{file: inDuckDB + "refill.go", text: "return b.Unit != nil && !known.OneRowEach && b.Caps.Rows > 0 && b.Where == nil", right: "!known.OneRowEach", why: ownRow},
 	{file: inDuckDB + "refill.go", text: `first := fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)`, right: "b.Caps.Rows", wrong: []string{"b.Caps.Rows + 1", "1 << 40"}},
