@@ -20,10 +20,11 @@ import (
 // beyond the cap. There both forms take about as long, so the time of an answer hardly depends on the rows of one
 // unit that decide this fact.
 
-// subtracts reports whether the rows beyond the cap are subtracted, for b as in dropsLate.
+// subtracts reports whether the rows beyond the cap are subtracted, for b as in dropsLate. The caller makes sure that
+// nothing but missing units and keys drops rows.
 func subtracts(b *bounded.Statement, known engine.Sealed) bool {
-	return b.Unit != nil && !known.OneRowEach && b.Caps.Rows > 0 && b.Where == nil && b.Part == nil &&
-		known.FewBeyond > 0 && known.FewBeyond <= b.Caps.Rows && known.Stored == 0 && !everyRowCounts(b, known)
+	return b.Unit != nil && !known.OneRowEach && !everyRowCounts(b, known) && known.Stored == 0 &&
+		known.FewBeyond > 0 && known.FewBeyond <= b.Caps.Rows
 }
 
 // beyond returns the rows of raw over scan whose rank is above the cap.
