@@ -48,10 +48,10 @@ func markedCells(b *bounded.Statement, scan string, known engine.Sealed) string 
 	cleaned := func(i int) bool { return b.Keys[i].NullGroup() || b.Keys[i].Expr.Type != value.Text }
 	raw, scan := withRaw(b, scan, slices.DeleteFunc(lateKeys(b), cleaned), known)
 	few, many := capped(b, raw, scan, known)
-	bits := "SELECT u, " + bitOf(b) + " AS bit FROM (%s)"
-	rows := fmt.Sprintf(bits, few)
+	bits := "SELECT u, " + bitOf(b) + " AS bit FROM "
+	rows := bits + "(" + few + ")"
 	if many != "" {
-		rows += " UNION ALL " + fmt.Sprintf(bits, many)
+		rows += " UNION ALL " + bits + "(" + many + ")"
 	}
 	cells := make([]string, b.Cells())
 	for i := range cells {
