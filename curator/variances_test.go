@@ -67,6 +67,10 @@ func TestVariancesFollow(t *testing.T) {
 	if r := must[*Release](t)(c.Answer(t.Context(), priced)); free(r) {
 		t.Errorf("a price is not spent, although the error from sums depends on the rows: %+v", r)
 	}
+	must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT AVG(age), VAR_SAMP(age) FROM people", Epsilon: "2"}))
+	if r := ask("SELECT STDDEV(age) FROM people"); !free(r) || len(r.Columns[0].Parts) != 1 {
+		t.Errorf("later sums replace the spread from which a deviation follows: %+v", r)
+	}
 	m := must[*Measurements](t)(c.Measure(t.Context(), Question{SQL: "SELECT VAR_SAMP(age) FROM people"}))
 	v := m.Vectors[0]
 	if !m.Replayed || v.Name != "spread" || v.Of == "" || v.Bounds[0].Sign() != 0 || v.Bounds[1].RatString() != "100" {
