@@ -22,6 +22,9 @@ type Scores struct {
 // 2σ‖a‖‖J⁻¹Ma‖, for σ of an entry of E, which is added to the variance.
 func (f *Fit) Depend(s Scores) { f.scores = &s }
 
+// Known reports whether any coefficient can have an interval.
+func (f *Fit) Known() bool { return !f.unknown }
+
 // Unknown removes all intervals, and warns of the reason.
 func (f *Fit) Unknown(reason string) {
 	f.unknown = true

@@ -11,9 +11,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// farExponent bounds the linear predictors whose exponential a question about scores computes. Coefficients of fits with
-// intervals are far below it.
-const farExponent = 700
+// farPredictor is a linear predictor at which a logistic model's mean differs from 0 or 1 by less than 1e-13.
+const farPredictor = 30.0
 
 // cluster divides the price between a fit and the scores of clusters, and plans both. rows is the most rows of a unit that
 // count.
@@ -54,19 +53,17 @@ func (p *glmPlan) cluster(rows int64) (*glmPlan, error) {
 	}
 	out.clustered, out.whole = k, p.price
 	k.design, k.where, k.most, k.response = out.design, q.Where, math.Max(1, float64(rows)), out.design.Response.SQL
-	radius, _ := out.radius.Float64()
-	k.far = math.Min(radius, farExponent/float64(len(k.design.Columns)))
-	high := 1.0
-	k.typical = 0.5
-	k.residual = func(linear string) string { return "v - 1 / (1 + EXP(-(" + linear + ")))" }
-	if p.family == glm.Poisson {
-		// The norms of θ and of a row bound every mean, so LEAST does not change it. The range of the question needs it.
-		mean := math.Ceil(math.Exp(radius*out.bound) * 1.001)
+	k.far, _ = out.radius.Float64()
+	high, far, mean := 1.0, farPredictor, "1 / (1 + EXP(-(%s)))"
+	if k.typical = 0.5; p.family == glm.Poisson {
+		// The norms of θ and of a row bound every linear predictor, so the clamps move none. The range of the means needs them.
+		far, mean = math.Ceil(1e6*k.far*out.bound)/1e6, "EXP(%s)"
 		response, _ := k.design.Response.High.Float64()
-		high, k.typical = math.Max(mean, response), math.Sqrt(math.Max(1, response))
-		k.residual = func(linear string) string {
-			return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN v - LEAST(EXP(%s), %.0f) END", linear, linear, mean)
-		}
+		high, k.typical = math.Max(math.Exp(far), response), math.Sqrt(math.Max(1, response))
+	}
+	k.residual = func(linear string) string { // LEAST and GREATEST would ignore a NULL
+		clamped := fmt.Sprintf("LEAST(GREATEST(%s, -%[2]g), %[2]g)", linear, far)
+		return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN v - "+mean+" END", linear, clamped)
 	}
 	k.longest = k.most * out.most * high
 	return out, k.plan(ctx, p.c, out.most, k.typical)
@@ -107,15 +104,19 @@ func (p *glmPlan) scoresAt(fit *glm.Fit, rows float64, few bool) curator.Vectors
 	return p.clustered.at(gamma, rows, math.Max(0.001*p.most, math.Min(p.clustered.longest, size)), 1)
 }
 
-// depend measures the scores of the clusters at the coefficients of a fit, whose errors then allow for dependent rows.
+// depend measures the scores of the clusters at the coefficients of a fit, whose errors then allow for dependent rows. A
+// fit without intervals does not pay for them.
 func (p *glmPlan) depend(ctx context.Context, out *GLMFit, fit *glm.Fit, few bool) error {
 	k := p.clustered
+	if out.Cluster = k.column; !fit.Known() {
+		return nil
+	}
 	m, err := p.c.Moments(ctx, p.scoresAt(fit, out.Rows, few))
 	if err != nil {
 		return err
 	}
 	out.IDs, out.Remaining, out.Replayed = append(out.IDs, m.ID), m.Remaining, out.Replayed && m.Replayed
-	out.Price, out.Cluster, out.Scores = p.whole, k.column, k.sums(m.Sums)
+	out.Price, out.Scores = p.whole, k.sums(m.Sums)
 	rows := out.Rows
 	if k.units { // the noisy number of units bounds that of rows
 		rows = math.Min(rows, k.most*math.Max(1, m.Sums[2].Reals(0)[0]))
@@ -139,6 +140,9 @@ func (p *glmPlan) explainClusters(
 		fitted, fit, few, err := p.measure(ctx)
 		if err != nil {
 			return price, err
+		}
+		if !fit.Known() {
+			return price, nil
 		}
 		if k.told, err = p.c.ExplainMoments(ctx, p.scoresAt(fit, fitted.Rows, few)); err != nil {
 			return price, request.Partly(err)

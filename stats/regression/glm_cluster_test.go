@@ -82,17 +82,25 @@ func logisticSandwich(rows []event, cluster func(event) string) (beta, errors []
 	return b.RawVector().Data, errors
 }
 
+// eventsHome is a home with events, their rows, and rows without an x, which do not count: of other persons, and of those
+// who have fewer than four rows.
 func eventsHome(t *testing.T, budget string, persons int) (*curator.Session, []event) {
 	t.Helper()
 	policy := "version: 1\npopulation: {name: made-up}\nbudget: " + budget + "\ntables:\n  events:\n" +
 		"    source: {csv: events.csv}\n    unit: person\n    rows_per_unit: 4\n    columns:\n      person: {type: integer}\n" +
-		"      y: {type: integer, bounds: [0, 1]}\n      x: {type: real, bounds: [0, 2]}\n" +
+		"      y: {type: integer, bounds: [0, 1]}\n      x: {type: real, bounds: [0, 2], nullable: true}\n" +
 		"      ward: {type: text, values: [a, b, c, d, e, f, g, h, i, j, k, l]}\n"
-	rows := events(persons)
+	rows, many := events(persons), map[int]int{}
 	var text strings.Builder
 	text.WriteString("person,ward,x,y\n")
 	for _, v := range rows {
 		fmt.Fprintf(&text, "%d,%s,%g,%g\n", v.person, v.ward, v.x, v.y)
+		many[v.person]++
+	}
+	for person := range persons + 50 {
+		if many[person] < 4 {
+			fmt.Fprintf(&text, "%d,a,,1\n", person)
+		}
 	}
 	c, _ := testhome.Sealed(t, policy, "events", map[string]string{"events.csv": text.String()})
 	return c, rows
@@ -154,8 +162,8 @@ func TestClusteredLogisticErrors(t *testing.T) {
 	}
 }
 
-// TestLogisticClustersRefused: what clusters do not support is refused before anything is paid, and the price of the fit
-// and of the scores together is checked before the first release.
+// TestLogisticClustersRefused: what clusters do not support is refused before anything is paid, and clusters without rows
+// are no failure. A fit without intervals does not pay for scores.
 func TestLogisticClustersRefused(t *testing.T) {
 	c, _ := eventsHome(t, "{epsilon: 2}", 20)
 	good := GLM{
@@ -198,19 +206,31 @@ func TestLogisticClustersRefused(t *testing.T) {
 				t.Errorf("%+v", k)
 			}
 		}
+		if none := f.Coefficients[0].Low == nil && f.Coefficients[1].Low == nil; none && f.Scores == nil && f.Price.Epsilon != "0.375" {
+			t.Errorf("a fit without intervals costs %s", f.Price)
+		}
 	}
-	// The remaining ε = 1 covers three quarters of the price, but not all of it, whatever the method is.
+}
+
+// TestLogisticClustersAreAffordable: the price of the fit and of the scores together is checked before the first release,
+// whatever the method is.
+func TestLogisticClustersAreAffordable(t *testing.T) {
+	c, _ := eventsHome(t, "{epsilon: 2}", 20)
+	q := GLM{Family: Logistic, Table: "events", Formula: "y ~ x", Request: curator.Request{Epsilon: "1"}, Rows: 50}
+	if _, err := FitGLM(t.Context(), c, q); err != nil {
+		t.Fatal(err)
+	}
+	q.Cluster, q.Epsilon = "person", "1.3" // of which three quarters are below the remaining ε = 1
 	for _, method := range []string{MethodNewton, MethodObjective, MethodMinimize} {
 		for _, rows := range []int64{0, 5000} {
-			q := good
-			q.Method, q.Rows, q.Epsilon = method, rows, "1.3"
+			q.Method, q.Rows = method, rows
 			if _, err := FitGLM(t.Context(), c, q); err == nil ||
 				!strings.Contains(err.Error(), "ε = 1.3, is more than the remaining ε = 1") {
 				t.Errorf("%s: %v", method, err)
 			}
 		}
 	}
-	if b, err = c.Budget(); err != nil || b.Remaining.Epsilon != "1" {
+	if b, err := c.Budget(); err != nil || b.Remaining.Epsilon != "1" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
