@@ -157,6 +157,7 @@ var places = []place{
 	{file: inPostgres + "cells.go", text: "AS g WHERE r <= %d\", cells, b.Caps.Groups)", right: "b.Caps.Groups", wrong: []string{"b.Caps.Groups + 1", "1 << 40"}},
 	{file: inPostgres + "cells.go", text: `"row_number() OVER (PARTITION BY u ORDER BY "+list([]string{first}, keys)`, right: `"row_number() OVER (PARTITION BY u ORDER BY "`, wrong: []string{`"row_number() OVER (ORDER BY "`}},
 	{file: inPostgres + "cells.go", text: `return tally{"", integer(1), asInteger}`, right: "integer(1)", wrong: []string{`"count(*)"`}},
+	{file: inPostgres + "cells.go", text: `return tally{contribution, "max(" + name + ")", asInteger}`, right: `"max("`, wrong: []string{`"sum("`}},
 	{file: inPostgres + "cells.go", text: "case exactInDoubles(b, m):", right: "exactInDoubles(b, m)", wrong: []string{"true"}},
 	{file: inPostgres + "cells.go", text: "name, lo, hi, t.as)", right: "hi", wrong: []string{"plantedMore(hi)"}},
 	{file: inPostgres + "cells.go", text: "name, lo, hi, t.as)", right: "lo", why: "what is added up so is not negative, nor is lo below 0 (TestLowerBoundOfCountsAndDoubles): with less, a unit still adds from 0 to hi, which is what the sensitivity is of"},

@@ -28,6 +28,12 @@ func aimsAtRelations() []aim {
 				"SELECT COUNT(*) FROM t a LEFT JOIN r b ON a.s = b.rs"),
 		},
 		{
+			at: "the score of a unit with as many rows as may count, of a logistic model", relation: true,
+			rows: map[string][2]string{"p": {"person=1 x=17 i=9 *3; person=2 x=1", "person=2 x=1"}},
+			questions: []question{pairOfCoordinates("SELECT s1, s2 FROM (SELECT person, SUM(e) AS s1, SUM(i * e) AS s2 FROM " +
+				"(SELECT person, i, k - 1 / (1 + EXP(-LEAST(GREATEST(x, -30), 30))) AS e FROM p) a GROUP BY person) a")},
+		},
+		{
 			at: "rows that are units, twice", relation: true,
 			rows: map[string][2]string{"t": {"x=17; x=1", "x=1"}},
 			questions: plainly(

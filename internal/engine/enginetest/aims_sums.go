@@ -96,6 +96,13 @@ func aimsAtSums() []aim {
 				"SELECT k, COUNT(*) FROM p GROUP BY k", "SELECT k, COUNT(DISTINCT person) FROM p GROUP BY k"),
 		},
 		{
+			at:   "a unit that counts once, however many of its rows meet a condition",
+			rows: map[string][2]string{"p": {"person=1 k=5 i=9 *3; person=2 k=5 i=9", "person=2 k=5 i=9"}},
+			questions: plainly( // the average is bounded by rows, so nothing else bounds the count of a unit
+				"SELECT AVG(i), COUNT(DISTINCT person) FILTER (WHERE i > 1) FROM p",
+				"SELECT k, AVG(i), COUNT(DISTINCT person) FILTER (WHERE i > 1) FROM p GROUP BY k"),
+		},
+		{
 			at: "what a unit adds to a group, where it leaves 0 out", change: true,
 			rows: map[string][2]string{"p": {
 				"person=1 i=9 y=1000 b=true; person=2 b=true i=1",
