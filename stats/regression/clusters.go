@@ -75,6 +75,13 @@ func newClustering(t curator.Table, column, where string) (k *clustering, condit
 // plan plans the question about the scores, for predictors of the given norm and residuals of the given spread. The
 // coefficients, which are not known yet, have placeholders that take as many digits.
 func (k *clustering) plan(ctx context.Context, c *curator.Session, norm, spread float64) (err error) {
+	for _, term := range k.design.Formula.Terms {
+		// an indicator of a cluster makes its score 0, whatever the rows are
+		if slices.ContainsFunc(term, func(f formula.Factor) bool { return strings.EqualFold(f.Column, k.column) }) {
+			return request.Misuse("leave it out of the formula, or --cluster out",
+				"the column %s of the clusters cannot be a predictor: the rows of one cluster do not tell its effect", k.column)
+		}
+	}
 	far := slices.Repeat([]float64{-k.far}, len(k.design.Columns))
 	if k.longest > 0 { // below a bound of half the longest score, the score does not limit what the bound can cut
 		norm = math.Min(norm, k.longest/(2*fewScoreSpreads*spread*math.Sqrt(guessedSize(k.most))))
@@ -92,8 +99,9 @@ func (k *clustering) plan(ctx context.Context, c *curator.Session, norm, spread 
 		k.lostNoise = k.told.Sums[1].Noise.StdDev() * unit / (leastLost * size * size)
 		return nil
 	}
-	if k.values() < 2 {
-		return request.Misuse("", "%s has fewer than two values, and errors need at least two clusters", k.column)
+	if p := len(k.design.Columns); k.values() <= p {
+		return request.Misuse("leave out terms, or --cluster", "errors need more clusters than coefficients: %s has %d values, and "+
+			"the model %d coefficients", k.column, k.values(), p)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (p *glmPlan) cluster(rows int64) (*glmPlan, error) {
 			"--cluster does not support --normalise and --choose")
 	case p.bound < p.most:
 		return nil, request.Misuse("leave out --bound, or declare narrower bounds",
-			"--cluster needs a --bound of at least %.6g, which scales no row down", p.most)
+			"--cluster needs a --bound of at least %s, which scales no row down", p.design.Bound(curator.L2))
 	}
 	if share, err := exact.ParseDecimal(p.Curvature); err == nil && share.Sign() == 0 {
 		return nil, request.Misuse("leave one of them out",

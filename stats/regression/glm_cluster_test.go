@@ -170,8 +170,12 @@ func TestLogisticClustersRefused(t *testing.T) {
 		Family: Logistic, Table: "events", Formula: "y ~ x", Cluster: "person", Request: curator.Request{Epsilon: "1"}, Rows: 50,
 	}
 	for reason, change := range map[string]func(*GLM){
-		"has no column":                 func(q *GLM) { q.Cluster = "nobody" },
-		"the values of x are not":       func(q *GLM) { q.Cluster = "X" },
+		"has no column":           func(q *GLM) { q.Cluster = "nobody" },
+		"the values of x are not": func(q *GLM) { q.Cluster = "X" },
+		"cannot be a predictor":   func(q *GLM) { q.Cluster, q.Formula = "ward", "y ~ x + WARD" },
+		"more clusters than coefficients": func(q *GLM) {
+			q.Cluster, q.Where, q.Formula = "ward", "ward IN ('a', 'b')", "y ~ x"
+		},
 		"--normalise and --choose":      func(q *GLM) { q.Normalise = "0.2" },
 		"does not support --normalise":  func(q *GLM) { q.Choose = "auto" },
 		"a --bound of at least 1.41421": func(q *GLM) { q.Bound = "1" },

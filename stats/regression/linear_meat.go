@@ -126,7 +126,10 @@ func (m *meat) upper(alpha float64) *mat.SymDense {
 // of an average cluster. Then noise is a large part of each sum, and each sum is informative.
 func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
 	out, values, sum := &meat{}, valuesWithRows(len(m.Cells), m.Possible), mat.NewSymDense(p, nil)
+	all, squares := 0.0, 0.0
 	for _, cell := range values {
+		n := math.Max(0, m.Sums[1].Reals(cell)[0])
+		all, squares = all+n, squares+n*n
 		sum.SymRankOne(sum, 1, mat.NewVecDense(p, m.Sums[0].Reals(cell)))
 		if noise := m.Sums[1].Noise.StdDev(); m.Sums[1].Reals(cell)[0] > 3*noise || rows/float64(len(values)) < 6*noise {
 			out.clusters++
@@ -136,7 +139,8 @@ func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
 		return nil, false
 	}
 	out.estimate = out.lifted(0, 0)
-	out.correct(out.clusters, rows, p)
+	// Noise makes Σn² too large on average, so fewer clusters count rather than more.
+	out.correct(math.Min(out.clusters, all*all/math.Max(squares, 1)), rows, p)
 	return out, true
 }
 
