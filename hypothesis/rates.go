@@ -150,7 +150,7 @@ func (s Strata) parts(g, groups, strata int, direct bool) (parts [][2]int, ok bo
 	}
 	own, pooled := direct, direct && s.Weights == nil || !direct && s.Rates == nil
 	enough := func(from, to int) bool {
-		return !(own && few(g, g+1, from, to)) && !(pooled && few(0, groups, from, to))
+		return (!own || !few(g, g+1, from, to)) && (!pooled || !few(0, groups, from, to))
 	}
 	merge := s.Ordered && (own || pooled)
 	from, ok := 0, true
