@@ -90,9 +90,6 @@ type Sealed struct {
 	// the same row, for a table whose rows have their unit through a reference. A field is 0 if sealing did not
 	// record it.
 	MostRows, MostPerKey int64
-	// FewBeyond, if not 0, is a rank that few rows exceed. It selects between two forms that keep the same rows, whether
-	// it is true or not.
-	FewBeyond int64
 	// Tables holds the sealed versions by table name, if the statement has a bounded.Source.
 	Tables map[string]Sealed
 	Table  string // the table's name

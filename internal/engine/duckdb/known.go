@@ -16,8 +16,5 @@ func Known(v seal.Version, t *policy.Table) engine.Sealed {
 		Complete:   v.Facts.Complete(),
 	}
 	out.MostRows, out.MostPerKey, out.Stored = v.Bounds(t)
-	if t != nil && v.Facts.RowsOver <= v.Facts.Rows/4 {
-		out.FewBeyond = t.Unit.RowsPerUnit
-	}
 	return out
 }

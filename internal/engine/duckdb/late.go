@@ -29,7 +29,7 @@ import (
 
 // dropsLate reports whether b adds up rows by group before it drops those without a group.
 func dropsLate(b *bounded.Statement) bool {
-	return !b.Ordered && b.RowVectors == nil && !b.Other && b.Chosen == nil && b.Caps.Groups == 0 && !b.CellsClamped() &&
+	return len(b.Keys) > 0 && !b.Ordered && b.RowVectors == nil && !b.Other && b.Chosen == nil && b.Caps.Groups == 0 && !b.CellsClamped() &&
 		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return !m.Additive() })
 }
 
@@ -89,25 +89,23 @@ func withRaw(b *bounded.Statement, scan string, late []int, known engine.Sealed)
 	return &out, "(SELECT " + strings.Join(raw, ", ") + " FROM " + scan + ")"
 }
 
-// addedLate returns the statement that adds up the first groups, and then the rows further of b, if not "", whose keys are
-// cleaned.
-func addedLate(b *bounded.Statement, groups, further string) string {
-	all := inCells(b, "("+groups+")")
+// addedLate returns the statement that adds up rows by the own values of late keys. rows are those of the statement of
+// withRaw. further, if not "", are rows of b, whose keys are cleaned.
+func addedLate(b, raw *bounded.Statement, late []int, rows, further string) string {
+	all := inCells(b, "("+firstGroups(b, raw, late, rows)+")")
 	if further != "" {
 		all += " UNION ALL " + contributed(b, further)
 	}
 	return dialect.SumUp(b, all)
 }
 
-// firstGroups returns a SELECT of the sums of rows, less those of the rows beyond, if not "", by the keys of raw. It has
-// these keys, x0, x1, …, the keys of b, which are the cleaned ones, the sums m0, m1, …, and the number n of rows. A group
-// that lies in no cell has a NULL among the keys of b.
-func firstGroups(b, raw *bounded.Statement, late []int, rows, beyond string) string {
+// firstGroups returns a SELECT of the sums of rows by the keys of raw. It has these keys, x0, x1, …, the keys of b, which
+// are the cleaned ones, the sums m0, m1, …, and the number n of rows. A group that lies in no cell has a NULL among the
+// keys of b.
+func firstGroups(b, raw *bounded.Statement, late []int, rows string) string {
 	names := engine.KeyNames(b)
 	added, sums, out := slices.Clone(names), []string{}, []string{}
-	keys, values := []string{}, []string{}
 	for i, name := range names {
-		keys = append(keys, firstKey(i))
 		sums, out = append(sums, name+" AS "+firstKey(i)), append(out, firstKey(i), firstKey(i)+" AS "+name)
 	}
 	for _, i := range late {
@@ -127,20 +125,10 @@ func firstGroups(b, raw *bounded.Statement, late []int, rows, beyond string) str
 		if x != "" {
 			added = append(added, x)
 		}
-		name := fmt.Sprintf("m%d", i)
-		values, sums, out = append(values, name), append(sums, sum+" AS "+name), append(out, name)
+		sums, out = append(sums, fmt.Sprintf("%s AS m%d", sum, i)), append(out, fmt.Sprintf("m%d", i))
 	}
-	if len(added) == 0 {
-		added = []string{"1"}
-	}
-	groupsOf := func(rows string) string {
-		return "SELECT " + strings.Join(sums, ", ") + ", count(*) AS n FROM (SELECT " + strings.Join(added, ", ") +
-			" FROM (" + rows + "))" + engine.GroupBy(names)
-	}
-	groups := groupsOf(rows)
-	if beyond != "" {
-		groups = subtracted(groups, groupsOf(beyond), keys, append(values, "n"))
-	}
+	groups := "SELECT " + strings.Join(sums, ", ") + ", count(*) AS n FROM (SELECT " + strings.Join(added, ", ") +
+		" FROM (" + rows + "))" + engine.GroupBy(names)
 	return "SELECT " + strings.Join(out, ", ") + ", n FROM (" + groups + ")"
 }
 

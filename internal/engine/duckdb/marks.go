@@ -15,9 +15,9 @@ import (
 // the memory and of the time. Units with equal integers are counted together.
 //
 // Claim: a unit adds 1 to each cell that has a row of it that counts, and nothing else. Proof. A row sets the bit of
-// its cell: key i has the place p in the list of its n values, or 0 if it is none of them, and the bit is the number
-// of these places as digits, of base n + 1 each. So different cells have different bits, and a row with a place 0
-// sets the bit of no cell. The integer of a unit is the OR of its rows' bits: a bit is set or not, however many rows
+// its cell: key i has the place p in the list of its n values, or NULL if it is none of them, and the bit is the
+// number of these places as digits, of base n + 1 each. So different cells have different bits, and a row with a place
+// NULL sets no bit. The integer of a unit is the OR of its rows' bits: a bit is set or not, however many rows
 // set it. It is added to the cell of each of its bits. ∎
 //
 // The claim bounds a unit as the caps on cells do: no unit is in more cells than there are (marks needs that no

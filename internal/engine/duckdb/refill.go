@@ -36,17 +36,13 @@ func refilled(b, raw *bounded.Statement, late []int, scan string, known engine.S
 		outside = append(outside, firstKey(i))
 		same = append(same, "a."+name+" IS NOT DISTINCT FROM w."+firstKey(i))
 	}
-	all, less := evaluated(raw, where(first), known), ""
-	if subtracts(b, known) {
-		all, less = evaluated(raw, scan, known), beyond(raw, scan, known)
-	}
 	rows := keptOf(b, fmt.Sprintf("(SELECT a.* FROM %s AS a SEMI JOIN lacking AS l ON a.%s = l.u)", where(more),
 		identifier(b.Unit.Name)), engine.Kept(b, known.Complete))
 	later := fmt.Sprintf("SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) "+
 		"WHERE r <= %[2]d AND q > %[2]d", rows, b.Caps.Rows)
 	return fmt.Sprintf("WITH g AS MATERIALIZED (%s), w AS (SELECT %s FROM g WHERE NOT (%s)), "+
 		"lacking AS (SELECT DISTINCT a.u FROM (%s) AS a SEMI JOIN w ON %s) ",
-		firstGroups(b, raw, late, all, less), strings.Join(outside, ", "), hasCell(b),
+		firstGroups(b, raw, late, evaluated(raw, where(first), known)), strings.Join(outside, ", "), hasCell(b),
 		evaluated(raw, where(first+" AND "+more), known), strings.Join(same, " AND ")) +
 		dialect.SumUp(b, inCells(b, "g")+" UNION ALL "+contributed(b, later))
 }

@@ -14,8 +14,7 @@ import (
 	"dither/internal/value"
 )
 
-// Rows in the place of those that keys drop are the reference's, whatever the cap on rows is, and so are the sums if those of
-// the rows beyond the cap are subtracted.
+// Rows in the place of those that keys drop are the reference's, whatever the cap on rows is.
 func TestRefilledAgreesWithReference(t *testing.T) {
 	b := newBench(t)
 	declared := string(enginetest.PolicyText("add-remove"))
@@ -26,10 +25,10 @@ func TestRefilledAgreesWithReference(t *testing.T) {
 	if b.policy, err = policy.Decode([]byte(declared), b.dir); err != nil {
 		t.Fatal(err)
 	}
-	refilled, further, less := 0, 0, 0
+	refilled, further := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		items := rapid.SampledFrom([]string{"COUNT(*)", "COUNT(x), SUM(x)", "SUM(i), COUNT(*), COUNT(i)", "AVG(y)", "SUM(i * k)"}).Draw(t, "items")
-		keys := rapid.SampledFrom([]string{"s", "d", "i", "s, k", "d, s", "k", "i + 1", "()"}).Draw(t, "keys")
+		keys := rapid.SampledFrom([]string{"s", "d", "i", "s, k", "d, s", "k", "i + 1"}).Draw(t, "keys")
 		p, err := plan.Build(b.policy, plan.Request{
 			SQL:     "SELECT " + items + " FROM p GROUP BY " + keys,
 			MaxRows: int64(rapid.IntRange(1, 6).Draw(t, "rows of a person")),
@@ -48,9 +47,6 @@ func TestRefilledAgreesWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rapid.Bool().Draw(t, "few beyond") {
-			known.FewBeyond = 1
-		}
 		b.records[file] = known
 		got, err := b.sums(p, file)
 		if err != nil {
@@ -62,9 +58,6 @@ func TestRefilledAgreesWithReference(t *testing.T) {
 		if want := nonZero(reference); !maps.Equal(got, want) {
 			t.Fatalf("%s\n%v\ngot  %v\nwant %v", statement, rows, got, want)
 		}
-		if strings.Contains(statement, "-m0 AS m0") {
-			less++
-		}
 		if strings.Contains(statement, "lacking") {
 			refilled++
 			p.Caps.Rows = known.MostRows // no cap: if the sums differ, the cap dropped rows
@@ -74,7 +67,7 @@ func TestRefilledAgreesWithReference(t *testing.T) {
 			}
 		}
 	})
-	if refilled < 30 || further < 15 || less < 10 {
-		t.Errorf("only %d statements sought further rows, %d of them with an effective cap, and %d subtracted", refilled, further, less)
+	if refilled < 40 || further < 20 {
+		t.Errorf("only %d statements sought further rows, %d of them with an effective cap", refilled, further)
 	}
 }

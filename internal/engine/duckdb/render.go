@@ -32,15 +32,12 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	if marks(b, known) {
 		return markedCells(b, scan, known)
 	}
-	raw, late, dropped := b, []int(nil), dropsLate(b) && (len(b.Keys) > 0 || subtracts(b, known))
+	raw, late, dropped := b, []int(nil), dropsLate(b)
 	if dropped {
 		late = lateKeys(b)
 		raw, scan = withRaw(b, scan, late, known)
 		if refills(b, known) && !everyRowCounts(b, known) && !engine.AllRowsAreLeft(b, known.Complete) {
 			return refilled(b, raw, late, scan, known)
-		}
-		if subtracts(b, known) && engine.AllRowsAreLeft(b, known.Complete) {
-			return addedLate(b, firstGroups(b, raw, late, evaluated(raw, scan, known), beyond(raw, scan, known)), "")
 		}
 	}
 	few, many := evaluated(raw, scan, known), ""
@@ -54,7 +51,7 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 		}
 	}
 	if dropped {
-		return addedLate(b, firstGroups(b, raw, late, few, ""), many)
+		return addedLate(b, raw, late, few, many)
 	}
 	return addedUp(b, both(few, many))
 }
