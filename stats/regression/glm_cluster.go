@@ -121,7 +121,7 @@ func (p *glmPlan) depend(ctx context.Context, out *GLMFit, fit *glm.Fit, few boo
 	if k.units { // the noisy number of units bounds that of rows
 		rows = math.Min(rows, k.most*math.Max(1, m.Sums[2].Reals(0)[0]))
 	}
-	of, ok := k.meatOf(m, len(fit.Theta), rows, 1-p.confidence)
+	of, ok := k.meatOf(m, len(fit.Theta), rows)
 	if !ok {
 		fit.Unknown(fewClusters)
 		return nil

@@ -63,7 +63,7 @@ func (w eventWorld) score(words *splitmix.Stream, people [][]eventRow, rows floa
 		}
 	}
 	s.lost, s.clusters = add(s.lost, s.lostError), add(float64(w.persons), s.countError)
-	return s.meat(w.p, math.Min(rows, m*math.Max(1, s.clusters)), m, 0.05)
+	return s.meat(w.p, math.Min(rows, m*math.Max(1, s.clusters)), m)
 }
 
 // TestClusteredLogisticCoverage: intervals of logistic and Poisson models of persons with several dependent rows hold the

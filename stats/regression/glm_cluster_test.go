@@ -239,6 +239,25 @@ func TestLogisticClustersAreAffordable(t *testing.T) {
 	}
 }
 
+// TestLaterStepsAreAffordable: if the first step of a fit is a replay and the next is not, the price of what is left is
+// checked before anything is paid.
+func TestLaterStepsAreAffordable(t *testing.T) {
+	c, _ := eventsHome(t, "{epsilon: 1.45}", 600)
+	q := GLM{
+		Family: Logistic, Method: MethodNewton, Table: "events", Formula: "y ~ x", Request: curator.Request{Epsilon: "0.75"}, Rows: 1500,
+	}
+	if _, err := FitGLM(t.Context(), c, q); err != nil {
+		t.Fatal(err)
+	}
+	q.Cluster, q.Epsilon, q.Radius = "person", "1", "0.2" // another radius leads elsewhere from the first step
+	if f, err := FitGLM(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "is more than the remaining ε = 0.7") {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if b, err := c.Budget(); err != nil || b.Remaining.Epsilon != "0.7" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 // TestClustersAfterTheFit: a fit that stopped before the scores costs only those when it is repeated, as does the same fit
 // that was asked for without clusters, at three quarters of the price.
 func TestClustersAfterTheFit(t *testing.T) {

@@ -136,7 +136,7 @@ func (l *linear) enterClusters(out *LinearFit, q *normalEquations, v *inverter) 
 	if l.scored == nil {
 		return
 	}
-	m, ok := k.meatOf(l.scored, len(q.b), q.rows, l.alpha)
+	m, ok := k.meatOf(l.scored, len(q.b), q.rows)
 	if !ok {
 		out.warn(fewClusters)
 		return

@@ -37,9 +37,8 @@ type scoreSums struct {
 	laplace                   bool
 }
 
-// meatOf computes the meat from the released scores, for p coefficients, the noisy number of rows, and intervals of level
-// alpha.
-func (k *clustering) meatOf(m *curator.Moments, p int, rows, alpha float64) (*meat, bool) {
+// meatOf computes the meat from the released scores, for p coefficients and the noisy number of rows.
+func (k *clustering) meatOf(m *curator.Moments, p int, rows float64) (*meat, bool) {
 	if !k.units {
 		return meatOfValues(m, p, rows)
 	}
@@ -49,11 +48,11 @@ func (k *clustering) meatOf(m *curator.Moments, p int, rows, alpha float64) (*me
 		*to = m.Sums[i].Noise.StdDev() * unit
 	}
 	_, s.laplace = m.Sums[0].Noise.(noise.DiscreteLaplace)
-	return s.meat(p, rows, math.Max(1, k.most), alpha)
+	return s.meat(p, rows, math.Max(1, k.most))
 }
 
-// meat computes the meat for units of at most so many rows. ok is false if the eigenvalues cannot be computed.
-func (s scoreSums) meat(p int, rows, most, alpha float64) (out *meat, ok bool) {
+// meat computes the meat for units of at most `most` rows. ok is false if the eigenvalues cannot be computed.
+func (s scoreSums) meat(p int, rows, most float64) (out *meat, ok bool) {
 	raw, next := mat.NewSymDense(p, nil), 0
 	for i := range p {
 		for j := i; j < p; j++ {
@@ -77,9 +76,9 @@ func (s scoreSums) meat(p int, rows, most, alpha float64) (out *meat, ok bool) {
 	if t := mat.Trace(out.lifted(0, 0)); t > 0 {
 		out.cut = 1 - t/mat.Trace(out.estimate)
 	}
-	// Clusters of sizes n_g are as informative as (Σn_g)²/Σn_g² ≥ rows/most equal ones. If the bound on rows is far above
-	// the rows of most units, a third of the units is a better estimate.
-	out.correct(math.Max(rows/most, (s.clusters-oneSided(alpha, s.laplace)*s.countError)/3), rows, p)
+	// Clusters of sizes n_g are as informative as (Σn_g)²/Σn_g² ≥ rows/most equal ones. How uneven they are is not
+	// released.
+	out.correct(rows/most, rows, p)
 	return out, true
 }
 
@@ -175,8 +174,8 @@ func (m *meat) warnings() (all []string) {
 			"from how far they exceed a bound.", 100*m.cut))
 	}
 	if m.freedom < 19 {
-		all = append(all, "There may be fewer than 20 clusters: the errors are then rough, and the intervals rely on "+
-			"clusters of similar size.")
+		all = append(all, "There may be fewer than 20 clusters, or a few may have most of the rows: the errors are then rough, "+
+			"and the intervals rely on clusters of similar size.")
 	}
 	return all
 }

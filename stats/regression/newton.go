@@ -100,23 +100,16 @@ func numbers(v *curator.Vector) (x []float64, sd float64) {
 	return x, v.Noise.StdDev() * unit
 }
 
-// newton carries out the steps. It checks first that the policy permits all of them, and that the budget covers them.
+// newton carries out the steps. It checks first that the policy permits all of them, and before the first step that is not
+// a replay, that the budget covers what is left.
 func (p *glmPlan) newton(ctx context.Context, out *GLMFit, all []curator.Derivation) (*glm.Fit, error) {
 	var prices []curator.Loss
-	for i, q := range all {
+	for _, q := range all {
 		told, err := p.c.ExplainDerivatives(ctx, q)
 		if err != nil {
 			return nil, request.Partly(err)
 		}
-		if prices = append(prices, told.Price); i == 0 && told.Replayed {
-			prices = nil
-			break
-		}
-	}
-	if prices != nil {
-		if err := p.covered(prices...); err != nil {
-			return nil, err
-		}
+		prices = append(prices, told.Price)
 	}
 	var released []glm.Sums
 	var solver glm.Newton
@@ -125,6 +118,11 @@ func (p *glmPlan) newton(ctx context.Context, out *GLMFit, all []curator.Derivat
 		theta := make([]float64, len(p.design.Columns))
 		if i > 0 {
 			theta = at(&q, solver.Next(released))
+		}
+		if out.Replayed {
+			if err := p.coveredUnlessReplayed(ctx, q, prices[i:]); err != nil {
+				return nil, err
+			}
 		}
 		d, err := p.c.Derivatives(ctx, q)
 		if err != nil {
@@ -136,6 +134,16 @@ func (p *glmPlan) newton(ctx context.Context, out *GLMFit, all []curator.Derivat
 		out.Replayed = out.Replayed && d.Replayed
 	}
 	return solver.Infer(released), nil
+}
+
+// coveredUnlessReplayed returns an error if the step was not released before, and the remaining budget does not cover the
+// prices.
+func (p *glmPlan) coveredUnlessReplayed(ctx context.Context, q curator.Derivation, prices []curator.Loss) error {
+	told, err := p.c.ExplainDerivatives(ctx, q)
+	if err != nil || told.Replayed {
+		return err
+	}
+	return p.covered(prices...)
 }
 
 // at sets the θ of a step, as decimals, and returns them as numbers.
