@@ -28,14 +28,17 @@ type Engine struct {
 	page        int // the number of distinct values that one statement returns
 	rowPage     int // the number of rows that one statement returns
 
-	mu sync.Mutex
-	db *sql.DB // nil until the first rehearsal
+	mu     sync.Mutex
+	db     *sql.DB // nil until the first rehearsal
+	closed bool    // no database opens any more
 
 	stage *Engine // the engine that runs rehearsals; nil in that engine itself
 	small bool    // whether this is a rehearsal engine, with little memory, one thread and no disk
 }
 
 var _ engine.Engine = (*Engine)(nil)
+
+var errClosed = errors.New("the engine is closed")
 
 // New returns an engine that may read files below the folder sealed, may spill into the folder tmp, and may reach
 // nothing else. DuckDB starts with the first rehearsal.
@@ -46,13 +49,14 @@ func New(sealed, tmp string) *Engine {
 	}
 }
 
-// Close closes the databases of e and of its rehearsal engine.
+// Close closes the databases of e and of its rehearsal engine. No further one opens, also not by a rehearsal that runs.
 func (e *Engine) Close() (err error) {
 	if e.stage != nil {
 		err = e.stage.Close()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.closed = true
 	if e.db == nil {
 		return err
 	}
@@ -86,7 +90,10 @@ func (e *Engine) lock() []string {
 func (e *Engine) open() (*sql.DB, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.db != nil {
+	switch {
+	case e.closed: // while a rehearsal was about to open it
+		return nil, errClosed
+	case e.db != nil:
 		return e.db, nil
 	}
 	if err := os.MkdirAll(e.tmp, 0o700); err != nil {
