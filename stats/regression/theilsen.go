@@ -113,6 +113,11 @@ func fitTheilSen(ctx context.Context, c *curator.Session, q Linear) (*LinearFit,
 			"The interval of the slope is infinite: at this price only the limit of the search bounds the slope. " +
 				"Use more rows or a higher price.")
 	}
+	if k := out.Line.Height; out.Line.Intervals && (k.Low == nil || k.High == nil) {
+		out.warn(
+			"The interval of the height, and so of the intercept, is infinite: at this price too few rows bound the height. " +
+				"Use more rows or a higher price.")
+	}
 	if math.Abs(*f.Slope.Value) > 0.99*f.Slope.Most {
 		out.warn(
 			"The slope is at the limit of the search: the true slope may be steeper, or noise hides it. Tighter " +
