@@ -59,7 +59,7 @@ func (a Aggregate) Centre() *big.Rat {
 	if a.Sum.Kind == bounded.Spread {
 		return new(big.Rat)
 	}
-	return a.Sum.Units(big.NewInt(a.Sum.Centre))
+	return a.Sum.RowUnits(a.Sum.Centre)
 }
 
 // Output is one column of the answer: a key, or an expression over released values.

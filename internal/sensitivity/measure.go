@@ -116,7 +116,7 @@ func OfMeasure(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grou
 // at most the length of that interval. ∎
 func OverGrouping(m *bounded.Measure, n privacy.Neighbours, caps bounded.Caps, grouped bool, parts int64) Bound {
 	out := OfMeasure(m, n, caps, grouped)
-	if caps.Rows > 0 || m.OfUnits() || parts == 1 || m.Kind == bounded.Spread {
+	if caps.Rows > 0 || m.OfUnits() || parts == 1 {
 		return out
 	}
 	// OfMeasure computed L2² as Groups·G², times a factor. Replace Groups by qk² + r².

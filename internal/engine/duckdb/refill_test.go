@@ -14,6 +14,17 @@ import (
 	"dither/internal/value"
 )
 
+// declaredRows draws rows of p, many of which have values that the policy declares.
+func (b *bench) declaredRows(t *rapid.T) []enginetest.Row {
+	drawn := enginetest.Rows(t, b.policy.Table("p"), 40)
+	for _, r := range drawn {
+		if rapid.Bool().Draw(t, "declared") {
+			r["s"], r["k"] = value.OfText("a"), value.OfInt(5)
+		}
+	}
+	return drawn
+}
+
 // Rows in the place of those that keys drop are the reference's, whatever the cap on rows is.
 func TestRefilledAgreesWithReference(t *testing.T) {
 	b := newBench(t)
@@ -36,28 +47,7 @@ func TestRefilledAgreesWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drawn := enginetest.Rows(t, b.policy.Table("p"), 40)
-		for _, r := range drawn {
-			if rapid.Bool().Draw(t, "declared") {
-				r["s"], r["k"] = value.OfText("a"), value.OfInt(5)
-			}
-		}
-		file := b.write(t, "p", drawn)
-		rows, known, err := b.sealedRows("p", file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.records[file] = known
-		got, err := b.sums(p, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		statement := render(&p.Statement, "FILE", known)
-		reference := map[string]*big.Int{}
-		enginetest.Sum(&p.Statement, rows, gather(reference))
-		if want := nonZero(reference); !maps.Equal(got, want) {
-			t.Fatalf("%s\n%v\ngot  %v\nwant %v", statement, rows, got, want)
-		}
+		statement, rows, known, got := b.compared(t, p, "p", b.declaredRows(t))
 		if strings.Contains(statement, "lacking") {
 			refilled++
 			p.Caps.Rows = known.MostRows // no cap: if the sums differ, the cap dropped rows

@@ -232,25 +232,34 @@ func (b *bench) agrees(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		file := b.write(t, table, enginetest.Rows(t, b.policy.Table(table), 12))
-		rows, known, err := b.sealedRows(table, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.records[file] = known
-		got, err := b.sums(p, file)
-		if err != nil {
-			t.Fatalf("%s\n%s\n%v", request.SQL, render(&p.Statement, "FILE", known), err)
-		}
-		reference := map[string]*big.Int{}
-		enginetest.Sum(&p.Statement, rows, gather(reference))
-		if want := nonZero(reference); !maps.Equal(got, want) {
-			t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", request.SQL, render(&p.Statement, "FILE", known), rows, got, want)
-		}
+		b.compared(t, p, table, enginetest.Rows(t, b.policy.Table(table), 12))
 	})
 	if admitted < 30 || capped < 5 {
 		t.Errorf("only %d generated questions were admitted, %d of them with a cap on groups", admitted, capped)
 	}
+}
+
+// compared checks that the sums of a question about a table with these rows are those of the reference. It returns the
+// statement, the sealed rows, the facts about them, and the sums.
+func (b *bench) compared(t *rapid.T, p *plan.Plan, table string, drawn []enginetest.Row) (
+	statement string, rows []enginetest.Row, known engine.Sealed, got map[string]string,
+) {
+	file := b.write(t, table, drawn)
+	rows, known, err := b.sealedRows(table, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.records[file] = known
+	statement = render(&p.Statement, "FILE", known)
+	if got, err = b.sums(p, file); err != nil {
+		t.Fatalf("%s\n%s\n%v", p.Canonical(), statement, err)
+	}
+	reference := map[string]*big.Int{}
+	enginetest.Sum(&p.Statement, rows, gather(reference))
+	if want := nonZero(reference); !maps.Equal(got, want) {
+		t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", p.Canonical(), statement, rows, got, want)
+	}
+	return statement, rows, known, got
 }
 
 // The shut engine reads sealed files, and nothing else; it writes nothing.
