@@ -147,8 +147,26 @@ func gaussianRows(r *rand.Rand, n int, mean []float64, l [][]float64) [][]float6
 	return out
 }
 
-// pressing is a look at made-up rows, with the noise that the kernel has under ρ and add/remove.
-func pressing(s *simulator, rows [][]float64, rho float64, shares []float64, products bool) pressLook {
+// pricing is a price of a simulation, in ε or in ρ.
+type pricing struct{ epsilon, rho float64 }
+
+func (p pricing) String() string {
+	if p.rho > 0 {
+		return fmt.Sprintf("ρ = %g", p.rho)
+	}
+	return fmt.Sprintf("ε = %g", p.epsilon)
+}
+
+// law is the noise of a sum that a row changes by at most these norms, at a share of the price.
+func (p pricing) law(share, l1, l2 float64) noiseLaw {
+	if p.rho > 0 {
+		return noiseLaw{deviation: l2 / math.Sqrt(2*p.rho*share)}
+	}
+	return noiseLaw{deviation: math.Sqrt2 * l1 / (p.epsilon * share), laplace: true}
+}
+
+// pressing is a look at made-up rows, with the noise that the kernel has under add/remove.
+func pressing(s *simulator, rows [][]float64, price pricing, shares []float64, products bool) pressLook {
 	return func(round int, f linearForms, norm float64) (*pressSums, error) {
 		d := len(f.unit)
 		total := 0.0
@@ -159,18 +177,19 @@ func pressing(s *simulator, rows [][]float64, rho float64, shares []float64, pro
 		for _, w := range weights {
 			total += w
 		}
-		deviation := func(i int, sensitivity float64) noiseLaw {
-			return noiseLaw{deviation: sensitivity / math.Sqrt(2*rho*shares[round]*weights[i]/total)}
-		}
+		law := func(i int, l1, l2 float64) noiseLaw { return price.law(shares[round]*weights[i]/total, l1, l2) }
 		out := &pressSums{
-			law:   vectorLaw{count: deviation(0, 1), first: []noiseLaw{deviation(1, norm)}},
+			law:   vectorLaw{count: law(0, 1, 1), first: []noiseLaw{law(1, norm*math.Sqrt(float64(d)), norm)}},
 			first: [][]float64{make([]float64, d)},
 		}
 		out.count = float64(len(rows)) + s.noise(out.law.count)
 		if products {
-			l := deviation(2, norm*norm)
-			out.law.products, out.law.off, out.products = []noiseLaw{l},
-				[]noiseLaw{{deviation: l.deviation / math.Sqrt2}}, [][][]float64{pressZero(d)}
+			l := law(2, norm*norm*float64(d+1)/2, norm*norm)
+			off := l
+			if !l.laplace {
+				off.deviation /= math.Sqrt2
+			}
+			out.law.products, out.law.off, out.products = []noiseLaw{l}, []noiseLaw{off}, [][][]float64{pressZero(d)}
 		}
 		plain := true
 		for i, row := range f.a {
@@ -253,7 +272,7 @@ func TestPressPublished(t *testing.T) {
 					mean := slices.Repeat([]float64{at}, d)
 					rows := gaussianRows(r, n, mean, identity.a)
 					last, err := pressMean(d, identity, 10*math.Sqrt(d), rounds,
-						pressing(s, rows, 0.5, floats(t, rounds), false))
+						pressing(s, rows, pricing{rho: 0.5}, floats(t, rounds), false))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -281,7 +300,7 @@ func TestPressPublished(t *testing.T) {
 // Covariances of correlated normal rows whose bounds are loose, in three rounds and in one: intervals about the
 // population, and how much closer rounds are.
 func TestPressCovariance(t *testing.T) {
-	const d, n, rho = 3, 5000, 0.5
+	const d, n = 3, 5000
 	r, s := rand.New(rand.NewPCG(43, 1)), newSimulator()
 	l := [][]float64{{1, 0, 0}, {0.9, 0.5, 0}, {-0.3, 0.2, 2}}
 	mean := []float64{3, -7, 10}
@@ -303,7 +322,7 @@ func TestPressCovariance(t *testing.T) {
 		for range trials {
 			rows := gaussianRows(r, n, mean, l)
 			last, err := pressCovariance(d, forms, math.Sqrt(d), rounds,
-				pressing(s, rows, rho, floats(t, rounds), true))
+				pressing(s, rows, pricing{rho: 0.5}, floats(t, rounds), true))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -371,7 +390,7 @@ func TestEstimatesAreNumbers(t *testing.T) {
 					true, varianceOf)[0])
 			}
 			forms := plainForms([]float64{0, 0}, []float64{1, 1})
-			last, err := pressCovariance(2, forms, 2, 3, pressing(s, rows, 1/deviation/deviation, floats(t, 3), true))
+			last, err := pressCovariance(2, forms, 2, 3, pressing(s, rows, pricing{rho: 1 / deviation / deviation}, floats(t, 3), true))
 			if err != nil {
 				t.Fatal(err)
 			}
