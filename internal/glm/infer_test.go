@@ -107,35 +107,40 @@ func mixed(r *rand.Rand, x []float64) { // skewed numbers and indicators, depend
 	x[4] = min(max(0.3*r.NormFloat64()+0.3*x[0], -1), 1)
 }
 
-// coverage simulates fits, and gives of each coefficient how many intervals cover it, the root of the mean square of the errors, the mean half-width of those that have one, and how many have.
+// minimized simulates the release of a minimum with noise on it, and the fit by it.
+func (w world) minimized(r *rand.Rand, t Terms, xs [][]float64, ys []float64) *Fit {
+	choice, dd := t.Choose(), float64(len(w.theta))
+	noisy := func(x []float64, sd float64) {
+		for i := range x {
+			if t.Rho > 0 {
+				x[i] += sd * r.NormFloat64()
+			} else {
+				x[i] += laplace(r, sd)
+			}
+		}
+	}
+	rel := Released{
+		Family: w.family, Theta: w.minimum(xs, ys, choice.Regularise), Regularise: choice.Regularise, Radius: 10,
+		Rows: t.Rows, Laplace: t.Rho == 0,
+		ThetaSD: t.noise(1-choice.Share, math.Sqrt(dd)) * t.Moves * t.Steep * t.Bound / choice.Regularise,
+		HessSD:  t.noise(choice.Share/2, (dd+1)/2) * t.Moves * t.Bend * t.Bound * t.Bound,
+		ProdSD:  t.noise(choice.Share/2, (dd+1)/2) * t.Moves * t.Steep * t.Steep * t.Bound * t.Bound,
+	}
+	noisy(rel.Theta, rel.ThetaSD)
+	_, rel.Hessian, rel.Products = w.sums(xs, ys, rel.Theta)
+	noisy(rel.Hessian, rel.HessSD)
+	noisy(rel.Products, rel.ProdSD)
+	return Infer(rel)
+}
+
+// coverage simulates fits, and gives of each coefficient how many intervals cover it, the root of the mean square of the
+// errors, the mean half-width of those that have one, and how many have.
 func (w world) coverage(r *rand.Rand, t Terms, trials int) (covered []int, rms, half, plain []float64, told int) {
 	d := len(w.theta)
 	covered, rms, half, plain = make([]int, d), make([]float64, d), make([]float64, d), make([]float64, d)
-	choice := t.Choose()
-	dd := float64(d)
 	for range trials {
 		xs, ys := w.sample(r, int(t.Rows))
-		draw := func(sd float64) float64 {
-			if t.Rho > 0 {
-				return sd * r.NormFloat64()
-			}
-			return laplace(r, sd)
-		}
-		rel := Released{
-			Family: w.family, Theta: w.minimum(xs, ys, choice.Regularise), Regularise: choice.Regularise, Radius: 10, Rows: t.Rows, Laplace: t.Rho == 0,
-			ThetaSD: t.noise(1-choice.Share, math.Sqrt(dd)) * t.Moves * t.Steep * t.Bound / choice.Regularise,
-			HessSD:  t.noise(choice.Share/2, (dd+1)/2) * t.Moves * t.Bend * t.Bound * t.Bound,
-			ProdSD:  t.noise(choice.Share/2, (dd+1)/2) * t.Moves * t.Steep * t.Steep * t.Bound * t.Bound,
-		}
-		for i := range d {
-			rel.Theta[i] += draw(rel.ThetaSD)
-		}
-		_, rel.Hessian, rel.Products = w.sums(xs, ys, rel.Theta)
-		for k := range rel.Hessian {
-			rel.Hessian[k] += draw(rel.HessSD)
-			rel.Products[k] += draw(rel.ProdSD)
-		}
-		f := Infer(rel)
+		f := w.minimized(r, t, xs, ys)
 		_, h, _ := w.sums(xs, ys, w.theta)
 		var inverse mat.Dense
 		_ = inverse.Inverse(symmetric(d, h))

@@ -36,26 +36,31 @@ func (w world) tilted(xs [][]float64, ys []float64, lambda float64, b []float64)
 	return theta
 }
 
-// inside simulates fits with noise inside the objective.
-func (w world) inside(r *rand.Rand, t Terms, trials int) (o outcome) {
+// perturbed simulates a fit with noise inside the objective.
+func (w world) perturbed(r *rand.Rand, t Terms, xs [][]float64, ys []float64) *Fit {
 	d := len(w.theta)
 	choice := t.Inside(2 * t.Rows)
 	n := Newton{Rows: t.Rows, Intercept: 0, Radius: 10, Laplace: true}
 	whole := t.Epsilon * (1 - choice.Share)
 	inner := whole*63/64 - t.Unit*math.Log1p(float64(d)/(4*choice.Regularise)) - float64(d)*math.Log1p(t.Unit/(2*t.Rows))
 	sd := (t.Moves + choice.Regularise*t.Drift) * math.Sqrt(float64((d+1)*(d+2))/3) / inner
-	o.start(d, trials)
+	theta := n.within(w.tilted(xs, ys, choice.Regularise, cubes(r, d, sd)))
+	_, hessian, _ := w.sums(xs, ys, theta)
+	hessSD := t.HessSD(choice.Share)
+	for i, z := range cubes(r, len(hessian), hessSD) {
+		hessian[i] += z
+	}
+	return n.Inside(Perturbed{
+		Theta: theta, Hessian: hessian, Regularise: choice.Regularise, Bound: t.Bound, SD: sd, HessSD: hessSD,
+	})
+}
+
+// inside simulates fits with noise inside the objective.
+func (w world) inside(r *rand.Rand, t Terms, trials int) (o outcome) {
+	o.start(len(w.theta), trials)
 	for range trials {
 		xs, ys := w.sample(r, int(t.Rows))
-		theta := n.within(w.tilted(xs, ys, choice.Regularise, cubes(r, d, sd)))
-		_, hessian, _ := w.sums(xs, ys, theta)
-		hessSD := t.HessSD(choice.Share)
-		for i, z := range cubes(r, len(hessian), hessSD) {
-			hessian[i] += z
-		}
-		o.add(w.theta, n.Inside(Perturbed{
-			Theta: theta, Hessian: hessian, Regularise: choice.Regularise, Bound: t.Bound, SD: sd, HessSD: hessSD,
-		}))
+		o.add(w.theta, w.perturbed(r, t, xs, ys))
 	}
 	o.finish()
 	return o

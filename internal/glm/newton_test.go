@@ -69,9 +69,8 @@ func (o outcome) String() string {
 		o.rms, float64(o.sound)/float64(o.of), o.least, float64(o.told)/float64(o.of), o.half)
 }
 
-// newton simulates fits by Newton steps.
-func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
-	d := len(w.theta)
+// stepped simulates a fit by Newton steps.
+func (w world) stepped(r *rand.Rand, t Terms, xs [][]float64, ys []float64) *Fit {
 	shares := t.Steps()
 	n := Newton{Rows: t.Rows, Intercept: 0, Radius: 10, Laplace: t.Rho == 0}
 	noisy := func(x []float64, sd float64) []float64 {
@@ -84,26 +83,30 @@ func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
 		}
 		return x
 	}
-	o.start(d, trials)
+	var all []Sums
+	for i, g := range shares.Gradient {
+		s, steep := Sums{Theta: make([]float64, len(w.theta))}, 0.5
+		if i > 0 {
+			s.Theta, steep = n.Next(all), 1
+		}
+		gradient, hessian, _ := w.sums(xs, ys, s.Theta)
+		s.GradSD = t.GradSD(float64(g)/100, steep)
+		s.Gradient = noisy(gradient, s.GradSD)
+		if h := shares.Hessian[i]; h > 0 {
+			s.HessSD = t.HessSD(float64(h) / 100)
+			s.Hessian = noisy(hessian, s.HessSD)
+		}
+		all = append(all, s)
+	}
+	return n.Infer(all)
+}
+
+// newton simulates fits by Newton steps.
+func (w world) newton(r *rand.Rand, t Terms, trials int) (o outcome) {
+	o.start(len(w.theta), trials)
 	for range trials {
 		xs, ys := w.sample(r, int(t.Rows))
-		var all []Sums
-		for i, g := range shares.Gradient {
-			s, steep := Sums{Theta: make([]float64, d)}, 0.5
-			if i > 0 {
-				s.Theta, steep = n.Next(all), 1
-			}
-			gradient, hessian, _ := w.sums(xs, ys, s.Theta)
-			s.GradSD = t.GradSD(float64(g)/100, steep)
-			s.Gradient = noisy(gradient, s.GradSD)
-			if h := shares.Hessian[i]; h > 0 {
-				s.HessSD = t.HessSD(float64(h) / 100)
-				s.Hessian = noisy(hessian, s.HessSD)
-			}
-			all = append(all, s)
-		}
-		f := n.Infer(all)
-		o.add(w.theta, f)
+		o.add(w.theta, w.stepped(r, t, xs, ys))
 	}
 	o.finish()
 	return o
