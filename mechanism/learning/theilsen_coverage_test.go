@@ -55,6 +55,9 @@ func TestTheilSenCoverage(t *testing.T) {
 		{"even", 100, 100, "4", evenly, normal},
 		{"even", 300, 300, "1", evenly, normal},
 		{"even", 300, 300, "1000", evenly, normal},
+		{"even", 50, 50, "10", evenly, normal},
+		{"even", 1000, 1000, "1", evenly, normal},
+		{"even", 20_000, 20_000, "1", evenly, normal},
 		{"even, 300 expected", 100, 300, "50", evenly, normal},
 		{"even, 30 expected", 300, 30, "50", evenly, normal},
 		{"about the middle", 300, 300, "4", middling, normal},
@@ -62,6 +65,12 @@ func TestTheilSenCoverage(t *testing.T) {
 		{"no variance", 300, 300, "20", evenly, wild},
 		{"skewed", 300, 300, "100", evenly, skewed},
 	} {
+		runs := runs
+		if c.n > 1000 { // the time of a run grows with the square of the number of rows
+			if runs /= 5; runs < 10 {
+				continue
+			}
+		}
 		r := rand.New(rand.NewPCG(77, 78))
 		m := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, c.about, c.epsilon)
 		src, held, slopeHeld, middleHeld, open := entropy.System(), 0, 0, 0, 0

@@ -109,16 +109,32 @@ func TestKMeansCoverage(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		task    task
+		rows    int
 		epsilon float64
 	}{
-		"lloyd, the last":    {task{method: MethodLloyd, average: 1}, 0.5},
-		"lloyd, three":       {task{method: MethodLloyd, average: 3}, 0.5},
-		"lloyd, little data": {task{method: MethodLloyd, average: 1}, 0.02},
-		"lloyd, drawn in":    {task{method: MethodLloyd, radius: 1}, 0.5},
-		"lloyd at 0.5":       {task{method: MethodLloyd, average: 1, alpha: 0.5}, 0.5},
-		"grid":               {task{method: MethodGrid, rows: 2000}, 0.5},
-		"tree":               {task{method: MethodTree}, 0.5},
+		"lloyd, the last":    {task{method: MethodLloyd, average: 1}, 2000, 0.5},
+		"lloyd, three":       {task{method: MethodLloyd, average: 3}, 2000, 0.5},
+		"lloyd, little data": {task{method: MethodLloyd, average: 1}, 2000, 0.02},
+		"lloyd, drawn in":    {task{method: MethodLloyd, radius: 1}, 2000, 0.5},
+		"lloyd at 0.5":       {task{method: MethodLloyd, average: 1, alpha: 0.5}, 2000, 0.5},
+		"grid":               {task{method: MethodGrid, rows: 2000}, 2000, 0.5},
+		"tree":               {task{method: MethodTree}, 2000, 0.5},
+		"lloyd, 50 rows":     {task{method: MethodLloyd, average: 1}, 50, 1},
+		"grid, 50 rows":      {task{method: MethodGrid, rows: 50}, 50, 1},
+		"tree, 50 rows":      {task{method: MethodTree}, 50, 1},
+		"lloyd, 1000 rows":   {task{method: MethodLloyd, average: 1}, 1000, 1},
+		"grid, 1000 rows":    {task{method: MethodGrid, rows: 1000}, 1000, 1},
+		"tree, 1000 rows":    {task{method: MethodTree}, 1000, 1},
+		"lloyd, 20000 rows":  {task{method: MethodLloyd, average: 1}, 20_000, 1},
+		"grid, 20000 rows":   {task{method: MethodGrid, rows: 20_000}, 20_000, 1},
+		"tree, 20000 rows":   {task{method: MethodTree}, 20_000, 1},
 	} {
+		trials := trials
+		if c.rows > 2000 {
+			if trials /= 10; trials < 100 {
+				continue
+			}
+		}
 		task := c.task
 		task.d, task.k = 2, 3
 		task = withDefaults(task)
@@ -131,7 +147,7 @@ func TestKMeansCoverage(t *testing.T) {
 		}
 		for i := range trials {
 			r := rand.New(rand.NewPCG(uint64(i), 11))
-			rows, _ := blobs(r, 2000, 3, 2, 0.6, 0.5, 0.1)
+			rows, _ := blobs(r, c.rows, 3, 2, 0.6, 0.5, 0.1)
 			for j := range rows {
 				rows[j] = task.inside(rows[j])
 			}

@@ -20,7 +20,7 @@ func TestRateIntervalCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	trials, noises, sizes := 1000, []float64{1, 20}, []int{0, 5, 100, 3000}
 	if os.Getenv("DITHER_LONG") != "" {
-		trials, noises, sizes = 4000, []float64{0.01, 1, 10, 50}, []int{0, 1, 5, 30, 300, 3000}
+		trials, noises, sizes = 4000, []float64{0.01, 1, 10, 50}, []int{0, 1, 5, 50, 1000, 20_000}
 	}
 	least, cases := 1.0, 0
 	for _, laplace := range []bool{false, true} {

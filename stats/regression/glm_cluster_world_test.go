@@ -76,6 +76,17 @@ func (w eventWorld) quantile(mu, u float64) (y float64) {
 
 // draw makes up the persons.
 func (w eventWorld) draw(words *splitmix.Stream) (people [][]eventRow, rows float64) {
+	return w.drawSizes(words, func(person int) int {
+		many := 1 + words.Below(w.most)
+		if w.rows == skewed {
+			many = map[bool]int{true: w.most, false: 1}[person%10 == 0]
+		}
+		return many
+	})
+}
+
+// drawSizes makes up clusters of so many rows.
+func (w eventWorld) drawSizes(words *splitmix.Stream, size func(cluster int) int) (people [][]eventRow, rows float64) {
 	normal := func() float64 { return standardNoise(words, false) }
 	uniform := func() float64 { return (float64(words.Below(1<<30)) + 0.5) / (1 << 30) }
 	theta := w.theta()
@@ -87,11 +98,7 @@ func (w eventWorld) draw(words *splitmix.Stream) (people [][]eventRow, rows floa
 			}
 		}
 		var person []eventRow
-		many := 1 + words.Below(w.most)
-		if w.rows == skewed {
-			many = map[bool]int{true: w.most, false: 1}[i%10 == 0]
-		}
-		for range many {
+		for range size(i) {
 			z := append([]float64(nil), z...)
 			if w.rows == varying {
 				z[w.p-1] = 2*uniform() - 1

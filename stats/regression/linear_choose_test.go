@@ -54,18 +54,23 @@ func (w world) drawn(words *splitmix.Stream, gamma []float64, noisy bool) *norma
 		q.c += v * v
 	}
 	if noisy {
-		noise := func(variance float64) float64 { return math.Sqrt(variance) * standardNoise(words, w.laplace) }
-		for i := range z {
-			q.b[i] += noise(q.noise.b)
-			q.a.SetSym(i, i, q.a.At(i, i)+noise(q.noise.diagonal))
-			for j := range i {
-				q.a.SetSym(i, j, q.a.At(i, j)+noise(q.noise.offDiagonal))
-			}
-		}
-		q.c += noise(q.noise.c)
+		w.disturb(words, q)
 	}
 	q.rows = q.a.At(0, 0)
 	return q
+}
+
+// disturb adds the noise of the equations to their sums.
+func (w world) disturb(words *splitmix.Stream, q *normalEquations) {
+	noise := func(variance float64) float64 { return math.Sqrt(variance) * standardNoise(words, w.laplace) }
+	for i := range q.b {
+		q.b[i] += noise(q.noise.b)
+		q.a.SetSym(i, i, q.a.At(i, i)+noise(q.noise.diagonal))
+		for j := range i {
+			q.a.SetSym(i, j, q.a.At(i, j)+noise(q.noise.offDiagonal))
+		}
+	}
+	q.c += noise(q.noise.c)
 }
 
 // TestChosenCoverage: the intervals of a chosen model hold all together as often as they say, about the coefficients
@@ -85,10 +90,15 @@ func TestChosenCoverage(t *testing.T) {
 		{world{1000, 9, 0.3, 0.3, 2, false}, 2, []float64{0.1, 0, 0, 0, 0, 0, 0, 0.05, 0.1}},
 		{world{1000, 7, 0.3, 0.3, 1, false}, -1, []float64{0.1, 0, 0, 0, 0, 0.1, -0.1}},
 		{world{1000, 6, 0.3, 0.3, 10, true}, 2, []float64{0.1, 0, 0, 0, 0.05, 0.1}},
+		{world{50, 5, 0.3, 0.3, 50, false}, 1, []float64{0.1, 0, 0, 0.1, 0.2}},
+		{world{20_000, 6, 0.3, 0.3, 1, true}, 2, []float64{0.1, 0, 0, 0, 0.05, 0.1}},
 	} {
+		if of.n > 1000 && runs == 100 {
+			continue
+		}
 		words, d := splitmix.At(splitmix.Mix(11)), choiceOf(of.p)
 		large := of.world
-		large.n = 100_000
+		large.n = max(100_000, 100*of.n)
 		population := large.drawn(&words, of.gamma, false)
 		held, plainly := 0, 0
 		for range runs {

@@ -40,7 +40,11 @@ type scoreSums struct {
 // meatOf computes the meat from the released scores, for p coefficients and the noisy number of rows.
 func (k *clustering) meatOf(m *curator.Moments, p int, rows float64) (*meat, bool) {
 	if !k.units {
-		return meatOfValues(m, p, rows)
+		v := valueSums{rowsError: m.Sums[1].Noise.StdDev()}
+		for _, cell := range valuesWithRows(len(m.Cells), m.Possible) {
+			v.scores, v.rows = append(v.scores, m.Sums[0].Reals(cell)), append(v.rows, m.Sums[1].Reals(cell)[0])
+		}
+		return v.meat(p, rows)
 	}
 	s := scoreSums{products: m.Sums[0].Reals(0), lost: m.Sums[1].Reals(0)[0], clusters: m.Sums[2].Reals(0)[0]}
 	for i, to := range []*float64{&s.sd, &s.lostError, &s.countError} {
@@ -120,17 +124,24 @@ func (m *meat) upper(alpha float64) *mat.SymDense {
 	return out
 }
 
-// meatOfValues computes the meat from noisy sums of scores in each cluster. The noise makes each sum longer on average,
-// so M is estimated too large rather than too small. A cluster without rows is not counted, unless noise hides the size
-// of an average cluster. Then noise is a large part of each sum, and each sum is informative.
-func meatOfValues(m *curator.Moments, p int, rows float64) (*meat, bool) {
-	out, values, sum := &meat{}, valuesWithRows(len(m.Cells), m.Possible), mat.NewSymDense(p, nil)
+// valueSums are noisy sums of scores and noisy numbers of rows, by the values of a column.
+type valueSums struct {
+	scores    [][]float64
+	rows      []float64
+	rowsError float64 // the standard deviation of the noise of rows
+}
+
+// meat computes the meat from the sums of each value. The noise makes each sum longer on average, so M is estimated too
+// large rather than too small. A cluster without rows is not counted, unless noise hides the size of an average cluster.
+// Then noise is a large part of each sum, and each sum is informative.
+func (v valueSums) meat(p int, rows float64) (*meat, bool) {
+	out, sum := &meat{}, mat.NewSymDense(p, nil)
 	all, squares := 0.0, 0.0
-	for _, cell := range values {
-		n := math.Max(0, m.Sums[1].Reals(cell)[0])
+	for i, score := range v.scores {
+		n := math.Max(0, v.rows[i])
 		all, squares = all+n, squares+n*n
-		sum.SymRankOne(sum, 1, mat.NewVecDense(p, m.Sums[0].Reals(cell)))
-		if noise := m.Sums[1].Noise.StdDev(); m.Sums[1].Reals(cell)[0] > 3*noise || rows/float64(len(values)) < 6*noise {
+		sum.SymRankOne(sum, 1, mat.NewVecDense(p, score))
+		if v.rows[i] > 3*v.rowsError || rows/float64(len(v.scores)) < 6*v.rowsError {
 			out.clusters++
 		}
 	}
