@@ -18,23 +18,27 @@ import (
 // Rehearse implements [engine.Engine]. It reads no sealed file. The planner makes every expression total, so no
 // statement should fail. The rehearsal is a second check of this, and a failure is a defect of the plan.
 //
-// Meanwhile the database for the question itself opens. If it cannot, nothing is charged.
+// After it the database for the question itself is open. If it cannot open, nothing is charged.
 func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, _ engine.Sealed) error {
-	opened := make(chan error, 1)
-	go func() {
-		_, err := e.open()
-		opened <- err
-	}()
-	rehearse := func() error { return e.rehearse(ctx, rehearsed(b)) }
+	var err error
 	if b.Open() {
-		rehearse = func() error { return e.rehearseOpen(ctx, b) }
+		err = e.rehearseOpen(ctx, b)
+	} else {
+		err = e.rehearse(ctx, rehearsed(b))
 	}
-	return errors.Join(rehearse(), <-opened)
+	if err != nil {
+		return err
+	}
+	_, err = e.questions.hold()
+	if err == nil {
+		e.questions.leave()
+	}
+	return err
 }
 
-// rehearse runs a statement in the rehearsal engine, e.stage, whose memory is limited.
+// rehearse runs a statement in the database of rehearsals.
 func (e *Engine) rehearse(ctx context.Context, statement string) error {
-	err := e.stage.run(ctx, statement, func([]driver.Value) error { return nil })
+	err := e.rehearsals.run(ctx, statement, func([]driver.Value) error { return nil })
 	var said *driverpkg.Error
 	if errors.As(err, &said) && said.Type == driverpkg.ErrorTypeOutOfMemory {
 		return fmt.Errorf("%w: %w", engine.ErrRehearsal, err)

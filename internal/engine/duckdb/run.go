@@ -5,14 +5,11 @@ package duckdb
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
-	"os"
-	"sync"
 
 	driverpkg "github.com/duckdb/duckdb-go/v2"
 
@@ -22,106 +19,28 @@ import (
 	"dither/mechanism"
 )
 
-// Engine is one DuckDB without access to anything but sealed files. It is safe for concurrent use.
+// Engine is a DuckDB without access to anything but sealed files. It is safe for concurrent use.
 type Engine struct {
 	sealed, tmp string
 	page        int // the number of distinct values that one statement returns
 	rowPage     int // the number of rows that one statement returns
 
-	mu     sync.Mutex
-	db     *sql.DB // nil until the first rehearsal
-	closed bool    // no database opens any more
-
-	stage *Engine // the engine that runs rehearsals; nil in that engine itself
-	small bool    // whether this is a rehearsal engine, with little memory, one thread and no disk
+	questions  instance
+	rehearsals instance // with little memory, one thread and no disk
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-var errClosed = errors.New("the engine is closed")
-
 // New returns an engine that may read files below the folder sealed, may spill into the folder tmp, and may reach
 // nothing else. DuckDB starts with the first rehearsal.
 func New(sealed, tmp string) *Engine {
-	return &Engine{
-		sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage,
-		stage: &Engine{sealed: sealed, tmp: tmp, small: true},
-	}
+	e := &Engine{sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage}
+	e.questions.open, e.rehearsals.open = e.openQuestions, e.openRehearsals
+	return e
 }
 
-// Close closes the databases of e and of its rehearsal engine. No further one opens, also not by a rehearsal that runs.
-func (e *Engine) Close() (err error) {
-	if e.stage != nil {
-		err = e.stage.Close()
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.closed = true
-	if e.db == nil {
-		return err
-	}
-	err = errors.Join(err, e.db.Close())
-	e.db = nil
-	return err
-}
-
-// lock returns the statements that set up a new database, in this order. The last one makes all settings final.
-// From then on, DuckDB can reach no file outside the sealed folder, no extension and no other database.
-func (e *Engine) lock() []string {
-	var bounds []string
-	if e.small {
-		bounds = []string{
-			fmt.Sprintf("SET memory_limit = '%dMB'", engine.RehearsalMemory), "SET threads = 1",
-			"SET max_temp_directory_size = '0KB'",
-		}
-	}
-	return append(bounds, []string{
-		"SET temp_directory = " + text(e.tmp),
-		"SET allowed_directories = [" + text(e.sealed) + "]",
-		"SET autoinstall_known_extensions = false",
-		"SET autoload_known_extensions = false",
-		"SET ieee_floating_point_ops = false",
-		"SET parquet_metadata_cache = true", // a statement may read a file several times, and sealed files never change
-		"SET enable_external_access = false",
-		"SET lock_configuration = true",
-	}...)
-}
-
-func (e *Engine) open() (*sql.DB, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case e.closed: // while a rehearsal was about to open it
-		return nil, errClosed
-	case e.db != nil:
-		return e.db, nil
-	}
-	if err := os.MkdirAll(e.tmp, 0o700); err != nil {
-		return nil, err
-	}
-	locked := false
-	connector, err := driverpkg.NewConnector("", func(c driver.ExecerContext) error {
-		if locked { // the settings hold for the whole database and are final
-			return nil
-		}
-		for _, statement := range e.lock() {
-			if _, err := c.ExecContext(context.Background(), statement, nil); err != nil {
-				return err
-			}
-		}
-		locked = true
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	db := sql.OpenDB(connector)
-	if err := db.Ping(); err != nil { // a first connection applies the settings before any other exists
-		return nil, errors.Join(err, db.Close())
-	}
-	e.db = db
-	return db, nil
-}
+// Close closes the databases. No further one opens, also not by a rehearsal that runs.
+func (e *Engine) Close() error { return errors.Join(e.rehearsals.close(), e.questions.close()) }
 
 // Aggregate implements [engine.Engine].
 func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
@@ -195,10 +114,16 @@ func storedScan(known engine.Sealed) (string, error) {
 
 // run runs one statement and passes each result row to the function each.
 func (e *Engine) run(ctx context.Context, statement string, each func([]driver.Value) error) error {
-	db, err := e.open()
+	return e.questions.run(ctx, statement, each)
+}
+
+// run runs one statement in d.
+func (d *instance) run(ctx context.Context, statement string, each func([]driver.Value) error) error {
+	db, err := d.hold()
 	if err != nil {
 		return err
 	}
+	defer d.leave()
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
@@ -209,11 +134,14 @@ func (e *Engine) run(ctx context.Context, statement string, each func([]driver.V
 
 // query prepares one statement, checks that it is a SELECT, and calls the function each with every row of the result.
 func query(ctx context.Context, raw any, statement string, each func([]driver.Value) error) (err error) {
-	c, ok := raw.(driver.ConnPrepareContext)
+	c, ok := raw.(driver.Conn)
 	if !ok {
 		return errors.New("duckdb: unexpected driver")
 	}
-	s, err := c.PrepareContext(ctx, statement)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s, err := c.Prepare(statement) // PrepareContext would run all of several statements but the last
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (b *bench) sums(p *plan.Plan, file string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := b.open()
+	db, err := b.questions.hold()
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func TestLockedDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := b.open()
+	db, err := b.questions.hold()
 	if err != nil {
 		t.Fatal(err)
 	}

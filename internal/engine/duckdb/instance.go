@@ -1,0 +1,146 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	driverpkg "github.com/duckdb/duckdb-go/v2"
+
+	"dither/internal/engine"
+)
+
+// instance is a DuckDB that opens when it is first used. It is safe for concurrent use.
+type instance struct {
+	open func() (*sql.DB, error)
+
+	mu     sync.Mutex
+	db     *sql.DB // nil until it opens
+	users  int     // the number of statements that run
+	closed bool    // it opens no more
+}
+
+var errClosed = errors.New("the engine is closed")
+
+// hold returns the database for one statement, and opens it if it is not open. The caller calls leave afterwards.
+func (d *instance) hold() (db *sql.DB, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, errClosed
+	}
+	if d.db == nil {
+		if d.db, err = d.open(); err != nil {
+			return nil, err
+		}
+	}
+	d.users++
+	return d.db, nil
+}
+
+func (d *instance) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.users--
+}
+
+// take returns the open database and forgets it. It returns nil if there is none, or if a statement runs in it.
+func (d *instance) take() *sql.DB {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.users > 0 {
+		return nil
+	}
+	db := d.db
+	d.db = nil
+	return db
+}
+
+func (d *instance) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	if d.db == nil {
+		return nil
+	}
+	err := d.db.Close()
+	d.db = nil
+	return err
+}
+
+// openQuestions opens the database of questions. It is the first rehearsal's, if no statement runs there any more: to
+// open another DuckDB takes longer than to answer a small question.
+func (e *Engine) openQuestions() (*sql.DB, error) {
+	db := e.rehearsals.take()
+	if db == nil {
+		return e.openDB(final)
+	}
+	for _, setting := range append(slices.Clone(large), final) {
+		if _, err := db.Exec(setting); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return db, nil
+}
+
+// openRehearsals opens a database of rehearsals. Its settings are not final, so that it can become that of questions.
+// Only statements that this package writes run there, and query admits no SET.
+func (e *Engine) openRehearsals() (*sql.DB, error) { return e.openDB(small...) }
+
+// small are the settings of a database of rehearsals, large those that take them back, and final makes all settings final.
+var (
+	small = []string{
+		fmt.Sprintf("SET memory_limit = '%dMB'", engine.RehearsalMemory), "SET threads = 1",
+		"SET max_temp_directory_size = '0KB'",
+	}
+	large = []string{"RESET memory_limit", "RESET threads", "RESET max_temp_directory_size"}
+)
+
+const final = "SET lock_configuration = true"
+
+// confined returns the settings of every database: DuckDB can reach no file outside the sealed folder, no extension and
+// no other database. External access cannot be enabled again.
+func (e *Engine) confined() []string {
+	return []string{
+		"SET temp_directory = " + text(e.tmp),
+		"SET allowed_directories = [" + text(e.sealed) + "]",
+		"SET autoinstall_known_extensions = false",
+		"SET autoload_known_extensions = false",
+		"SET ieee_floating_point_ops = false",
+		"SET parquet_metadata_cache = true", // a statement may read a file several times, and sealed files never change
+		"SET enable_external_access = false",
+	}
+}
+
+// openDB opens a confined database with further settings.
+func (e *Engine) openDB(further ...string) (*sql.DB, error) {
+	if err := os.MkdirAll(e.tmp, 0o700); err != nil {
+		return nil, err
+	}
+	settings, applied := append(e.confined(), further...), false
+	connector, err := driverpkg.NewConnector("", func(c driver.ExecerContext) error {
+		if applied { // the settings hold for the whole database
+			return nil
+		}
+		for _, setting := range settings {
+			if _, err := c.ExecContext(context.Background(), setting, nil); err != nil {
+				return err
+			}
+		}
+		applied = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	if err := db.Ping(); err != nil { // a first connection applies the settings before any other exists
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
