@@ -224,7 +224,6 @@ var wardens = map[string][]string{
 	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest", "synth/server"}, // the last writes made-up rows alone
 	"dither/synth/server":                 {"internal/cli/strategies"},
 	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
-	"github.com/xuri/excelize/v2":         {"internal/xlsxtable"},
 	"dither/internal/xlsxtable":           {"internal/sealing"},
 	"unsafe":                              {},
 	// Engines read rows: for the kernel, for what seals, and two read rows that are made up. One only writes released

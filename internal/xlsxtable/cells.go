@@ -37,7 +37,6 @@ const (
 )
 
 // cells reads the rows of a sheet from its XML, strictly: rows and columns must rise, and every reference must hold.
-// The row iterator of excelize would end silently where the XML is damaged, and returns texts without their kinds.
 type cells struct {
 	d      *xml.Decoder
 	w      *Workbook

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strconv"
 	"strings"
-
-	"github.com/xuri/excelize/v2"
 )
 
 // MaxBytes is the largest size of a workbook in bytes, before and after decompression.
@@ -44,21 +43,21 @@ func Open(r io.Reader) (*Workbook, error) {
 	case !bytes.HasPrefix(text, []byte("PK")):
 		return nil, errors.New("the file is not an .xlsx workbook")
 	}
-	f, err := parse(text)
+	parts, err := openArchive(text)
 	if err != nil {
 		return nil, err
 	}
-	w := &Workbook{part: func(name string) ([]byte, bool) {
-		found, ok := f.Pkg.Load(name)
-		part, _ := found.([]byte)
-		return part, ok
-	}}
-	if err := w.read(f); err != nil {
-		return nil, err
+	w := &Workbook{part: parts.part}
+	if err := errors.Join(w.readSheets(parts), w.readFormats(parts)); err != nil {
+		return nil, damaged()
 	}
-	shared, ok := w.part("xl/sharedStrings.xml")
-	if !ok {
+	const texts = "xl/sharedStrings.xml"
+	if !parts.has(texts) {
 		return w, nil
+	}
+	shared, ok := parts.part(texts)
+	if !ok {
+		return nil, damaged()
 	}
 	if w.strings, err = sharedStrings(shared); err != nil {
 		return nil, fmt.Errorf("the workbook's table of texts is damaged: %w", err)
@@ -70,66 +69,47 @@ func tooLarge() error {
 	return fmt.Errorf("the workbook has more than %d MB: save the sheet as a CSV file", MaxBytes>>20)
 }
 
-// parse opens the package with excelize. A hostile file must not end the program, so a panic of the library is an
-// error.
-func parse(text []byte) (f *excelize.File, err error) {
-	defer func() {
-		if recover() != nil {
-			f, err = nil, damaged()
-		}
-	}()
-	f, err = excelize.OpenReader(bytes.NewReader(text),
-		excelize.Options{UnzipSizeLimit: MaxBytes, UnzipXMLSizeLimit: MaxBytes}) // equal limits: nothing goes to disk
-	switch {
-	case err == nil:
-		return f, nil
-	case strings.Contains(err.Error(), "unzip size exceeds"):
-		return nil, tooLarge()
-	}
-	return nil, damaged() // the library's text may quote the file
-}
-
 func damaged() error { return errors.New("the file is not an .xlsx workbook, or is damaged") }
 
-// read takes from the library what describes the workbook: the sheets, the epoch and the number formats.
-func (w *Workbook) read(f *excelize.File) error {
-	if f.WorkBook == nil || f.Styles == nil {
-		return damaged()
+// readSheets reads the list of sheets, and the day that the workbook counts from.
+func (w *Workbook) readSheets(parts archive) error {
+	var book struct {
+		Properties struct {
+			Since1904 flag `xml:"date1904,attr"`
+		} `xml:"workbookPr"`
+		Sheets []struct {
+			Name      string `xml:"name,attr"`
+			State     string `xml:"state,attr"`
+			Reference string `xml:"id,attr"` // of a relationship: the attribute sheetId has another name
+		} `xml:"sheets>sheet"`
 	}
-	targets, err := w.targets()
+	if err := parts.decode("xl/workbook.xml", &book); err != nil {
+		return err
+	}
+	targets, err := targets(parts)
 	if err != nil {
 		return err
 	}
-	for _, s := range f.WorkBook.Sheets.Sheet {
-		part := targets[s.ID]
-		w.sheets = append(w.sheets, sheet{s.Name, part, s.State == "" || s.State == "visible"})
+	for _, s := range book.Sheets {
+		w.sheets = append(w.sheets, sheet{s.Name, targets[s.Reference], s.State == "" || s.State == "visible"})
 	}
-	if p := f.WorkBook.WorkbookPr; p != nil && p.Date1904 {
+	if book.Properties.Since1904 {
 		w.epoch = epoch1904
-	}
-	if f.Styles.CellXfs == nil {
-		return nil
-	}
-	codes := map[int]string{}
-	if f.Styles.NumFmts != nil {
-		for _, n := range f.Styles.NumFmts.NumFmt {
-			codes[n.NumFmtID] = n.FormatCode
-		}
-	}
-	for _, xf := range f.Styles.CellXfs.Xf {
-		id := 0
-		if xf.NumFmtID != nil {
-			id = *xf.NumFmtID
-		}
-		code, custom := codes[id]
-		w.formats = append(w.formats, formatOf(id, code, custom))
 	}
 	return nil
 }
 
+// flag is a boolean attribute: true, false, 1 or 0.
+type flag bool
+
+func (f *flag) UnmarshalXMLAttr(a xml.Attr) error {
+	is, err := strconv.ParseBool(strings.TrimSpace(a.Value))
+	*f = flag(is)
+	return err
+}
+
 // targets returns the names of the parts that hold the workbook's tables of cells, by their reference.
-func (w *Workbook) targets() (map[string]string, error) {
-	text, ok := w.part("xl/_rels/workbook.xml.rels")
+func targets(parts archive) (map[string]string, error) {
 	var found struct {
 		Relationship []struct {
 			ID     string `xml:"Id,attr"`
@@ -138,8 +118,8 @@ func (w *Workbook) targets() (map[string]string, error) {
 			Mode   string `xml:"TargetMode,attr"`
 		}
 	}
-	if !ok || xml.Unmarshal(text, &found) != nil {
-		return nil, damaged()
+	if err := parts.decode("xl/_rels/workbook.xml.rels", &found); err != nil {
+		return nil, err
 	}
 	out := map[string]string{}
 	for _, r := range found.Relationship {
@@ -151,6 +131,35 @@ func (w *Workbook) targets() (map[string]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// readFormats reads the number formats of the styles. A workbook without styles has none.
+func (w *Workbook) readFormats(parts archive) error {
+	const name = "xl/styles.xml"
+	if !parts.has(name) {
+		return nil
+	}
+	var styles struct {
+		Custom []struct {
+			ID   int    `xml:"numFmtId,attr"`
+			Code string `xml:"formatCode,attr"`
+		} `xml:"numFmts>numFmt"`
+		Cells []struct {
+			Format int `xml:"numFmtId,attr"`
+		} `xml:"cellXfs>xf"`
+	}
+	if err := parts.decode(name, &styles); err != nil {
+		return err
+	}
+	codes := map[int]string{}
+	for _, c := range styles.Custom {
+		codes[c.ID] = c.Code
+	}
+	for _, c := range styles.Cells {
+		code, custom := codes[c.Format]
+		w.formats = append(w.formats, formatOf(c.Format, code, custom))
+	}
+	return nil
 }
 
 // find returns the sheet with the given name. For "", it returns the only visible sheet.

@@ -2,8 +2,8 @@
 // for the owner. As in package csvtable, nothing is guessed, and an error names rows and columns and never quotes a
 // cell. The rows in errors are those that Excel shows.
 //
-// The library excelize opens the package, and reads its list of sheets and its number formats. The cells are read from
-// the sheet's XML as a stream (see cells), because a sheet that is cut off must be an error and not a shorter table.
+// The cells are read from the sheet's XML as a stream (see cells), because a sheet that is cut off must be an error and
+// not a shorter table.
 //
 //   - The first row with a cell names the columns. Without a header, the declared columns are A, B, C, ….
 //   - Each further row is a row of the table. An empty row between others is an error. Empty rows at the end are

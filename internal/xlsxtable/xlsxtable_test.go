@@ -3,13 +3,14 @@ package xlsxtable
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/xuri/excelize/v2"
 
 	"dither/internal/csvtable"
 	"dither/internal/policy"
@@ -331,38 +332,71 @@ func TestHostileWorkbooks(t *testing.T) {
 	}
 }
 
-// TestAsTheLibraryWrites reads a workbook that excelize wrote, so that the parts made by hand above are not the measure
-// of themselves.
-func TestAsTheLibraryWrites(t *testing.T) {
-	f := excelize.NewFile()
-	for i, row := range [][]any{
-		{"person", "day", "cost", "urgent", "note"},
-		{7, nil, 12.25, true, "a\nb"},
-		{8, nil, -0.5, false, ""},
-	} {
-		if err := f.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row); err != nil {
+// TestAsLibrariesWrite reads workbooks of openpyxl and XlsxWriter, so that the parts made by hand above are not the
+// measure of themselves. One writes its texts into the cells' table, the other a format of its own for days.
+func TestAsLibrariesWrite(t *testing.T) {
+	note := column("note", value.Text)
+	note.Nullable = true
+	columns := []*policy.Column{
+		note, column("urgent", value.Boolean), column("cost", value.Real), column("day", value.Date), column("person", value.Integer),
+	}
+	for _, name := range []string{"openpyxl.xlsx", "xlsxwriter.xlsx"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
 			t.Fatal(err)
 		}
+		rows, _, err := all(t, text, withHeader, columns)
+		if err != nil || strings.Join(rows, ";") != "a\nb|true|12.25|2024-05-01|7;NULL|false|-0.5|2024-05-02|8" {
+			t.Errorf("%s: %q, %v", name, rows, err)
+		}
 	}
-	style, err := f.NewStyle(&excelize.Style{NumFmt: 14})
+}
+
+// A zip file says how long each part is; none may be longer, be there twice, or be damaged.
+func TestHostileArchives(t *testing.T) {
+	fine := book{sheet: sheetOf(header("a")+`<row r="2"><c r="A2"><v>1</v></c></row>`, "")}
+	open := func(text []byte) error {
+		_, _, err := all(t, text, withHeader, []*policy.Column{column("a", value.Integer)})
+		return err
+	}
+	if err := open(fine.bytes(t)); err != nil {
+		t.Fatal(err)
+	}
+	fine.more = map[string]string{`XL\Workbook.xml`: ""}
+	if err := open(fine.bytes(t)); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("a part is there twice: %v", err)
+	}
+	for _, name := range []string{"xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml", "xl/worksheets/sheet1.xml"} {
+		fine.more = map[string]string{name: "<"}
+		if err := open(fine.bytes(t)); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s is damaged: %v", name, err)
+		}
+	}
+	// The part says that it has one byte, and has a million.
+	var out, packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestCompression)
 	if err == nil {
-		err = errors.Join(f.SetCellFloat("Sheet1", "B2", 45413, 0, 64), f.SetCellFloat("Sheet1", "B3", 45414, 0, 64),
-			f.SetCellStyle("Sheet1", "B2", "B3", style))
+		_, err = w.Write(make([]byte, 1_000_000))
 	}
-	var out bytes.Buffer
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(&out)
+	part, err := z.CreateRaw(&zip.FileHeader{
+		Name: "xl/workbook.xml", Method: zip.Deflate, UncompressedSize64: 1, CompressedSize64: uint64(packed.Len()),
+	})
 	if err == nil {
-		err = f.Write(&out)
+		_, err = part.Write(packed.Bytes())
 	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	parts, err := openArchive(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	note := column("note", value.Text)
-	note.Nullable = true
-	rows, _, err := all(t, out.Bytes(), withHeader, []*policy.Column{
-		note, column("urgent", value.Boolean), column("cost", value.Real), column("day", value.Date), column("person", value.Integer),
-	})
-	if err != nil || strings.Join(rows, ";") != "a\nb|true|12.25|2024-05-01|7;NULL|false|-0.5|2024-05-02|8" {
-		t.Errorf("%q, %v", rows, err)
+	if text, ok := parts.part("xl/workbook.xml"); ok || len(text) > 1<<16 {
+		t.Errorf("%d bytes of one, %t", len(text), ok)
 	}
 }
 
