@@ -35,9 +35,10 @@ const (
 	unread // an unknown notation
 )
 
-// Patterns for the notations of spans, which are intervals of numbers.
+// Patterns for the notations of spans, which are intervals of numbers, if they are short. (Limits in the expressions
+// themselves would take a millisecond to compile, in every process.)
 var (
-	decimal   = `([-+]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30}))`
+	decimal   = `([-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))`
 	plain     = regexp.MustCompile(`^` + decimal + `$`)
 	closedEnd = regexp.MustCompile(`^` + decimal + `\s*(?:-|–|\.\.|to)\s*` + decimal + `$`)
 	interval  = regexp.MustCompile(`^([\[(])\s*(?:` + decimal + `|[-−]?(?:inf|∞))?\s*[,;]\s*(?:` + decimal +
@@ -45,6 +46,9 @@ var (
 	oneSided = regexp.MustCompile(`^(<=|>=|<|>|≤|≥)\s*` + decimal + `$`)
 	upward   = regexp.MustCompile(`^` + decimal + `\s*\+$`)
 )
+
+// longestSpan is the largest number of bytes of a span.
+const longestSpan = 150
 
 // suppressed lists the texts, in capitals, that stand for a suppressed value.
 var suppressed = map[string]bool{
@@ -102,23 +106,26 @@ func split(text string, separator rune) []string {
 
 // single returns the form of a value that is not a set.
 func single(text string) form {
-	f := form{kind: span, text: text}
-	if plain.MatchString(text) {
+	f, short := form{kind: span, text: text}, text
+	if len(text) > longestSpan {
+		short = "" // which none of the patterns matches
+	}
+	if plain.MatchString(short) {
 		return exactly(text)
-	} else if m := closedEnd.FindStringSubmatch(text); m != nil {
+	} else if m := closedEnd.FindStringSubmatch(short); m != nil {
 		if f.low, f.high = number(m[1]), number(m[2]); f.low.Cmp(f.high) > 0 {
 			return form{text: text} // a code, such as the month 2020-05
 		}
 		return f
-	} else if m := interval.FindStringSubmatch(text); m != nil {
+	} else if m := interval.FindStringSubmatch(short); m != nil {
 		f.low, f.high, f.openLow, f.openHigh = number(m[2]), number(m[3]), m[1] == "(", m[4] == ")"
-	} else if m := oneSided.FindStringSubmatch(text); m != nil {
+	} else if m := oneSided.FindStringSubmatch(short); m != nil {
 		if strings.ContainsAny(m[1], "<≤") {
 			f.high, f.openHigh = number(m[2]), m[1] == "<"
 		} else {
 			f.low, f.openLow = number(m[2]), m[1] == ">"
 		}
-	} else if m := upward.FindStringSubmatch(text); m != nil {
+	} else if m := upward.FindStringSubmatch(short); m != nil {
 		f.low = number(m[1])
 	} else if prefix := strings.TrimRight(text, "*"); prefix != text && !strings.Contains(prefix, "*") {
 		return form{kind: pattern, text: text, prefix: prefix}
@@ -137,7 +144,7 @@ func single(text string) form {
 // exactly returns the form of a value that the attacker knows exactly: an interval with equal ends if the text is a
 // number, and otherwise the word itself. It interprets no notation for sets of values, so "*" is the word *.
 func exactly(text string) form {
-	if !plain.MatchString(text) {
+	if len(text) > longestSpan || !plain.MatchString(text) {
 		return form{text: text}
 	}
 	x := number(text)

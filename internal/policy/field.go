@@ -3,9 +3,9 @@ package policy
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -94,12 +94,10 @@ func (f field) entries() []field {
 	return out
 }
 
-// simpleName matches a text that needs no quotes in a path, if it is short. (A limit in the expression itself would
-// take 5 ms to compile, in every process.)
-var simpleName = regexp.MustCompile(`^[\pL\pN_-]+$`)
-
+// join returns the path of a key. The key is quoted unless it is a short name.
 func join(path, key string) string {
-	if utf8.RuneCountInString(key) > 63 || !simpleName.MatchString(key) {
+	quoted := func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+	if key == "" || utf8.RuneCountInString(key) > 63 || strings.ContainsFunc(key, quoted) {
 		key = quote(key)
 	}
 	if path == "" {

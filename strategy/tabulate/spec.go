@@ -8,10 +8,9 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"dither/internal/exact"
 	"dither/internal/policy"
@@ -176,13 +175,13 @@ func texts(f policy.Field) (out []string) {
 	return out
 }
 
-// nameForm matches the names of hierarchies, levels and tables, which also name files, if they are short. (A limit in
-// the expression itself would take 2 ms to compile, in every process.)
-var nameForm = regexp.MustCompile(`^[\pL_][\pL\pN_-]*$`)
-
+// checkName checks the name of a hierarchy, a level or a table, which also names files.
 func checkName(f policy.Field, text string) {
-	if text != "" && (utf8.RuneCountInString(text) > 63 || !nameForm.MatchString(text)) {
-		f.Fail("", "a name is a letter or _ followed by at most 62 letters, digits, _ or -, not %q", text)
+	for i, r := range []rune(text) {
+		if i == 63 || r != '_' && !unicode.IsLetter(r) && (i == 0 || r != '-' && !unicode.IsNumber(r)) {
+			f.Fail("", "a name is a letter or _ followed by at most 62 letters, digits, _ or -, not %q", text)
+			return
+		}
 	}
 }
 
