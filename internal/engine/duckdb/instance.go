@@ -92,7 +92,8 @@ func (e *Engine) openQuestions() (*sql.DB, error) {
 // Only statements that this package writes run there, and query admits no SET.
 func (e *Engine) openRehearsals() (*sql.DB, error) { return e.openDB(small...) }
 
-// small are the settings of a database of rehearsals, large those that take them back, and final makes all settings final.
+// small are the settings of a database of rehearsals, large those that take them back, and final makes all settings
+// final.
 var (
 	small = []string{
 		fmt.Sprintf("SET memory_limit = '%dMB'", engine.RehearsalMemory), "SET threads = 1",
