@@ -33,7 +33,7 @@ func TestAnswersAtSizes(t *testing.T) {
 							t.Fatal(err)
 						}
 						exact, noises := released(t, p, rows)
-						for range stattest.Simulations(50, 1000) {
+						for range stattest.Simulations(50, 10_000) {
 							e := draw(answer, exact, noises)
 							study.Covers(item+about, "").Interval(e.Low-1e-9*truth, truth, e.High+1e-9*truth)
 						}

@@ -16,10 +16,11 @@ import (
 // does.
 // The largest loading of a component is positive.
 //
-// Noise spreads the eigenvalues apart, so the largest ones come out too large. The intervals correct for this to first
-// order: they are the release minus the quantiles of how much fresh noise moves the components of the release.
-// Components
-// with nearly equal eigenvalues have no direction of their own, and their loadings have wide intervals.
+// Noise spreads the eigenvalues apart, so the largest ones come out too large, and the directions look more certain than
+// they are. So the intervals add fresh noise to a matrix whose eigenvalues are moved together by as much as fresh noise
+// spreads those of the release. Those of the loadings are quantiles of the drawn loadings. Those of the shares reach as
+// far to both sides. Components with nearly equal eigenvalues have no direction of their own, and their loadings have
+// wide intervals.
 func Components(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanComponents(ctx, c, s)
 	return run(ctx, p, err)
@@ -54,15 +55,29 @@ func componentValues(
 	released := components(c)
 	draws := newSpreads(d+d*d, alpha)
 	sim, v := newSimulator(), p.sums.room()
-	for range drawsFor(alpha) {
-		var of *principal
-		if released != nil {
-			p.sums.drawn(sim, symmetric, v)
-			drawn := p.covariances(v)
-			if s.Population {
-				sampleNormal(sim, drawn, c, p.sums.count)
+	around := func(at [][]float64) *principal { // fresh noise on the covariances at
+		p.sums.drawn(sim, symmetric, v)
+		drawn := p.covariances(v)
+		for i := range d {
+			for j := range d {
+				drawn[i][j] += at[i][j] - c[i][j]
 			}
-			of = components(drawn)
+		}
+		if s.Population {
+			sampleNormal(sim, drawn, at, p.sums.count)
+		}
+		return components(drawn)
+	}
+	var at [][]float64
+	var middle *principal
+	if released != nil {
+		at = released.gathered(c, func() *principal { return around(c) })
+		middle = components(at)
+	}
+	for draw := range drawsFor(alpha) {
+		var of *principal
+		if middle != nil {
+			of = around(at)
 		}
 		for k := range d {
 			if of == nil {
@@ -71,15 +86,17 @@ func componentValues(
 				}
 				continue
 			}
-			// the distance of the draw from the release is that of the release from the truth: so the truth is
-			// reflected
-			draws[k*(d+1)].add(2*released.share[k] - of.share[k])
+			off := of.share[k] - middle.share[k]
+			if draw%2 == 1 { // as far to both sides
+				off = -off
+			}
+			draws[k*(d+1)].add(released.share[k] + off)
 			sign := 1.0
 			if dot(released.loading[k], of.loading[k]) < 0 {
 				sign = -1
 			}
 			for i := range d {
-				draws[k*(d+1)+1+i].add(2*released.loading[k][i] - sign*of.loading[k][i])
+				draws[k*(d+1)+1+i].add(sign * of.loading[k][i])
 			}
 		}
 	}
@@ -108,6 +125,54 @@ func componentValues(
 type principal struct {
 	share   []float64   // eigenvalues, divided by their sum
 	loading [][]float64 // eigenvectors
+}
+
+// gatheringDraws is the number of draws by which eigenvalues are moved together. Their mean is exact enough: its error is a
+// thirtieth of the noise.
+const gatheringDraws = 1000
+
+// gathered returns covariances with the variances of c and with the components p of its correlations, but with eigenvalues
+// that are moved together by as much as fresh noise moves them apart, on average. Each draw returns the components of c
+// with fresh noise, or nil.
+func (p *principal) gathered(c [][]float64, draw func() *principal) [][]float64 {
+	d, sums, n := len(c), make([]float64, len(c)), 0.0
+	for range gatheringDraws {
+		if of := draw(); of != nil {
+			n++
+			for k, x := range of.share {
+				sums[k] += x
+			}
+		}
+	}
+	if n == 0 {
+		return c
+	}
+	shares, total := make([]float64, d), 0.0
+	for k, x := range p.share {
+		shares[k] = math.Max(0, 2*x-sums[k]/n)
+	}
+	for range d { // order them by averaging neighbours in the wrong order
+		for k := 1; k < d; k++ {
+			if shares[k] > shares[k-1] {
+				shares[k] = (shares[k] + shares[k-1]) / 2
+				shares[k-1] = shares[k]
+			}
+		}
+	}
+	for _, x := range shares {
+		total += x
+	}
+	out := make([][]float64, d)
+	for i := range out {
+		out[i] = make([]float64, d)
+		for j := range d {
+			for k, x := range shares {
+				out[i][j] += float64(d) * x / total * p.loading[k][i] * p.loading[k][j]
+			}
+			out[i][j] *= math.Sqrt(c[i][i] * c[j][j])
+		}
+	}
+	return out
 }
 
 // components returns the components of the correlations of a covariance matrix. It returns nil if a variance is not

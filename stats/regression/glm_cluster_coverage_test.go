@@ -77,6 +77,9 @@ func TestClusteredLogisticCoverage(t *testing.T) {
 		runs, most = 1000, math.MaxInt
 	}
 	for _, w := range []eventWorld{
+		{glm.Logistic, 50, 5, 2, 1e6, MethodNewton, true, shared},
+		{glm.Logistic, 50, 5, 2, 100, MethodObjective, false, shared},
+		{glm.Poisson, 50, 5, 2, 1e6, MethodMinimize, true, shared},
 		{glm.Logistic, 500, 5, 2, 1000, MethodObjective, false, shared},
 		{glm.Logistic, 500, 5, 3, 1e6, MethodNewton, true, shared},
 		{glm.Logistic, 500, 5, 3, 20, MethodObjective, false, shared},

@@ -22,7 +22,7 @@ func TestLinearAtSizes(t *testing.T) {
 	}
 	for _, n := range stattest.Sizes {
 		for i, w := range []world{
-			{n, 3, 0.3, 0.3, 1, true}, {n, 3, 0.3, 0.3, 10, true}, {n, 3, 0.3, 0.3, 0.5, false},
+			{n, 3, 0.3, 0.3, 1, true}, {n, 3, 0.3, 0.3, 10, true}, {n, 3, 0.3, 0.3, 0.5, false}, {n, 3, 0.3, 0.3, 100, true},
 		} {
 			words := splitmix.At(splitmix.Mix(uint64(31 + n + i)))
 			var study stattest.Study
