@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 
 	driverpkg "github.com/duckdb/duckdb-go/v2"
@@ -80,41 +79,56 @@ func (e *Engine) openQuestions() (*sql.DB, error) {
 	if db == nil {
 		return e.openDB(final)
 	}
-	for _, setting := range append(slices.Clone(large), final) {
-		if _, err := db.Exec(setting); err != nil {
-			return nil, errors.Join(err, db.Close())
-		}
+	if err := enlarge(db); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// enlarge takes back the settings of a database of rehearsals, and makes all settings final. RESET alone changes only
+// what DuckDB says about its memory, so the limit is set again, to what DuckDB says: a tenth of a GB less than before at
+// most.
+func enlarge(db *sql.DB) error {
+	for _, name := range []string{"memory_limit", "threads", "max_temp_directory_size"} {
+		if _, err := db.Exec("RESET GLOBAL " + name); err != nil {
+			return err
+		}
+	}
+	var memory string
+	if err := db.QueryRow("SELECT current_setting('memory_limit')").Scan(&memory); err != nil {
+		return err
+	}
+	for _, setting := range []string{"memory_limit = " + text(memory), final} {
+		if _, err := db.Exec("SET GLOBAL " + setting); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openRehearsals opens a database of rehearsals. Its settings are not final, so that it can become that of questions.
 // Only statements that this package writes run there, and query admits no SET.
 func (e *Engine) openRehearsals() (*sql.DB, error) { return e.openDB(small...) }
 
-// small are the settings of a database of rehearsals, large those that take them back, and final makes all settings
-// final.
-var (
-	small = []string{
-		fmt.Sprintf("SET memory_limit = '%dMB'", engine.RehearsalMemory), "SET threads = 1",
-		"SET max_temp_directory_size = '0KB'",
-	}
-	large = []string{"RESET memory_limit", "RESET threads", "RESET max_temp_directory_size"}
-)
+// small are the settings of a database of rehearsals.
+var small = []string{
+	fmt.Sprintf("memory_limit = '%dMB'", engine.RehearsalMemory), "threads = 1", "max_temp_directory_size = '0KB'",
+}
 
-const final = "SET lock_configuration = true"
+// final makes all settings final.
+const final = "lock_configuration = true"
 
 // confined returns the settings of every database: DuckDB can reach no file outside the sealed folder, no extension and
 // no other database. External access cannot be enabled again.
 func (e *Engine) confined() []string {
 	return []string{
-		"SET temp_directory = " + text(e.tmp),
-		"SET allowed_directories = [" + text(e.sealed) + "]",
-		"SET autoinstall_known_extensions = false",
-		"SET autoload_known_extensions = false",
-		"SET ieee_floating_point_ops = false",
-		"SET parquet_metadata_cache = true", // a statement may read a file several times, and sealed files never change
-		"SET enable_external_access = false",
+		"temp_directory = " + text(e.tmp),
+		"allowed_directories = [" + text(e.sealed) + "]",
+		"autoinstall_known_extensions = false",
+		"autoload_known_extensions = false",
+		"ieee_floating_point_ops = false",
+		"parquet_metadata_cache = true", // a statement may read a file several times, and sealed files never change
+		"enable_external_access = false",
 	}
 }
 
@@ -125,11 +139,11 @@ func (e *Engine) openDB(further ...string) (*sql.DB, error) {
 	}
 	settings, applied := append(e.confined(), further...), false
 	connector, err := driverpkg.NewConnector("", func(c driver.ExecerContext) error {
-		if applied { // the settings hold for the whole database
+		if applied {
 			return nil
 		}
-		for _, setting := range settings {
-			if _, err := c.ExecContext(context.Background(), setting, nil); err != nil {
+		for _, setting := range settings { // GLOBAL: some would hold for this connection alone
+			if _, err := c.ExecContext(context.Background(), "SET GLOBAL "+setting, nil); err != nil {
 				return err
 			}
 		}
