@@ -42,6 +42,7 @@ func sealSettings(folder string) []string {
 	return []string{
 		"SET temp_directory = " + text(folder),
 		"SET memory_limit = '" + sealMemory + "'",
+		"SET " + sound,
 		"SET autoinstall_known_extensions = false",
 		"SET autoload_known_extensions = false",
 		"SET allow_community_extensions = false",

@@ -40,7 +40,7 @@ func attachSealFile(ctx context.Context, conn *sql.Conn, file string) error {
 }
 
 // newestStorage is the newest storage version that the linked DuckDB reads.
-const newestStorage = 67
+const newestStorage = 68
 
 // fileHead is what the first bytes of a database file say about the program that wrote it.
 type fileHead struct {

@@ -41,7 +41,7 @@ func TestNewerFileNamesItsWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Tables(context.Background(), file)
-	if err == nil || !strings.HasPrefix(err.Error(), "the file was written by DuckDB v9.9.0, in a storage version (68)") {
+	if err == nil || !strings.HasPrefix(err.Error(), "the file was written by DuckDB v9.9.0, in a storage version (69)") {
 		t.Errorf("a newer file: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("a;b\n1;2\n"), 0o600); err != nil {
