@@ -112,7 +112,7 @@ func (c *cells) readRow(start xml.StartElement, into []cell) ([]cell, error) {
 		}
 		switch t := token.(type) {
 		case xml.EndElement:
-			if len(into) > 0 && attribute(start, "hidden") == "1" {
+			if hidden := attribute(start, "hidden"); len(into) > 0 && (hidden == "1" || hidden == "true") {
 				c.hidden++
 			}
 			return into, nil
@@ -208,6 +208,9 @@ func (c *cells) interpret(found *cell, start xml.StartElement, stored string, ha
 		found.kind, found.text = moment, strings.TrimSpace(stored)
 	case "", "n":
 		if found.text = strings.TrimSpace(stored); found.text == "" {
+			if formula { // openpyxl stores an empty value beside it
+				found.kind = unfinished
+			}
 			return nil
 		}
 		found.kind = number

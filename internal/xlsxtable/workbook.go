@@ -2,6 +2,7 @@ package xlsxtable
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -80,7 +81,8 @@ func (w *Workbook) readSheets(parts archive) error {
 		Sheets []struct {
 			Name      string `xml:"name,attr"`
 			State     string `xml:"state,attr"`
-			Reference string `xml:"id,attr"` // of a relationship: the attribute sheetId has another name
+			Reference string `xml:"http://schemas.openxmlformats.org/officeDocument/2006/relationships id,attr"`
+			Strict    string `xml:"http://purl.oclc.org/ooxml/officeDocument/relationships id,attr"` // in "Strict" workbooks
 		} `xml:"sheets>sheet"`
 	}
 	if err := parts.decode("xl/workbook.xml", &book); err != nil {
@@ -91,7 +93,7 @@ func (w *Workbook) readSheets(parts archive) error {
 		return err
 	}
 	for _, s := range book.Sheets {
-		w.sheets = append(w.sheets, sheet{s.Name, targets[s.Reference], s.State == "" || s.State == "visible"})
+		w.sheets = append(w.sheets, sheet{s.Name, targets[cmp.Or(s.Reference, s.Strict)], s.State == "" || s.State == "visible"})
 	}
 	if book.Properties.Since1904 {
 		w.epoch = epoch1904
@@ -175,6 +177,9 @@ func (w *Workbook) find(name string) (found sheet, err error) {
 			hidden = append(hidden, fmt.Sprintf("%q", s.name))
 		}
 		if s.name == name || name == "" && s.visible {
+			if name != "" && found.part != "" {
+				return found, fmt.Errorf("the workbook has two sheets %q", name)
+			}
 			found = s
 		}
 	}

@@ -258,6 +258,10 @@ func TestSheets(t *testing.T) {
 	make := func(state string) []byte {
 		return book{sheets: fmt.Sprintf(two, state), sheet: rows, more: map[string]string{"xl/worksheets/sheet2.xml": other}}.bytes(t)
 	}
+	twice := book{
+		sheets: strings.Replace(fmt.Sprintf(two, ""), "Second", "First", 1), sheet: rows,
+		more: map[string]string{"xl/worksheets/sheet2.xml": other},
+	}.bytes(t)
 	columns := []*policy.Column{column("a", value.Integer)}
 	named := withHeader
 	named.Table = "Second"
@@ -270,6 +274,7 @@ func TestSheets(t *testing.T) {
 		{make(""), named, "2"},
 		{make(`state="hidden"`), withHeader, "1"},
 		{make(`state="veryHidden"`), named, "2"},
+		{twice, policy.Source{Table: "First"}, `the workbook has two sheets "First"`},
 		{make(`state="hidden"`), policy.Source{Table: "second"}, `the workbook has no sheet "second": its sheets are "First" (hidden: "Second")`},
 	} {
 		got, _, err := all(t, test.text, test.s, columns)
@@ -310,6 +315,8 @@ func TestHostileWorkbooks(t *testing.T) {
 		{"a missing format", "does not exist", book{sheet: sheetOf(ok+`<row r="2"><c r="A2" s="99"><v>5</v></c></row>`, "")}.bytes(t)},
 		{"an unknown kind", "unknown kind", book{sheet: sheetOf(ok+`<row r="2"><c r="A2" t="z"><v>5</v></c></row>`, "")}.bytes(t)},
 		{"a gap", "row 2 of the sheet is empty", book{sheet: sheetOf(ok+`<row r="3"><c r="A3"><v>1</v></c></row>`, "")}.bytes(t)},
+		{"a formula without a value", "formula", book{sheet: sheetOf(ok+`<row r="2"><c r="A2"><f>1+1</f><v/></c></row>`, "")}.bytes(t)},
+		{"no reference", "no sheet of cells", book{sheets: `<sheet name="Data" sheetId="1" id="rId1"/>`, sheet: sheetOf(ok, "")}.bytes(t)},
 		{"merged", "A2:A3 are merged", book{sheet: sheetOf(ok+one, `<mergeCells><mergeCell ref="A2:A3"/></mergeCells>`)}.bytes(t)},
 		{"empty", "the sheet is empty", book{sheet: sheetOf("", "")}.bytes(t)},
 		{"a title", "row 1 is the first with a cell, so it is read as the header, but it names none of the declared columns: if it " +
