@@ -176,7 +176,7 @@ func TestValueClustersOfModelsAtSizes(t *testing.T) {
 		}
 		var clustered, plainly stattest.Study
 		words, theta := splitmix.At(splitmix.Mix(29)), w.theta()
-		for range stattest.Simulations(50, max(100, 1000*min(1, 2000/w.rows))) {
+		for range stattest.Simulations(50, max(400, 1000*min(1, 2000/w.rows))) {
 			made, rows := w.drawSizes(&words, func(i int) int { return w.sizes.of(i, w.persons, w.rows) })
 			fit := w.fit(&words, made, rows)
 			alone := *fit
