@@ -2,7 +2,7 @@
 """Prints statistics of one made-up table by Python's packages beside those of dither, with their intervals.
 
     python3 -m venv venv && venv/bin/pip install 'numpy>=2' scipy==1.17.1 statsmodels==0.15.0 lifelines==0.30.3
-    go build -o dither ./cmd/dither && venv/bin/python tools/peers/statistics.py ./dither [EPSILON]
+    go build -o dither ./cmd/dither && venv/bin/python tools/peers/packages.py ./dither [EPSILON]
 
 The table has 6,000 people, or visits of 2,000 persons for the model with clusters. The seed is fixed; the noise of dither is not.
 Each command is paid anew with --fresh, at ε = 1 unless EPSILON says otherwise.
