@@ -17,6 +17,9 @@ type Derivation struct {
 	// the bound of the predictors' L2 norm: a longer vector is scaled down to it. "" takes the norm that the ranges
 	// of the predictors imply
 	Bound string
+	// Leverage multiplies the terms of a row whose predictors have a norm above it by the ratio of it and the norm. So
+	// noise is smaller under ρ. It is a decimal; "" weighs all rows equally.
+	Leverage string
 	// Hessian is the share of the price for the Hessian, a decimal below 1. "" does not release it.
 	Hessian string
 }
@@ -94,6 +97,12 @@ func (c *Session) derivation(q Derivation) (*release.Derivatives, error) {
 		}
 		theta = append(theta, x)
 	}
+	var leverage *big.Rat
+	if q.Leverage != "" {
+		if leverage, err = exact.ParseDecimal(q.Leverage); err != nil {
+			return nil, &Error{Code: CodeUsage, Message: "the leverage must be a decimal, not " + q.Leverage}
+		}
+	}
 	var hessian release.Portion
 	if q.Hessian != "" {
 		if hessian, err = portionOf("the share of the Hessian", q.Hessian); err != nil {
@@ -102,7 +111,7 @@ func (c *Session) derivation(q Derivation) (*release.Derivatives, error) {
 	}
 	by := q.asker()
 	by.Question = NewtonStep + ": " + q.SQL
-	return c.kernel.Derivatives(r, theta, hessian, by)
+	return c.kernel.Derivatives(r, theta, leverage, hessian, by)
 }
 
 // derived returns the public form of released derivatives. If s has no numbers, as for an explanation, it leaves the

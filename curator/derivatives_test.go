@@ -10,11 +10,14 @@ import (
 // before is the same. (A Gaussian or a cube's noise of a standard deviation below 8 exceeds 80 with a probability below
 // 1e-9.)
 func TestDerivatives(t *testing.T) {
-	for _, terms := range []struct{ budget, price, spent string }{{"{epsilon: 40}", "8", "8"}, {"{epsilon: 40, delta: 1e-6}", "3", ""}} {
+	for _, terms := range []struct{ budget, price, spent, leverage string }{
+		{"{epsilon: 40}", "8", "8", ""}, {"{epsilon: 40, delta: 1e-6}", "3", "", ""}, {"{epsilon: 40, delta: 1e-6}", "3", "", "1.1"},
+	} {
 		home := fitHome(t, terms.budget, "add-remove", 3000)
 		c := openHome(t, home)
 		q := Derivation{
 			Request: Request{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: terms.price}, At: []string{"1", "-0.5", "0"}, Hessian: "0.5",
+			Leverage: terms.leverage,
 		}
 		before, err := c.ExplainDerivatives(t.Context(), q)
 		if err != nil || before.Replayed || before.Gradient.Values != nil || before.Gradient.Noise.StdDev() == 0 {
@@ -34,12 +37,15 @@ func TestDerivatives(t *testing.T) {
 				continue
 			}
 			x := []float64{r[0], r[1], 1}
-			mu := 1 / (1 + math.Exp(-(r[0] - 0.5*r[1])))
+			mu, w := 1/(1+math.Exp(-(r[0]-0.5*r[1]))), 1.0
+			if terms.leverage != "" {
+				w = 1.1 / max(1.1, math.Sqrt(1+r[0]*r[0]+r[1]*r[1]))
+			}
 			k := 3
 			for i := range x {
-				want[i] += (mu - r[2]) * x[i]
+				want[i] += w * (mu - r[2]) * x[i]
 				for j := range i + 1 {
-					want[k] += mu * (1 - mu) * x[i] * x[j]
+					want[k] += w * mu * (1 - mu) * x[i] * x[j]
 					k++
 				}
 			}
@@ -71,6 +77,8 @@ func TestDerivativesRefused(t *testing.T) {
 		"between 0 and 1":        {Request: Request{SQL: "SELECT x1, 1, n FROM people"}, At: []string{"0", "0"}},
 		"at most 10^6":           {Request: Request{SQL: "SELECT x1, 1, y FROM people"}, At: []string{"0", "1000001"}},
 		"above 0 and below 1":    {Request: Request{SQL: "SELECT x1, 1, y FROM people"}, At: []string{"0", "0"}, Hessian: "1"},
+		"the leverage must be":   {Request: Request{SQL: "SELECT x1, 1, y FROM people"}, At: []string{"0", "0"}, Leverage: "y"},
+		"and their leverage":     {Request: Request{SQL: "SELECT x1, 1, y FROM people"}, At: []string{"0", "0"}, Leverage: "0"},
 		"all predictors are 0":   {Request: Request{SQL: "SELECT 0, y FROM people"}, At: []string{"0"}},
 	} {
 		if _, err := c.Derivatives(t.Context(), q); err == nil || !strings.Contains(err.Error(), says) {

@@ -70,6 +70,7 @@ func TestReplayDerivatives(t *testing.T) {
 			{Request: Request{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, At: []string{"0", "0"}},
 			{Request: Request{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, At: []string{"-1.5", "0.25"}, Hessian: "0.4"},
 			{Request: Request{SQL: "SELECT 1, cost / 10.0, cost > 3 FROM visits"}, At: []string{"0.5", "1"}, Hessian: "0.4", Bound: "1.2"},
+			{Request: Request{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, At: []string{"0.5", "0.5"}, Hessian: "0.4", Leverage: "0.7"},
 		} {
 			name := relation + ": " + q.SQL
 			m, err := w[0].derivation(q)

@@ -8,6 +8,7 @@ type Terms struct {
 	Predictors   int     // d, the number of predictors
 	Rows         float64 // the approximate number of rows
 	Bound        float64 // the bound on the norm of the predictors
+	Leverage     float64 // the norm of predictors above which rows have less weight in Newton steps; 0 for none
 	Steep, Bend  float64 // bounds on the loss's derivatives, |ℓ′| and ℓ″
 	Moves        float64 // the most rows that differ between neighbours
 	Unit         float64 // the most rows of one unit: half of Moves under change-one

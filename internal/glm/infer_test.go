@@ -19,6 +19,11 @@ type world struct {
 
 // solved is the minimum of F + Λ/2‖θ‖², and the two sums at any θ.
 func (w world) sums(xs [][]float64, ys []float64, theta []float64) (g, h, p []float64) {
+	return w.weighed(xs, ys, theta, math.Inf(1))
+}
+
+// weighed returns the sums over rows that are weighted by their leverage.
+func (w world) weighed(xs [][]float64, ys []float64, theta []float64, leverage float64) (g, h, p []float64) {
 	d := len(theta)
 	g, h, p = make([]float64, d), make([]float64, d*(d+1)/2), make([]float64, d*(d+1)/2)
 	for n, x := range xs {
@@ -27,6 +32,8 @@ func (w world) sums(xs [][]float64, ys []float64, theta []float64) (g, h, p []fl
 		if w.family == Logistic {
 			second = mu * (1 - mu)
 		}
+		weight := min(1, leverage/length(x))
+		first, second = weight*first, weight*second
 		k := 0
 		for i := range d {
 			g[i] += first * x[i]

@@ -42,6 +42,33 @@ func (t Terms) Steps() Steps {
 	return best
 }
 
+// Weigh returns the leverage for Newton steps with the least sum of the squared error and the squared width of intervals,
+// between the usual norm of the predictors and their bound. It returns 0, for no weights, at the bound and under a pure ε,
+// whose noise is for the largest number of a row.
+//
+// A smaller leverage means less noise. But intervals take J⁻¹ for the variance by sampling, where J is the weighted Hessian.
+// The variance is J⁻¹ΣJ⁻¹ with Σ = Σw²ℓ″xxᵀ ≤ J. So J⁻¹ is too large by 1/w for rows of equal weight w, which is at least the
+// ratio of the leverage and the bound.
+func (t Terms) Weigh(intercept bool) float64 {
+	constant := 0.0
+	if intercept {
+		constant = min(1, square(t.Bound))
+	}
+	usual := math.Sqrt(constant + usualSpread*(square(t.Bound)-constant))
+	best, least := 0.0, math.Inf(1)
+	for v := t.Bound; t.Rho > 0 && v > 0.99*usual; v /= 1.1 {
+		t.Leverage = v
+		sampling := 1 / (t.Rows * t.Family.usualWeight() * usualSpread)
+		if score := 2*square(t.Steps().Expected) + (1+t.Bound/v)*sampling; score < least {
+			best, least = v, score
+		}
+	}
+	if best >= t.Bound {
+		return 0
+	}
+	return best
+}
+
 // farStart and farHess are the errors of a step by the assumed distribution of the rows, for planning: rare responses are
 // far from θ = 0, and predictors may be skewed.
 const (
@@ -88,10 +115,15 @@ func (t Terms) HessSD(share float64) float64 {
 }
 
 // sums returns the noise of a vector of k sums for a row of weight 1: under a pure ε that of mechanism.Cube, for
-// predictors of magnitude at most 1, and under ρ Gaussian noise for the norm to the given power.
+// predictors of magnitude at most 1, and under ρ Gaussian noise for the norm to the given power, less one factor of the
+// norm if rows are weighted by their leverage.
 func (t Terms) sums(share, k float64, power int) float64 {
 	if t.Rho > 0 {
-		return math.Pow(t.Bound, float64(power)) / math.Sqrt(2*t.Rho*share)
+		norm := math.Pow(t.Bound, float64(power))
+		if t.Leverage > 0 {
+			norm *= min(1, t.Leverage/t.Bound)
+		}
+		return norm / math.Sqrt(2*t.Rho*share)
 	}
 	return math.Pow(min(t.Bound, 1), float64(power)) * math.Sqrt((k+1)*(k+2)/3) / (t.Epsilon * share)
 }

@@ -71,6 +71,10 @@ func (o outcome) String() string {
 
 // stepped simulates a fit by Newton steps.
 func (w world) stepped(r *rand.Rand, t Terms, xs [][]float64, ys []float64) *Fit {
+	leverage := math.Inf(1)
+	if t.Leverage = t.Weigh(true); t.Leverage > 0 {
+		leverage = t.Leverage
+	}
 	shares := t.Steps()
 	n := Newton{Rows: t.Rows, Intercept: 0, Radius: 10, Laplace: t.Rho == 0}
 	noisy := func(x []float64, sd float64) []float64 {
@@ -89,7 +93,7 @@ func (w world) stepped(r *rand.Rand, t Terms, xs [][]float64, ys []float64) *Fit
 		if i > 0 {
 			s.Theta, steep = n.Next(all), 1
 		}
-		gradient, hessian, _ := w.sums(xs, ys, s.Theta)
+		gradient, hessian, _ := w.weighed(xs, ys, s.Theta, leverage)
 		s.GradSD = t.GradSD(float64(g)/100, steep)
 		s.Gradient = noisy(gradient, s.GradSD)
 		if h := shares.Hessian[i]; h > 0 {
@@ -140,6 +144,9 @@ func TestNewtonCoverage(t *testing.T) {
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.07, 0.15},
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 0, 0.5, 0.13, 0.25},
 		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.14, 0.35},
+		{"uniform", world{Logistic, usual, uniform, 0}, 20000, 1, 0, 0.001, 0.055, 0.12},
+		{"uniform", world{Logistic, usual[:4], uniform, 0}, 1000, 1, 0, 0.025, 0.2, 0.5},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 0, 0.002, 0.13, 0.25},
 		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0, 0.15, 0.26},
 	} {
 		d := len(of.world.theta)
@@ -152,8 +159,8 @@ func TestNewtonCoverage(t *testing.T) {
 			n = trials / 2
 		}
 		o := of.world.newton(rand.New(rand.NewPCG(7, uint64(i))), terms, n)
-		t.Logf("%s, %d predictors, %g rows, ε = %g, ρ = %g, moves %g: %s; expected %.3f, by minima %.3f",
-			of.about, d-1, of.rows, of.epsilon, of.rho, of.moves, o, terms.Steps().Expected, terms.Choose().Expected)
+		t.Logf("%s, %d predictors, %g rows, ε = %g, ρ = %g, moves %g: %s; expected %.3f, by minima %.3f, leverage %.2f",
+			of.about, d-1, of.rows, of.epsilon, of.rho, of.moves, o, terms.Steps().Expected, terms.Choose().Expected, terms.Weigh(true))
 		if least := int(0.95*float64(n) - 5.5*math.Sqrt(0.95*0.05*float64(n)) - 2); o.least < least {
 			t.Errorf("%s: %s", of.about, o)
 		}
@@ -211,6 +218,8 @@ func TestNewtonUnlikeRows(t *testing.T) {
 		{[]float64{0.5, 3, -2}, rareIndicators, 5000, 0.5, 0},
 		{[]float64{0.5, 3, -2}, rareIndicators, 20000, 0.5, 0},
 		{[]float64{1, 3, -2}, rareIndicators, 5000, 0.5, 0},
+		{[]float64{0.5, 2, -1}, rareIndicators, 20000, 0.003, 0},
+		{[]float64{1, 3, -2}, mostlyLow, 20000, 0.003, 0},
 		{[]float64{1, 3, -2}, mostlyLow, 5000, 0, 0},
 		{[]float64{1, 3, -2}, mostlyLow, 5000, 0.5, 0.3},
 		{[]float64{0, 5}, twoHumps, 20000, 2, 1},
@@ -323,5 +332,20 @@ func TestNewtonWarns(t *testing.T) {
 		if warned < 15 {
 			t.Errorf("%s: %d warnings in 20 fits", name, warned)
 		}
+	}
+}
+
+// Weigh gives weights where noise matters: not under a pure ε, nor at prices that leave sampling alone.
+func TestWeigh(t *testing.T) {
+	terms := Terms{Family: Logistic, Predictors: 6, Rows: 20000, Bound: math.Sqrt(6), Steep: 1, Bend: 0.25, Moves: 1}
+	for price, weighted := range map[float64]bool{0.0005: true, 0.001: true, 0.5: false} {
+		terms.Rho = price
+		if v := terms.Weigh(true); (v > 0) != weighted || v >= terms.Bound || v > 0 && v < math.Sqrt2*0.99 {
+			t.Errorf("ρ = %g: leverage %g", price, v)
+		}
+	}
+	terms.Rho, terms.Epsilon = 0, 0.001
+	if v := terms.Weigh(true); v != 0 {
+		t.Errorf("pure ε: leverage %g", v)
 	}
 }

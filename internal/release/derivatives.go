@@ -32,8 +32,10 @@ func (m *Derivatives) Theta() []float64 { return m.of.Theta() }
 func (m *Derivatives) Parts() []NoisySum { return slices.Clone(m.parts) }
 
 // Derivatives returns the primitive that releases derivatives at θ over the rows of a regression. hessian is the share
-// of the price for the Hessian; if its Parts are 0, the Hessian is not released.
-func (k *Kernel) Derivatives(r *Regression, theta []*big.Rat, hessian Portion, by Asker) (*Derivatives, error) {
+// of the price for the Hessian; if its Parts are 0, the Hessian is not released. leverage may be nil.
+func (k *Kernel) Derivatives(
+	r *Regression, theta []*big.Rat, leverage *big.Rat, hessian Portion, by Asker,
+) (*Derivatives, error) {
 	if err := fitting(learning.LogisticLoss, r.Response()); err != nil {
 		return nil, err
 	}
@@ -45,7 +47,7 @@ func (k *Kernel) Derivatives(r *Regression, theta []*big.Rat, hessian Portion, b
 	}
 	var err error
 	m.of, err = learning.NewDerivatives(
-		at, r.bound, r.reach(), mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows},
+		at, r.bound, r.reach(), leverage, mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows},
 	)
 	if err == nil && len(at) != r.Predictors() {
 		err = fmt.Errorf("%w: θ has %d numbers, and there are %d predictors", mechanism.ErrParameter, len(at), r.Predictors())
@@ -61,7 +63,7 @@ func (k *Kernel) Derivatives(r *Regression, theta []*big.Rat, hessian Portion, b
 		cells += p.cells
 		mechanisms = append(mechanisms, p.recorded())
 	}
-	l, err := k.regressionLook(r, by, m.Price, m.describe(theta), mechanisms, cells, 1)
+	l, err := k.regressionLook(r, by, m.Price, m.describe(theta, leverage), mechanisms, cells, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -183,11 +185,14 @@ func (p *NoisySum) measure(x []mechanism.Exact) (got mechanism.Measurement, err 
 }
 
 // describe returns the public parameters that the release depends on, as text for the replay key.
-func (m *Derivatives) describe(theta []*big.Rat) string {
+func (m *Derivatives) describe(theta []*big.Rat, leverage *big.Rat) string {
 	var b strings.Builder
 	b.WriteString(NewtonStep)
 	for _, x := range theta {
 		b.WriteString(" " + exact.FormatRat(x))
+	}
+	if leverage != nil {
+		b.WriteString("\nleverage " + exact.FormatRat(leverage))
 	}
 	for i := range m.parts {
 		p := &m.parts[i]

@@ -45,7 +45,7 @@ func (k *Kernel) Perturbed(r *Regression, o learning.Objective, hessian Portion,
 	unit := mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows}
 	var share NoisySum
 	if hessian.Parts > 0 {
-		d, err := learning.NewDerivatives(make([]float64, r.Predictors()), r.bound, m.each, unit)
+		d, err := learning.NewDerivatives(make([]float64, r.Predictors()), r.bound, m.each, nil, unit)
 		if err != nil {
 			return nil, &ParameterError{Err: err}
 		}
@@ -137,7 +137,7 @@ func (m *Perturbed) access(ctx context.Context, from reader) (out Values, err er
 	theta := units(released.Values, m.parts[0].of.Grid)
 	m.solver.Within(theta)
 	unit := mechanism.Unit{Neighbours: m.data.Neighbours, MaxRows: m.data.Caps.Rows}
-	d, err := learning.NewDerivatives(theta, m.data.bound, m.each, unit)
+	d, err := learning.NewDerivatives(theta, m.data.bound, m.each, nil, unit)
 	if err != nil {
 		return Values{}, err
 	}

@@ -17,28 +17,35 @@ import (
 // over the rows of ℓ′·x and of ℓ″·xxᵀ (its lower triangle, row by row), where ℓ = ln(1 + eᶻ) − yz, z = θ·x, and y is
 // clamped to [0, 1]. With noise, the two are a step of Newton's method.
 //
-// Claim: the sums have the sensitivities of Gradient and Hessian. Proof. Let R bound ‖x‖₂, and let C bound each |x_i|,
-// C ≤ R. A row adds integers to each sum, in units of 2^Grid: the float64 products ℓ′·x_i or ℓ″·x_i·x_j, divided by the
-// unit, truncated towards 0, and clamped to ±c. They are pure functions of the row and θ. So whatever the float64
-// arithmetic does, no row adds more than c to a coordinate. For the L2 norm, ℓ′ is clamped to ±s and ℓ″ to [0, ¼] first.
-// Each product has a relative error of at most 2^-51, and neither truncating nor clamping increases its magnitude. So the
-// gradient's integers have an L2 norm of at most s·R·(1 + 2^-40) units. Those of the Hessian have at most ¼·R²·(1 +
-// 2^-40) units, since the L2 norm of xxᵀ is ‖x‖₂² and the triangle is a part of xxᵀ. A unit has at most m rows. Under
-// change-one they replace m other rows, so 2m rows differ. The sums are sums of integers, and exact. ∎
+// With a leverage V, the terms of a row are multiplied by its weight w, the smaller of 1 and V/‖x‖₂ [Mallows 1975]. So rows
+// with large predictors need less noise. A weight depends on the predictors alone, so the gradient at the population's
+// coefficients still has a mean of 0. Without one, V is R and each weight is 1.
 //
-// Claim: under change-one the Hessian's L2 sensitivity is at most √2·m·¼R² + 4m√T units, for T entries. Proof. Let A and
+// Claim: the sums have the sensitivities of Gradient and Hessian. Proof. Let R bound ‖x‖₂, and let C bound each |x_i|,
+// C ≤ R. A row adds integers to each sum, in units of 2^Grid: the float64 products w·ℓ′·x_i or w·ℓ″·x_i·x_j, divided by the
+// unit, truncated towards 0, and clamped to ±c. They are pure functions of the row and θ. So whatever the float64
+// arithmetic does, no row adds more than c to a coordinate. For the L2 norm, ℓ′ is clamped to ±s and ℓ″ to [0, ¼] first,
+// and w‖x‖₂ ≤ V. The computed ‖x‖₂ has a relative error of at most 2^-44, since it is the root of at most 256 squares that
+// are added, and w one of 2^-43. The products have one of at most 2^-50 more, and neither truncating nor clamping
+// increases their magnitude. So the gradient's integers have an L2 norm of at most s·V·(1 + 2^-40) units. Those of the
+// Hessian have at most ¼·V·R·(1 + 2^-40) units, since the L2 norm of xxᵀ is ‖x‖₂² and the triangle is a part of xxᵀ. A unit
+// has at most m rows. Under change-one they replace m other rows, so 2m rows differ. The sums are sums of integers, and
+// exact. ∎
+//
+// Claim: under change-one the Hessian's L2 sensitivity is at most √2·m·¼VR + 4m√T units, for T entries. Proof. Let A and
 // B be what the m rows of the two datasets add before rounding, and a·b the sum of products of the entries of two
 // triangles. A and B are positive semidefinite, so 0 ≤ tr(AB) = 2a·b − Σ A_ii·B_ii, hence a·b ≥ 0 and ‖a − b‖² ≤ ‖a‖² +
-// ‖b‖² ≤ 2(m·¼R²)². Truncating and the products' errors move each entry of a row by less than 2 units, and the 2m rows
+// ‖b‖² ≤ 2(m·¼VR)². Truncating and the products' errors move each entry of a row by less than 2 units, and the 2m rows
 // move the vector by less than 4m√T units. ∎
 //
 // s bounds |ℓ′| = |σ(z) − y| ≤ σ(|z|), since |z| ≤ min(‖θ‖₂·R, C·‖θ‖₁). At θ = 0 it is ½. The clamp makes it a bound
-// that no rounding can break. c is s·C or ¼·C², rounded up.
+// that no rounding can break. c is s·min(C, V) or ¼·C·min(C, V), rounded up, because |x_i| ≤ ‖x‖₂.
 type Derivatives struct {
 	unit              mechanism.Unit
 	theta             []float64
 	rowGrid           int
 	reach             int64   // the bound on the predictors' norm in grid units, and the exponent of their grid
+	leverage          float64 // V; infinite without one
 	steep             float64 // s
 	gradient, hessian Summed
 }
@@ -54,14 +61,18 @@ type Summed struct {
 }
 
 // NewDerivatives computes everything that does not depend on rows. The bound limits the norm of the predictors, and
-// each the magnitude of every predictor. It returns ErrParameter for invalid parameters.
-func NewDerivatives(theta []float64, bound, each *big.Rat, u mechanism.Unit) (*Derivatives, error) {
+// each the magnitude of every predictor. leverage is V, or nil. It returns ErrParameter for invalid parameters.
+func NewDerivatives(theta []float64, bound, each, leverage *big.Rat, u mechanism.Unit) (*Derivatives, error) {
 	if err := parameter.Unit(u.Neighbours, u.MaxRows); err != nil {
 		return nil, err
 	}
-	for _, b := range []*big.Rat{bound, each} {
+	limits := []*big.Rat{bound, each}
+	if leverage != nil {
+		limits = append(limits, leverage)
+	}
+	for _, b := range limits {
 		if b == nil || b.Sign() <= 0 || !parameter.Within(b, 60) {
-			return nil, fmt.Errorf("%w: the bounds on the predictors must be between 2^-60 and 2^60",
+			return nil, fmt.Errorf("%w: the bounds on the predictors and their leverage must be between 2^-60 and 2^60",
 				mechanism.ErrParameter)
 		}
 	}
@@ -73,7 +84,10 @@ func NewDerivatives(theta []float64, bound, each *big.Rat, u mechanism.Unit) (*D
 		return nil, fmt.Errorf("%w: θ must be a vector of 1 to %d numbers of magnitudes that add up to at most 10^6",
 			mechanism.ErrParameter, maxMinimised)
 	}
-	d := &Derivatives{unit: u, theta: append([]float64(nil), theta...)}
+	d := &Derivatives{unit: u, theta: append([]float64(nil), theta...), leverage: math.Inf(1)}
+	if leverage != nil {
+		d.leverage, _ = leverage.Float64()
+	}
 	d.rowGrid, d.reach = opaque.GridOf(bound, opaque.ReachBits)
 	// Shortening a row rounds its integers, so a predictor may exceed its own bound by a unit.
 	norm2, c := math.Ldexp(float64(d.reach), d.rowGrid), 0.0
@@ -81,9 +95,10 @@ func NewDerivatives(theta []float64, bound, each *big.Rat, u mechanism.Unit) (*D
 	c = min(c*(1+0x1p-40)+math.Ldexp(1, d.rowGrid), norm2)
 	z := min(norm(theta)*norm2, most*c) * (1 + 0x1p-30)
 	d.steep = min(1/(1+math.Exp(-z))*(1+0x1p-40), 1)
-	d.gradient = d.summed(d.steep*c, d.steep*norm2, 2, 0)
+	weighed := min(d.leverage, norm2) // the bound on w‖x‖₂
+	d.gradient = d.summed(d.steep*min(c, weighed), d.steep*weighed, 2, 0)
 	entries := float64(len(theta)*(len(theta)+1)) / 2
-	d.hessian = d.summed(c*c/4, norm2*norm2/4, math.Sqrt2, 4*math.Sqrt(entries))
+	d.hessian = d.summed(c*min(c, weighed)/4, weighed*norm2/4, math.Sqrt2, 4*math.Sqrt(entries))
 	return d, nil
 }
 
@@ -147,6 +162,8 @@ func (d *Derivatives) Sums(ctx context.Context, rows *mechanism.Rows) (gradient,
 		for ; len(records) > 0; records = records[in.Record():] {
 			y := in.Decode(records, integers[w], x, unit)
 			_, first, second := loss.at(dot(d.theta, x), y)
+			weight := min(1, d.leverage/norm(x))
+			first, second = weight*first, weight*second
 			n := k
 			for i := range x {
 				sums[i].add(d.gradient.term(first * x[i]))

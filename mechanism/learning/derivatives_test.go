@@ -19,8 +19,12 @@ func TestDerivativesOfNeighbours(t *testing.T) {
 	const bound, most, d = 1.7, 2, 3
 	for _, relation := range []privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne} {
 		longest := map[string]float64{}
-		for _, theta := range [][]float64{{0, 0, 0}, {0.5, -1, 2}, {-40, 0.25, 3}} {
-			m, err := NewDerivatives(theta, ratOf(bound), ratOf(1), mechanism.Unit{Neighbours: relation, MaxRows: most})
+		for i, theta := range [][]float64{{0, 0, 0}, {0.5, -1, 2}, {-40, 0.25, 3}, {0, 0, 0}, {-40, 0.25, 3}} {
+			var leverage *big.Rat
+			if i > 2 {
+				leverage = ratOf(0.9)
+			}
+			m, err := NewDerivatives(theta, ratOf(bound), ratOf(1), leverage, mechanism.Unit{Neighbours: relation, MaxRows: most})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,8 +88,14 @@ func corners(r *rand.Rand, d, n, most int) problem {
 	return p
 }
 
-// The sums are those of float64s.
+// The sums are those of float64s, with or without weights.
 func TestDerivativesAreRight(t *testing.T) {
+	for _, leverage := range []float64{0, 1.2} {
+		derivativesAreRight(t, leverage)
+	}
+}
+
+func derivativesAreRight(t *testing.T, leverage float64) {
 	r := rand.New(rand.NewPCG(133, 134))
 	const d, n = 3, 300
 	p, theta := problem{d: d}, []float64{0.5, -1, 0.7}
@@ -97,17 +107,24 @@ func TestDerivativesAreRight(t *testing.T) {
 			x[i] = math.Ldexp(math.RoundToEven(math.Ldexp(x[i], 20)), -20)
 		}
 		p.units = append(p.units, [][]float64{append(x[:d:d], y)})
-		mu := 1 / (1 + math.Exp(-dot(theta, x)))
+		mu, w := 1/(1+math.Exp(-dot(theta, x))), 1.0
+		if leverage > 0 {
+			w = min(1, leverage/math.Sqrt(dot(x, x)))
+		}
 		k := 0
 		for i := range x {
-			g[i] += (mu - y) * x[i]
+			g[i] += w * (mu - y) * x[i]
 			for j := range i + 1 {
-				h[k] += mu * (1 - mu) * x[i] * x[j]
+				h[k] += w * mu * (1 - mu) * x[i] * x[j]
 				k++
 			}
 		}
 	}
-	m, err := NewDerivatives(theta, ratOf(math.Sqrt(d)), ratOf(1), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1})
+	var limit *big.Rat
+	if leverage > 0 {
+		limit = ratOf(leverage)
+	}
+	m, err := NewDerivatives(theta, ratOf(math.Sqrt(d)), ratOf(1), limit, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +142,7 @@ func TestDerivativesAreRight(t *testing.T) {
 	}
 	check(m.Gradient(), gradient, g)
 	check(m.Hessian(), hessian, h)
-	if at0, err := NewDerivatives(make([]float64, d), ratOf(math.Sqrt(d)), ratOf(1), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}); err != nil ||
+	if at0, err := NewDerivatives(make([]float64, d), ratOf(math.Sqrt(d)), ratOf(1), nil, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}); err != nil ||
 		math.Abs(math.Ldexp(float64(at0.Gradient().LInf.Int64()), at0.Gradient().Grid)-0.5) > 1e-5 {
 		t.Errorf("at θ = 0 one row moves a coordinate by at most ½: %v, %v", at0.Gradient().LInf, err)
 	}
@@ -134,21 +151,22 @@ func TestDerivativesAreRight(t *testing.T) {
 func TestDerivativesRefuse(t *testing.T) {
 	u := mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}
 	for name, err := range map[string]error{
-		"no θ":        errorOf(NewDerivatives(nil, ratOf(1), ratOf(1), u)),
-		"NaN":         errorOf(NewDerivatives([]float64{math.NaN()}, ratOf(1), ratOf(1), u)),
-		"infinite":    errorOf(NewDerivatives([]float64{math.Inf(1)}, ratOf(1), ratOf(1), u)),
-		"too large":   errorOf(NewDerivatives([]float64{1e7}, ratOf(1), ratOf(1), u)),
-		"too many":    errorOf(NewDerivatives(make([]float64, maxMinimised+1), ratOf(1), ratOf(1), u)),
-		"no bound":    errorOf(NewDerivatives([]float64{0}, nil, ratOf(1), u)),
-		"bound 0":     errorOf(NewDerivatives([]float64{0}, ratOf(1), new(big.Rat), u)),
-		"bound 2^70":  errorOf(NewDerivatives([]float64{0}, ratOf(0x1p70), ratOf(1), u)),
-		"no relation": errorOf(NewDerivatives([]float64{0}, ratOf(1), ratOf(1), mechanism.Unit{MaxRows: 1, Neighbours: 9})),
+		"no θ":        errorOf(NewDerivatives(nil, ratOf(1), ratOf(1), nil, u)),
+		"NaN":         errorOf(NewDerivatives([]float64{math.NaN()}, ratOf(1), ratOf(1), nil, u)),
+		"infinite":    errorOf(NewDerivatives([]float64{math.Inf(1)}, ratOf(1), ratOf(1), nil, u)),
+		"too large":   errorOf(NewDerivatives([]float64{1e7}, ratOf(1), ratOf(1), nil, u)),
+		"too many":    errorOf(NewDerivatives(make([]float64, maxMinimised+1), ratOf(1), ratOf(1), nil, u)),
+		"no bound":    errorOf(NewDerivatives([]float64{0}, nil, ratOf(1), nil, u)),
+		"bound 0":     errorOf(NewDerivatives([]float64{0}, ratOf(1), new(big.Rat), nil, u)),
+		"bound 2^70":  errorOf(NewDerivatives([]float64{0}, ratOf(0x1p70), ratOf(1), nil, u)),
+		"leverage 0":  errorOf(NewDerivatives([]float64{0}, ratOf(1), ratOf(1), new(big.Rat), u)),
+		"no relation": errorOf(NewDerivatives([]float64{0}, ratOf(1), ratOf(1), nil, mechanism.Unit{MaxRows: 1, Neighbours: 9})),
 	} {
 		if !errors.Is(err, mechanism.ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	m, err := NewDerivatives([]float64{0, 0}, ratOf(1), ratOf(1), u)
+	m, err := NewDerivatives([]float64{0, 0}, ratOf(1), ratOf(1), nil, u)
 	if err != nil {
 		t.Fatal(err)
 	}

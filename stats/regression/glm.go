@@ -105,6 +105,8 @@ type GLMTerms struct {
 	Radius     float64     `json:"radius"`
 	Regularise float64     `json:"regularise"`
 	Curvature  float64     `json:"curvature"` // share of the price for the two sums of [GLM].Curvature
+	// Leverage is the norm of predictors above which MethodNewton gives a row less weight; 0 if all weights are equal.
+	Leverage float64 `json:"leverage,omitempty"`
 	// Expected is the approximate error that noise adds to a coefficient of a scaled predictor. It is nil if the
 	// error was not predicted.
 	Expected *float64 `json:"expected_error"`

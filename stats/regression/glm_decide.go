@@ -241,8 +241,15 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 	if err != nil {
 		return out, err
 	}
+	if p.clustered == nil { // the scores of clusters give their rows no weights
+		t.Leverage = t.Weigh(p.design.Formula.Intercept)
+	}
+	leverage := ""
+	if t.Leverage > 0 {
+		leverage = glmDecimal(t.Leverage)
+	}
 	shares := t.Steps()
-	if out.steps, err = p.steps(price, shares); err != nil {
+	if out.steps, err = p.steps(price, leverage, shares); err != nil {
 		return out, err
 	}
 	permitted := func(ask func() error) bool { return p.Method != "" || ask() == nil }
@@ -264,6 +271,9 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 		}
 		return nil
 	}))
+	if terms.Method == MethodNewton {
+		terms.Leverage, _ = strconv.ParseFloat(leverage, 64)
+	}
 	if t.Rho > 0 {
 		return out, nil
 	}

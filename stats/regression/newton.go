@@ -49,10 +49,10 @@ func (p *glmPlan) decideMethod() error {
 }
 
 // steps divides the price of the model among the accesses of the steps. They lack θ, except the first, which is at 0.
-func (p *glmPlan) steps(price curator.Loss, shares glm.Steps) (all []curator.Derivation, err error) {
+func (p *glmPlan) steps(price curator.Loss, leverage string, shares glm.Steps) (all []curator.Derivation, err error) {
 	for i, gradient := range shares.Gradient {
 		hessian := shares.Hessian[i]
-		q := curator.Derivation{Bound: p.Bound}
+		q := curator.Derivation{Bound: p.Bound, Leverage: leverage}
 		whole := big.NewRat(int64(gradient+hessian), 100)
 		if q.Request, err = request.AtShare(p.minimising, price, whole); err != nil {
 			return nil, err

@@ -170,3 +170,25 @@ func TestGLMDrift(t *testing.T) {
 		}
 	}
 }
+
+// Under ρ, Newton steps give rows with large predictors less weight where noise matters. With clusters they do not, because
+// the scores of clusters have no weights.
+func TestFitWeighted(t *testing.T) {
+	c, _ := glmHome(t, "{rho: 10, delta: 1e-6}", "1", 40)
+	q := GLM{Family: Logistic, Table: "people", Formula: "ill ~ age + x + g", Method: MethodNewton, Rows: 5000}
+	for rho, weighted := range map[string]bool{"0.01": true, "0.5": false} {
+		q.Rho = rho
+		told, err := ExplainGLM(t.Context(), c, q)
+		if err != nil || told.Leverage >= told.Bound || (told.Leverage > 0) != weighted {
+			t.Fatalf("ρ = %s: %+v, %v", rho, told, err)
+		}
+		f, err := FitGLM(t.Context(), c, q)
+		if err != nil || f.Leverage != told.Leverage {
+			t.Errorf("ρ = %s: %+v, %v", rho, f, err)
+		}
+	}
+	q.Rho, q.Formula, q.Cluster = "0.01", "ill ~ x", "g"
+	if told, err := ExplainGLM(t.Context(), c, q); err != nil || told.Leverage != 0 {
+		t.Errorf("clusters: %+v, %v", told, err)
+	}
+}
