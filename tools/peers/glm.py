@@ -189,4 +189,5 @@ def main():
                 rms(ours) / rms(noisy[sgd]), rms(ours) / rms(inside[amp])), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
