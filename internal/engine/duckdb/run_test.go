@@ -53,6 +53,17 @@ func newBenchIn(t testing.TB, dir string) *bench {
 			t.Error(err)
 		}
 	})
+	// Another caller has the first connection, so the statements of a test run on later ones.
+	db, err := b.questions.hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.questions.leave()
+	other, err := db.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() }) // before the engine closes
 	return b
 }
 
