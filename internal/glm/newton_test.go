@@ -144,10 +144,10 @@ func TestNewtonCoverage(t *testing.T) {
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.07, 0.15},
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 0, 0.5, 0.13, 0.25},
 		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.14, 0.35},
+		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0, 0.15, 0.26},
 		{"uniform", world{Logistic, usual, uniform, 0}, 20000, 1, 0, 0.001, 0.055, 0.12},
 		{"uniform", world{Logistic, usual[:4], uniform, 0}, 1000, 1, 0, 0.025, 0.2, 0.5},
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 0, 0.002, 0.13, 0.25},
-		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0, 0.15, 0.26},
 	} {
 		d := len(of.world.theta)
 		terms := Terms{
@@ -218,11 +218,11 @@ func TestNewtonUnlikeRows(t *testing.T) {
 		{[]float64{0.5, 3, -2}, rareIndicators, 5000, 0.5, 0},
 		{[]float64{0.5, 3, -2}, rareIndicators, 20000, 0.5, 0},
 		{[]float64{1, 3, -2}, rareIndicators, 5000, 0.5, 0},
-		{[]float64{0.5, 2, -1}, rareIndicators, 20000, 0.003, 0},
-		{[]float64{1, 3, -2}, mostlyLow, 20000, 0.003, 0},
 		{[]float64{1, 3, -2}, mostlyLow, 5000, 0, 0},
 		{[]float64{1, 3, -2}, mostlyLow, 5000, 0.5, 0.3},
 		{[]float64{0, 5}, twoHumps, 20000, 2, 1},
+		{[]float64{0.5, 2, -1}, rareIndicators, 20000, 0.003, 0},
+		{[]float64{1, 3, -2}, mostlyLow, 20000, 0.003, 0},
 	} {
 		d := len(of.theta)
 		terms := Terms{
