@@ -44,16 +44,14 @@ func (t Terms) Steps() Steps {
 
 // Weigh returns the leverage for Newton steps with the least sum of the squared error and the squared width of intervals,
 // between the usual norm of the predictors and their bound. It returns 0, for no weights, at the bound and under a pure ε,
-// whose noise is for the largest number of a row.
+// whose noise is for the largest number of a row. One predictor must be an intercept: else the Hessian does not show the
+// sum of the weights.
 //
 // A smaller leverage means less noise. But intervals take J⁻¹ for the variance by sampling, where J is the weighted Hessian.
 // The variance is J⁻¹ΣJ⁻¹ with Σ = Σw²ℓ″xxᵀ ≤ J. So J⁻¹ is too large by 1/w for rows of equal weight w, which is at least the
 // ratio of the leverage and the bound.
-func (t Terms) Weigh(intercept bool) float64 {
-	constant := 0.0
-	if intercept {
-		constant = min(1, square(t.Bound))
-	}
+func (t Terms) Weigh() float64 {
+	constant := min(1, square(t.Bound))
 	usual := math.Sqrt(constant + usualSpread*(square(t.Bound)-constant))
 	best, least := 0.0, math.Inf(1)
 	for v := t.Bound; t.Rho > 0 && v > 0.99*usual; v /= 1.1 {

@@ -72,7 +72,7 @@ func (o outcome) String() string {
 // stepped simulates a fit by Newton steps.
 func (w world) stepped(r *rand.Rand, t Terms, xs [][]float64, ys []float64) *Fit {
 	leverage := math.Inf(1)
-	if t.Leverage = t.Weigh(true); t.Leverage > 0 {
+	if t.Leverage = t.Weigh(); t.Leverage > 0 {
 		leverage = t.Leverage
 	}
 	shares := t.Steps()
@@ -160,7 +160,7 @@ func TestNewtonCoverage(t *testing.T) {
 		}
 		o := of.world.newton(rand.New(rand.NewPCG(7, uint64(i))), terms, n)
 		t.Logf("%s, %d predictors, %g rows, ε = %g, ρ = %g, moves %g: %s; expected %.3f, by minima %.3f, leverage %.2f",
-			of.about, d-1, of.rows, of.epsilon, of.rho, of.moves, o, terms.Steps().Expected, terms.Choose().Expected, terms.Weigh(true))
+			of.about, d-1, of.rows, of.epsilon, of.rho, of.moves, o, terms.Steps().Expected, terms.Choose().Expected, terms.Weigh())
 		if least := int(0.95*float64(n) - 5.5*math.Sqrt(0.95*0.05*float64(n)) - 2); o.least < least {
 			t.Errorf("%s: %s", of.about, o)
 		}
@@ -340,12 +340,12 @@ func TestWeigh(t *testing.T) {
 	terms := Terms{Family: Logistic, Predictors: 6, Rows: 20000, Bound: math.Sqrt(6), Steep: 1, Bend: 0.25, Moves: 1}
 	for price, weighted := range map[float64]bool{0.0005: true, 0.001: true, 0.5: false} {
 		terms.Rho = price
-		if v := terms.Weigh(true); (v > 0) != weighted || v >= terms.Bound || v > 0 && v < math.Sqrt2*0.99 {
+		if v := terms.Weigh(); (v > 0) != weighted || v >= terms.Bound || v > 0 && v < math.Sqrt2*0.99 {
 			t.Errorf("ρ = %g: leverage %g", price, v)
 		}
 	}
 	terms.Rho, terms.Epsilon = 0, 0.001
-	if v := terms.Weigh(true); v != 0 {
+	if v := terms.Weigh(); v != 0 {
 		t.Errorf("pure ε: leverage %g", v)
 	}
 }

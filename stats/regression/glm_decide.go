@@ -241,8 +241,8 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 	if err != nil {
 		return out, err
 	}
-	if p.clustered == nil { // the scores of clusters give their rows no weights
-		t.Leverage = t.Weigh(p.design.Formula.Intercept)
+	if p.clustered == nil && p.design.Formula.Intercept { // the scores of clusters give their rows no weights
+		t.Leverage = t.Weigh()
 	}
 	leverage := ""
 	if t.Leverage > 0 {

@@ -172,7 +172,7 @@ func TestGLMDrift(t *testing.T) {
 }
 
 // Under ρ, Newton steps give rows with large predictors less weight where noise matters. With clusters they do not, because
-// the scores of clusters have no weights.
+// the scores of clusters have no weights, nor without an intercept, because the Hessian does not show the sum of weights.
 func TestFitWeighted(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 10, delta: 1e-6}", "1", 40)
 	q := GLM{Family: Logistic, Table: "people", Formula: "ill ~ age + x + g", Method: MethodNewton, Rows: 5000}
@@ -187,7 +187,11 @@ func TestFitWeighted(t *testing.T) {
 			t.Errorf("ρ = %s: %+v, %v", rho, f, err)
 		}
 	}
-	q.Rho, q.Formula, q.Cluster = "0.01", "ill ~ x", "g"
+	q.Rho, q.Formula = "0.01", "ill ~ age + x + g - 1"
+	if told, err := ExplainGLM(t.Context(), c, q); err != nil || told.Leverage != 0 {
+		t.Errorf("no intercept: %+v, %v", told, err)
+	}
+	q.Formula, q.Cluster = "ill ~ x", "g"
 	if told, err := ExplainGLM(t.Context(), c, q); err != nil || told.Leverage != 0 {
 		t.Errorf("clusters: %+v, %v", told, err)
 	}
