@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,9 +20,8 @@ import (
 //
 // Noise spreads the eigenvalues apart, so the largest ones come out too large, and the directions look more certain than
 // they are. So the intervals add fresh noise to a matrix whose eigenvalues are moved together by as much as fresh noise
-// spreads those of the release. Those of the loadings are quantiles of the drawn loadings. Those of the shares reach as
-// far to both sides. Components with nearly equal eigenvalues have no direction of their own, and their loadings have
-// wide intervals.
+// spreads those of the release. They reach as far to both sides. Components with equal eigenvalues have no direction of
+// their own: where the intervals of two shares meet, those of the loadings reach from -1 to 1.
 func Components(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanComponents(ctx, c, s)
 	return run(ctx, p, err)
@@ -96,29 +97,60 @@ func componentValues(
 				sign = -1
 			}
 			for i := range d {
-				draws[k*(d+1)+1+i].add(sign * of.loading[k][i])
+				x := sign * of.loading[k][i]
+				if draw%4 >= 2 { // a loading near 1 can only shrink
+					x = 2*released.loading[k][i] - x
+				}
+				draws[k*(d+1)+1+i].add(x)
 			}
 		}
 	}
+	shares := make([]Value, d)
 	for k := range d {
 		share := math.NaN()
 		if released != nil {
 			share = released.share[k]
 		}
-		out = append(out, fromDraws(fmt.Sprintf("share of component %d", k+1), keys, share, draws[k*(d+1)], 0, 1))
+		shares[k] = fromDraws(fmt.Sprintf("share of component %d", k+1), keys, share, draws[k*(d+1)], 0, 1)
+	}
+	var hidden []string
+	for k := range d {
+		out = append(out, shares[k])
+		known := apart(shares, k)
+		if !known && released != nil {
+			hidden = append(hidden, strconv.Itoa(k+1))
+		}
 		for i, column := range s.Columns {
 			loading := math.NaN()
 			if released != nil {
 				loading = released.loading[k][i]
 			}
-			out = append(out, fromDraws(fmt.Sprintf("loading %d of %s", k+1, column), keys, loading, draws[k*(d+1)+1+i], -1, 1))
+			v := fromDraws(fmt.Sprintf("loading %d of %s", k+1, column), keys, loading, draws[k*(d+1)+1+i], -1, 1)
+			if !known {
+				v.Low, v.High = numberOf(-1), numberOf(1)
+			}
+			out = append(out, v)
 		}
 	}
-	if released == nil {
+	switch {
+	case released == nil:
 		note = fmt.Sprintf("The noisy count of rows %sor a noisy variance is too small: there are no components.",
 			groupWords(keys))
+	case len(hidden) > 0:
+		note = fmt.Sprintf("Noise hides the directions of the components %s%s, because their shares may be equal. Their loadings "+
+			"may be any from -1 to 1.", groupWords(keys), strings.Join(hidden, ", "))
 	}
 	return out, note
+}
+
+// apart reports whether the share of component k differs from those of its neighbours, by their intervals. Otherwise any
+// direction between the two is possible.
+func apart(shares []Value, k int) bool {
+	differ := func(i int) bool { // component i from the next
+		return i < 0 || i+1 >= len(shares) ||
+			shares[i].Low != nil && shares[i+1].High != nil && shares[i].Low.Real > shares[i+1].High.Real
+	}
+	return differ(k-1) && differ(k)
 }
 
 // principal are the components of a correlation matrix, the largest first.
@@ -131,9 +163,9 @@ type principal struct {
 // thirtieth of the noise.
 const gatheringDraws = 1000
 
-// gathered returns covariances with the variances of c and with the components p of its correlations, but with eigenvalues
-// that are moved together by as much as fresh noise moves them apart, on average. Each draw returns the components of c
-// with fresh noise, or nil.
+// gathered returns covariances like c, whose correlations have the components p, but with eigenvalues that are moved
+// together by as much as fresh noise moves them apart, on average. Each draw returns the components of c with fresh noise,
+// or nil.
 func (p *principal) gathered(c [][]float64, draw func() *principal) [][]float64 {
 	d, sums, n := len(c), make([]float64, len(c)), 0.0
 	for range gatheringDraws {

@@ -169,19 +169,49 @@ func TestCovariancesAtSizes(t *testing.T) {
 			values, _ = componentValues(p, s, nil, nil, .05, all)
 			for k := range 3 {
 				w.value("share of a component"+about, values[4*k], exact.share[k], 0, 1)
-				sign := 1.0 // a component is its opposite too
-				if along := 0.0; values[4*k+1].Value != nil {
-					for i, x := range exact.loading[k] {
-						along += x * values[4*k+1+i].Value.Real
-					}
-					sign = math.Copysign(1, along)
-				}
-				for i := range 3 {
-					w.value("loading"+about, values[4*k+1+i], sign*exact.loading[k][i], -1, 1)
-				}
 			}
+			w.loadings("loading"+about, values, exact)
 		}
 	})
+}
+
+// Loadings hold where one is 1, because a column correlates with no other, and where two components have equal shares, so
+// that they have no direction of their own.
+func TestComponentsApart(t *testing.T) {
+	t.Parallel()
+	plain := plainForms(make([]float64, 3), []float64{1, 1, 1})
+	for about, form := range map[string][][]float64{
+		"a column by itself": {{.3}, {.27, .13}, {0, 0, .3}},
+		"equal correlations": {{.3}, {.15, .26}, {.15, .0866, .245}},
+	} {
+		atSizes(t, 4, 100, func(w *sizedWorld) {
+			rows := clamped(gaussianRows(w.random, w.n, make([]float64, 3), form))
+			sums, err := pressing(w.simulator, rows, w.price, []float64{1}, true)(0, plain, math.Sqrt(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, _ := componentValues(
+				&pressed{sums: sums, forms: plain}, Sample{Columns: []string{"a", "b", "c"}}, nil, nil, .05, all)
+			w.loadings("loading, "+about, values, components(rowCovariances(rows)))
+		})
+	}
+}
+
+// loadings counts the intervals of loadings. A component is its opposite too.
+func (w *sizedWorld) loadings(name string, values []Value, exact *principal) {
+	d := len(exact.share)
+	for k := range d {
+		sign := 1.0
+		if along := 0.0; values[k*(d+1)+1].Value != nil {
+			for i, x := range exact.loading[k] {
+				along += x * values[k*(d+1)+1+i].Value.Real
+			}
+			sign = math.Copysign(1, along)
+		}
+		for i := range d {
+			w.value(name, values[k*(d+1)+1+i], sign*exact.loading[k][i], -1, 1)
+		}
+	}
 }
 
 // CoinPress with bounds that are some fifty times too wide: means with stated deviations, and covariances.
