@@ -76,8 +76,8 @@ func (l *Level) P(p float64) {
 	}
 }
 
-// Check returns an error if more than 5 % are rejected than chance explains. A false alarm has a probability of at most
-// one in a million.
+// Check returns an error if the share of rejected tests is above 5 % by more than chance explains. A false alarm has a
+// probability of at most one in a million.
 func (l *Level) Check() error {
 	return Proportion{
 		Successes: l.Rejected, Of: Binomial{Trials: l.Of, Probability: 0.05}, FalseAlarm: 1e-6,
