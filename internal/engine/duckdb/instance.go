@@ -85,12 +85,11 @@ func (e *Engine) openQuestions() (*sql.DB, error) {
 	return db, nil
 }
 
-// enlarge takes back the settings of a database of rehearsals, and makes all settings final. RESET alone changes only
-// what DuckDB says about its memory, so the limit is set again, to what DuckDB says: a tenth of a GB less than before at
-// most.
+// enlarge takes back the settings of small, and makes all settings final. RESET alone changes only what DuckDB says about
+// its memory, so the limit is set again, to what DuckDB says: a tenth of a GB less than before at most.
 func enlarge(db *sql.DB) error {
-	for _, name := range []string{"memory_limit", "threads", "max_temp_directory_size"} {
-		if _, err := db.Exec("RESET GLOBAL " + name); err != nil {
+	for _, setting := range small {
+		if _, err := db.Exec("RESET GLOBAL " + setting.name); err != nil {
 			return err
 		}
 	}
@@ -108,11 +107,19 @@ func enlarge(db *sql.DB) error {
 
 // openRehearsals opens a database of rehearsals. Its settings are not final, so that it can become that of questions.
 // Only statements that this package writes run there, and query admits no SET.
-func (e *Engine) openRehearsals() (*sql.DB, error) { return e.openDB(small...) }
+func (e *Engine) openRehearsals() (*sql.DB, error) {
+	var settings []string
+	for _, setting := range small {
+		settings = append(settings, setting.name+" = "+setting.value)
+	}
+	return e.openDB(settings...)
+}
 
 // small are the settings of a database of rehearsals.
-var small = []string{
-	fmt.Sprintf("memory_limit = '%dMB'", engine.RehearsalMemory), "threads = 1", "max_temp_directory_size = '0KB'",
+var small = []struct{ name, value string }{
+	{"memory_limit", fmt.Sprintf("'%dMB'", engine.RehearsalMemory)},
+	{"threads", "1"},
+	{"max_temp_directory_size", "'0KB'"},
 }
 
 // final makes all settings final.
