@@ -12,11 +12,13 @@ import (
 	"time"
 )
 
-// BenchmarkProcess measures whole processes of `dither query`, from their start to their end, beside the plain statement
-// on the same sealed file, in this process, which has started already: elapsed time, and the processor time of all threads.
+// BenchmarkProcess measures whole processes of `dither query`, from their start to their end, in turns with two others on
+// the same sealed file: a whole process that runs the plain statement alone (testdata/plain), and the plain statement in
+// this process, which has started already. The metrics are ratios of median times: elapsed time (clock), and the
+// processor time of all threads (used).
 func BenchmarkProcess(b *testing.B) {
 	dir, rows := b.TempDir(), benchRows(b)
-	bin, home := filepath.Join(dir, "dither"), filepath.Join(dir, "home")
+	bin, plain, home := filepath.Join(dir, "dither"), filepath.Join(dir, "plain"), filepath.Join(dir, "home")
 	run := func(name string, args ...string) *os.ProcessState {
 		command := exec.Command(name, args...)
 		command.Env = append(os.Environ(), "XDG_STATE_HOME="+dir)
@@ -26,6 +28,7 @@ func BenchmarkProcess(b *testing.B) {
 		return command.ProcessState
 	}
 	run("go", "build", "-o", bin, "dither/cmd/dither")
+	run("go", "build", "-o", plain, "./testdata/plain")
 	run(bin, "init", home)
 	text := keysPolicy
 	for file, from := range map[string]string{
@@ -59,24 +62,43 @@ func BenchmarkProcess(b *testing.B) {
 		}
 		for _, item := range []string{"COUNT(*)", "SUM(v)", "AVG(v)"} {
 			b.Run(table+"/"+item, func(b *testing.B) {
-				var elapsed, used [2][]time.Duration
+				question := "SELECT region, " + item + " FROM " + table + " GROUP BY region"
+				statement := "SELECT region, " + item + " FROM " + must(sealScan(files[0])) + " GROUP BY region"
+				process := func(name string, args ...string) time.Duration {
+					ended := run(name, args...)
+					return ended.UserTime() + ended.SystemTime()
+				}
+				turns := []func() time.Duration{ // each returns the processor time that it used
+					func() time.Duration {
+						return process(bin, "-C", home, "query", "--fresh", "--epsilon", "0.1", question)
+					},
+					func() time.Duration { return process(plain, statement) },
+					func() time.Duration {
+						before := processorTime(b)
+						if err := e.run(context.Background(), statement, func([]driver.Value) error { return nil }); err != nil {
+							b.Fatal(err)
+						}
+						return processorTime(b) - before
+					},
+				}
+				var clock, used [3][]time.Duration
 				for b.Loop() {
-					start := time.Now()
-					ended := run(bin, "-C", home, "query", "--fresh", "--epsilon", "0.1",
-						"SELECT region, "+item+" FROM "+table+" GROUP BY region")
-					elapsed[0], used[0] = append(elapsed[0], time.Since(start)), append(used[0], ended.UserTime()+ended.SystemTime())
-					start, before := time.Now(), processorTime(b)
-					plain := "SELECT region, " + item + " FROM " + must(sealScan(files[0])) + " GROUP BY region"
-					if err := e.run(context.Background(), plain, func([]driver.Value) error { return nil }); err != nil {
-						b.Fatal(err)
+					for i, turn := range turns {
+						start := time.Now()
+						used[i] = append(used[i], turn())
+						clock[i] = append(clock[i], time.Since(start))
 					}
-					elapsed[1], used[1] = append(elapsed[1], time.Since(start)), append(used[1], processorTime(b)-before)
 				}
 				b.ReportMetric(0, "ns/op")
-				b.ReportMetric(float64(median(elapsed[0]))/float64(median(elapsed[1])), "ratio")
-				b.ReportMetric(float64(median(used[0]))/float64(median(used[1])), "ratio-used")
-				b.ReportMetric(float64(median(used[0]).Milliseconds()), "used-ms")
-				b.ReportMetric(float64(median(used[1]).Milliseconds()), "plain-used-ms")
+				for i, name := range []string{"dither", "process", "started"} {
+					c, u := median(clock[i]), median(used[i])
+					b.ReportMetric(c.Seconds()*1000, name+"-clock-ms")
+					b.ReportMetric(u.Seconds()*1000, name+"-used-ms")
+					if i > 0 {
+						b.ReportMetric(float64(median(clock[0]))/float64(c), "clock/"+name)
+						b.ReportMetric(float64(median(used[0]))/float64(u), "used/"+name)
+					}
+				}
 			})
 		}
 	}
