@@ -161,15 +161,20 @@ func (v *vectorSums) drawn(s *simulator, symmetric func(product int) bool, out *
 	}
 }
 
-// fromDraws returns an estimate with the interval of its draws, both clamped to the possible range from least to
-// most. An interval always contains its value.
+// fromDraws returns an estimate with the interval of its draws, as [fromInterval] does.
+func fromDraws(name string, keys []any, value float64, draws *spread, least, most float64) Value {
+	deviation, low, high := draws.interval()
+	return fromInterval(name, keys, value, deviation, low, high, least, most)
+}
+
+// fromInterval returns an estimate with its interval, both clamped to the possible range from least to most. An interval
+// always contains its value.
 //
 // If the value lies outside the possible range, it is clamped, and the interval is extended by the same shift.
 // Without this extension the interval could shrink to a point when noise moves the value far outside. The extended
 // interval contains the original one, so it covers at least as often.
-func fromDraws(name string, keys []any, value float64, draws *spread, least, most float64) Value {
+func fromInterval(name string, keys []any, value, deviation, low, high, least, most float64) Value {
 	out := Value{Keys: keys, Name: name}
-	deviation, low, high := draws.interval()
 	clamp := func(x float64) float64 { return math.Min(math.Max(x, least), most) }
 	if !math.IsNaN(value) {
 		moved := clamp(value) - value

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"dither/curator"
@@ -167,33 +168,59 @@ func TestCovariancesAtSizes(t *testing.T) {
 			w.covariances(about, values, of)
 			exact := components(of)
 			values, _ = componentValues(p, s, nil, nil, .05, all)
-			for k := range 3 {
-				w.value("share of a component"+about, values[4*k], exact.share[k], 0, 1)
-			}
+			w.shares("share of a component"+about, values, exact)
 			w.loadings("loading"+about, values, exact)
 		}
 	})
 }
 
-// Loadings hold where one is 1, because a column correlates with no other, and where two components have equal shares, so
-// that they have no direction of their own.
+// equalCorrelations returns the lower triangular L with LLᵀ of d columns with standard deviation .3 and correlations r.
+func equalCorrelations(d int, r float64) [][]float64 {
+	out, free := make([][]float64, d), 1.0
+	for i := range d {
+		if out[i] = make([]float64, i+1); i > 0 {
+			copy(out[i], out[i-1])
+			below := out[i-1][i-1] / .3
+			x := (r - 1 + below*below) / below
+			out[i][i-1] = .3 * x
+			free -= x * x
+		}
+		out[i][i] = .3 * math.Sqrt(free)
+	}
+	return out
+}
+
+// Shares hold where two or more are equal. Loadings hold there too, although the components have no direction of their
+// own, and where one loading is 1, because a column correlates with no other.
 func TestComponentsApart(t *testing.T) {
 	t.Parallel()
-	plain := plainForms(make([]float64, 3), []float64{1, 1, 1})
 	for about, form := range map[string][][]float64{
-		"a column by itself": {{.3}, {.27, .13}, {0, 0, .3}},
-		"equal correlations": {{.3}, {.15, .26}, {.15, .0866, .245}},
+		"a column by itself":       {{.3}, {.27, .13}, {0, 0, .3}},
+		"three equal correlations": equalCorrelations(3, .5),
+		"five equal correlations":  equalCorrelations(5, .4),
+		"no correlations":          equalCorrelations(4, 0),
 	} {
-		atSizes(t, 4, 100, func(w *sizedWorld) {
-			rows := clamped(gaussianRows(w.random, w.n, make([]float64, 3), form))
-			sums, err := pressing(w.simulator, rows, w.price, []float64{1}, true)(0, plain, math.Sqrt(3))
+		d := len(form)
+		plain := plainForms(make([]float64, d), slices.Repeat([]float64{1}, d))
+		columns := strings.Split("abcdefgh"[:d], "")
+		atSizes(t, 2, 60, func(w *sizedWorld) {
+			rows := clamped(gaussianRows(w.random, w.n, make([]float64, d), form))
+			sums, err := pressing(w.simulator, rows, w.price, []float64{1}, true)(0, plain, math.Sqrt(float64(d)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			values, _ := componentValues(
-				&pressed{sums: sums, forms: plain}, Sample{Columns: []string{"a", "b", "c"}}, nil, nil, .05, all)
-			w.loadings("loading, "+about, values, components(rowCovariances(rows)))
+			values, _ := componentValues(&pressed{sums: sums, forms: plain}, Sample{Columns: columns}, nil, nil, .05, all)
+			exact := components(rowCovariances(rows))
+			w.shares("share, "+about, values, exact)
+			w.loadings("loading, "+about, values, exact)
 		})
+	}
+}
+
+// shares counts the intervals of shares.
+func (w *sizedWorld) shares(name string, values []Value, exact *principal) {
+	for k, x := range exact.share {
+		w.value(name, values[k*(len(exact.share)+1)], x, 0, 1)
 	}
 }
 
