@@ -9,7 +9,7 @@ import (
 func init() { lateGarbage() }
 
 // lateGarbage makes the first garbage collection wait until the heap has 16 MB instead of 4 MB, unless GOGC is set. Most
-// commands end before that, and collections would take a fifth of their time. Later collections are as usual.
+// commands end before that, and two collections would take them some 3 ms. Later collections are as usual.
 func lateGarbage() {
 	if os.Getenv("GOGC") != "" {
 		return
