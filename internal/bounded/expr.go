@@ -135,8 +135,14 @@ func (e *Expr) Walk(f func(*Expr)) {
 	}
 }
 
-// String returns the expression's canonical text. Two expressions with the same text compute the same value.
-func (e *Expr) String() string { return string(e.append(nil)) }
+// String returns the expression's canonical text. Two expressions with the same text compute the same value. The text of
+// no expression is what fmt makes of nil, because marks of releases contain it.
+func (e *Expr) String() string {
+	if e == nil {
+		return "<nil>"
+	}
+	return string(e.append(nil))
+}
 
 // append appends the canonical text to b. It avoids allocations, because a question needs the text of every
 // expression more than once.
