@@ -11,6 +11,7 @@ const (
 	isError      = "the cell holds an error such as #N/A"
 	isUnfinished = "the cell is a formula without a stored value: open the workbook in Excel and save it"
 	isNoDate     = "the cell is a number without a date format: format the column as a date"
+	isNoDay      = "the cell is not an existing day up to the year 9999"
 	isDate       = "the cell is a date or a time"
 	isNumber     = "the cell is a number that is not whole, or has a number format: format the column as text, " +
 		"or declare type real"
@@ -56,15 +57,12 @@ func (t *Reader) value(c *policy.Column, x cell) (v value.Value, wrong string) {
 		return ofNumber(c, x)
 	}
 	days, micros, ok := split(x.text)
-	if !ok {
-		return null, "the cell is not a day in the years 1 to 9999"
-	}
-	if c.Type == value.Time && days == 0 {
+	if ok && c.Type == value.Time && days == 0 {
 		return value.Value{Type: value.Time, Int: micros}, ""
 	}
-	day, ok := t.epoch.day(days)
-	if !ok {
-		return null, "the cell is not an existing day"
+	day, exists := t.epoch.day(days)
+	if !ok || !exists {
+		return null, isNoDay
 	}
 	return ofMoment(c.Type, day, micros, true)
 }

@@ -21,6 +21,14 @@ const (
 // Elapsed times such as [h] stay.
 var quoted = regexp.MustCompile(`"[^"]*"|\\.|_.|\*.|\[(?:[^\]hHmMsS][^\]]*|[hHmMsS][^\]]*[^\]hHmMsS][^\]]*)\]`)
 
+// numeric matches the letters of a number format in lower case that stand for no part of a date: the format General,
+// also as Chinese, Japanese and Korean versions of Excel name it, and an exponent.
+var numeric = regexp.MustCompile(`general|g/(?:通用格式|標準|표준)|e[+-]`)
+
+// parts matches the parts of dates and times: also the eras of Japan and Taiwan (g) with their years (e, rr), Buddhist
+// years (b), and the days of the week in East Asia (aaa).
+var parts = regexp.MustCompile(`[dmyhsgeb]|aaa|rr`)
+
 // formatOf returns what a number format says: of one that the file defines by its code, and of the standard ones by
 // their number (ECMA-376, part 1, 18.8.30).
 func formatOf(id int, code string, custom bool) format {
@@ -28,13 +36,13 @@ func formatOf(id int, code string, custom bool) format {
 	case custom && (code == "0" || code == "@" || strings.EqualFold(code, "general")):
 		return plain
 	case custom:
-		code = quoted.ReplaceAllString(code, "")
-		code = strings.ReplaceAll(strings.ToLower(code), "general", "")
-		if strings.ContainsAny(code, "dmyhs") {
+		code = strings.ToLower(quoted.ReplaceAllString(code, ""))
+		if parts.MatchString(numeric.ReplaceAllString(code, "")) {
 			return dated
 		}
 		return shaped
-	case id >= 14 && id <= 22, id >= 27 && id <= 36, id >= 45 && id <= 47, id >= 50 && id <= 58:
+	case id >= 14 && id <= 22, id >= 27 && id <= 36, id >= 45 && id <= 47, id >= 50 && id <= 58,
+		id >= 71 && id <= 81: // the last ones are Thai
 		return dated
 	case id == 0 || id == 1 || id == 49:
 		return plain
@@ -50,26 +58,28 @@ const (
 	epoch1904              // day 0 is 1904-01-01
 )
 
-// day returns the day number of a serial number's whole part.
+// day returns the day number of a serial number's whole part, if it is a day up to the year 9999.
 func (e epoch) day(serial int64) (day int64, ok bool) {
 	const since1900, since1904 = -25569, -24107 // 1899-12-30 and 1904-01-01, in days since 1970-01-01
 	switch {
-	case e == epoch1904:
-		return serial + since1904, serial >= 0
-	case serial < 1 || serial == 60:
+	case e == epoch1904 && serial >= 0:
+		day = serial + since1904
+	case e == epoch1904 || serial < 1 || serial == 60:
 		return 0, false
 	case serial < 60:
-		return serial + since1900 + 1, true
+		day = serial + since1900 + 1
+	default:
+		day = serial + since1900
 	}
-	return serial + since1900, true
+	return day, day <= value.MaxDay
 }
 
 var dayMillis = big.NewRat(86_400_000, 1)
 
-// maxSerial is the serial number of the first day after the year 9999.
-const maxSerial = 2_958_466
+// maxSerial is beyond the serial number of every day. It keeps the arithmetic in range.
+const maxSerial = 10_000_000
 
-// moment splits a serial number into its day and its time, rounded to the millisecond: a serial number has 15 digits,
+// split splits a serial number into its day and its time, rounded to the millisecond: a serial number has 15 digits,
 // of which a time near the present leaves ten.
 func split(digits string) (days, micros int64, ok bool) {
 	r, ok := decimal(digits)
