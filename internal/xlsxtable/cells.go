@@ -1,7 +1,6 @@
 package xlsxtable
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -16,80 +15,113 @@ const (
 	maxColumn = 1 << 14
 )
 
-// cell is one cell with a content.
-type cell struct {
-	column int // from 0
-	kind   kind
-	text   string // the stored text: of a number its digits, of a boolean 0 or 1
-	format format // of a number
-}
-
-type kind int
-
-const (
-	empty      kind = iota
-	words           // a text
-	number          // a number, or a day or a time as a serial number
-	truth           // a boolean
-	moment          // a date or a time in ISO 8601
-	fault           // an error such as #N/A
-	unfinished      // a formula without a stored value
-)
-
-// cells reads the rows of a sheet from its XML, strictly: rows and columns must rise, and every reference must hold.
+// cells reads the rows of a sheet from its XML, strictly: rows and columns must rise, every reference must hold, and
+// the one element sheetData has all rows and nothing else.
 type cells struct {
 	d      *xml.Decoder
 	w      *Workbook
+	space  string // the namespace of the sheet's elements
+	at     where
+	depth  int // the number of open elements, except for sheetData and those inside
 	row    int // the number of the last row, from 1
 	hidden int64
-	merged []string // the references of merged cells, known at the end
-	done   bool
+	merged []span // known at the end
 }
+
+type where int
+
+const (
+	beforeRows where = iota
+	amongRows        // in the element sheetData
+	afterRows
+	atEnd
+)
 
 func (w *Workbook) cells(s sheet) (*cells, error) {
 	part, ok := w.part(s.part)
 	if !ok {
 		return nil, damaged()
 	}
-	return &cells{d: xml.NewDecoder(bytes.NewReader(part)), w: w}, nil
+	return &cells{d: newDecoder(part), w: w}, nil
 }
 
 func (c *cells) broken(format string, args ...any) error {
 	return fmt.Errorf("the sheet is damaged after row %d: "+format, append([]any{c.row}, args...)...)
 }
 
+// local returns the name of an element, or "" if the element is not of the sheet's namespace.
+func (c *cells) local(start xml.StartElement) string {
+	if start.Name.Space != c.space {
+		return ""
+	}
+	return start.Name.Local
+}
+
 // next returns the cells of the next row that has one, or io.EOF.
 func (c *cells) next(into []cell) ([]cell, error) {
-	for !c.done {
+	for c.at != atEnd {
 		token, err := c.d.Token()
-		if errors.Is(err, io.EOF) {
-			c.done = true
-			break
-		}
-		if err != nil {
-			return nil, c.broken("it is not well-formed XML")
-		}
-		start, is := token.(xml.StartElement)
-		if !is {
+		switch {
+		case errors.Is(err, io.EOF) && c.at == afterRows:
+			c.at = atEnd
 			continue
+		case errors.Is(err, io.EOF):
+			return nil, c.broken("it has no table of cells")
+		case err != nil:
+			return nil, c.broken("%s", reason(err))
 		}
-		switch start.Name.Local {
-		case "row":
-			found, err := c.readRow(start, into[:0])
+		switch t := token.(type) {
+		case xml.StartElement:
+			if c.at != amongRows {
+				if err := c.enter(t); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if c.local(t) != "row" {
+				return nil, c.broken("there is an unknown element between the rows")
+			}
+			found, err := c.readRow(t, into[:0])
 			if err != nil || len(found) > 0 {
 				return found, err
 			}
-		case "mergeCell":
-			if len(c.merged) < maxMerged {
-				c.merged = append(c.merged, attribute(start, "ref"))
+		case xml.EndElement:
+			if c.at == amongRows {
+				c.at = afterRows
+			} else {
+				c.depth--
 			}
 		}
 	}
 	return nil, io.EOF
 }
 
-// maxMerged is the largest number of merged ranges that are kept for messages.
-const maxMerged = 1000
+// enter reads the start of an element outside the table of cells.
+func (c *cells) enter(start xml.StartElement) error {
+	if c.depth == 0 {
+		c.space = start.Name.Space
+	}
+	name := c.local(start)
+	switch {
+	case c.depth == 0 && name != "worksheet":
+		return c.broken("it is no sheet of cells")
+	case name == "sheetData" && c.depth == 1 && c.at == beforeRows:
+		c.at = amongRows
+		return nil
+	case name == "sheetData" || name == "row": // a drawing has rows in a namespace of its own
+		return c.broken("it has rows outside the table of cells")
+	case start.Name.Local == "mergeCell":
+		found, ok := spanOf(attribute(start, "ref"))
+		if !ok {
+			return c.broken("its list of merged cells cannot be read")
+		}
+		if c.merged = append(c.merged, found); len(c.merged) > maxMerged {
+			return c.broken("it has more than %d merged ranges", maxMerged)
+		}
+	}
+	c.depth++
+	return nil
+}
 
 func (c *cells) readRow(start xml.StartElement, into []cell) ([]cell, error) {
 	row := c.row + 1
@@ -108,7 +140,7 @@ func (c *cells) readRow(start xml.StartElement, into []cell) ([]cell, error) {
 	for {
 		token, err := c.d.Token()
 		if err != nil {
-			return nil, c.broken("it is not well-formed XML")
+			return nil, c.broken("%s", reason(err))
 		}
 		switch t := token.(type) {
 		case xml.EndElement:
@@ -117,146 +149,41 @@ func (c *cells) readRow(start xml.StartElement, into []cell) ([]cell, error) {
 			}
 			return into, nil
 		case xml.StartElement:
-			if t.Name.Local != "c" {
+			switch c.local(t) {
+			case "c":
+				found, err := c.readCell(t, column)
+				if err != nil {
+					return nil, err
+				}
+				if column = found.column; found.kind != empty {
+					into = append(into, found)
+				}
+			case "extLst":
 				if err := c.d.Skip(); err != nil {
-					return nil, c.broken("it is not well-formed XML")
+					return nil, c.broken("%s", reason(err))
 				}
-				continue
-			}
-			found, err := c.readCell(t, column)
-			if err != nil {
-				return nil, err
-			}
-			if column = found.column; found.kind != empty {
-				into = append(into, found)
-			}
-		}
-	}
-}
-
-// readCell reads a cell whose start was read. before is the column of the cell before it in the row.
-func (c *cells) readCell(start xml.StartElement, before int) (found cell, err error) {
-	found.column = before + 1
-	if ref := attribute(start, "r"); ref != "" {
-		column, row, ok := place(ref)
-		if !ok || row != c.row || column <= before {
-			return found, c.broken("the references of its cells do not rise")
-		}
-		found.column = column
-	}
-	if found.column >= maxColumn {
-		return found, c.broken("it has more than %d columns", maxColumn)
-	}
-	var stored string
-	has, formula := false, false
-	for {
-		token, err := c.d.Token()
-		if err != nil {
-			return found, c.broken("it is not well-formed XML")
-		}
-		switch t := token.(type) {
-		case xml.EndElement:
-			return found, c.interpret(&found, start, stored, has, formula)
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "v":
-				var text struct {
-					Text string `xml:",chardata"`
-				}
-				err, has = c.d.DecodeElement(&text, &t), true
-				stored = text.Text
-			case "is":
-				stored, err = richText(c.d)
-				has = true
-			case "f":
-				formula = true
-				err = c.d.Skip()
 			default:
-				err = c.d.Skip()
-			}
-			if err != nil {
-				return found, c.broken("it is not well-formed XML")
+				return nil, c.broken("a row has an unknown element")
 			}
 		}
 	}
 }
 
-// interpret sets the kind and the text of a cell from what the file stores.
-func (c *cells) interpret(found *cell, start xml.StartElement, stored string, has, formula bool) error {
-	if !has {
-		if formula {
-			found.kind = unfinished
-		}
-		return nil
-	}
-	switch t := attribute(start, "t"); t {
-	case "s":
-		i, err := strconv.Atoi(strings.TrimSpace(stored))
-		if err != nil || i < 0 || i >= len(c.w.strings) {
-			return c.broken("a cell refers to a text that does not exist")
-		}
-		found.kind, found.text = words, c.w.strings[i]
-	case "str":
-		found.kind, found.text = words, unescaped(stored)
-	case "inlineStr":
-		found.kind, found.text = words, stored
-	case "b":
-		found.kind, found.text = truth, strings.TrimSpace(stored)
-	case "e":
-		found.kind = fault
-	case "d":
-		found.kind, found.text = moment, strings.TrimSpace(stored)
-	case "", "n":
-		if found.text = strings.TrimSpace(stored); found.text == "" {
-			if formula { // openpyxl stores an empty value beside it
-				found.kind = unfinished
-			}
-			return nil
-		}
-		found.kind = number
-		if s := attribute(start, "s"); s != "" {
-			i, err := strconv.Atoi(s)
-			if err != nil || i < 0 || i >= max(1, len(c.w.formats)) {
-				return c.broken("a cell refers to a format that does not exist")
-			}
-			if i < len(c.w.formats) {
-				found.format = c.w.formats[i]
-			}
-		}
-	default:
-		return c.broken("a cell has an unknown kind")
-	}
-	if found.kind == words && found.text == "" {
-		found.kind = empty
-	}
-	return nil
+// maxMerged is the largest number of merged ranges of a sheet.
+const maxMerged = 1_000_000
+
+// span is a range of cells: columns from 0 and rows from 1, with both ends.
+type span struct{ left, right, top, bottom int }
+
+// spanOf reads a range such as A2:B4. Its corners may be in any order.
+func spanOf(ref string) (s span, ok bool) {
+	from, to, ok := strings.Cut(ref, ":")
+	left, top, fits := place(from)
+	right, bottom, also := place(to)
+	s = span{min(left, right), max(left, right), min(top, bottom), max(top, bottom)}
+	return s, ok && fits && also
 }
 
-func attribute(start xml.StartElement, name string) string {
-	for _, a := range start.Attr {
-		if a.Name.Local == name && a.Name.Space == "" {
-			return a.Value
-		}
-	}
-	return ""
-}
-
-// place reads a reference such as B12 as a column from 0 and a row from 1.
-func place(ref string) (column, row int, ok bool) {
-	i := 0
-	for i < len(ref) && i < 4 && 'A' <= ref[i] && ref[i] <= 'Z' {
-		column = column*26 + int(ref[i]-'A') + 1
-		i++
-	}
-	row, err := strconv.Atoi(ref[i:])
-	return column - 1, row, i > 0 && err == nil && row >= 1 && row <= maxRow && column <= maxColumn
-}
-
-// letters returns the letters of a column, from 0.
-func letters(column int) string {
-	text := ""
-	for n := column + 1; n > 0; n = (n - 1) / 26 {
-		text = string(rune('A'+(n-1)%26)) + text
-	}
-	return text
+func (s span) String() string {
+	return fmt.Sprintf("%s%d:%s%d", letters(s.left), s.top, letters(s.right), s.bottom)
 }

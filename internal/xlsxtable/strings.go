@@ -1,7 +1,6 @@
 package xlsxtable
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -14,27 +13,39 @@ import (
 // maxStrings is the largest number of shared texts. An empty one takes a few bytes in the file and more in memory.
 const maxStrings = 10_000_000
 
-// sharedStrings reads the texts that cells refer to by number.
+// sharedStrings reads the texts that cells refer to by number. An empty part has none.
 func sharedStrings(part []byte) (texts []string, err error) {
-	d := xml.NewDecoder(bytes.NewReader(part))
+	if part == nil {
+		return nil, nil
+	}
+	d, root := newDecoder(part), xml.Name{}
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return texts, nil
 		}
 		if err != nil {
-			return nil, errors.New("it is not well-formed XML")
+			return nil, err
 		}
 		start, is := token.(xml.StartElement)
-		if !is || start.Name.Local != "si" {
-			continue
-		}
-		text, err := richText(d)
-		if err != nil {
-			return nil, errors.New("it is not well-formed XML")
-		}
-		if texts = append(texts, text); len(texts) > maxStrings {
-			return nil, errors.New("it has too many entries")
+		switch name := start.Name; {
+		case !is:
+		case root.Local == "" && name.Local == "sst":
+			root = name
+		case name == xml.Name{Space: root.Space, Local: "si"}:
+			text, err := richText(d)
+			if err != nil {
+				return nil, err
+			}
+			if texts = append(texts, text); len(texts) > maxStrings {
+				return nil, malformed("it has too many entries")
+			}
+		case name == xml.Name{Space: root.Space, Local: "extLst"}:
+			if err := d.Skip(); err != nil {
+				return nil, err
+			}
+		default: // it might stand for a text, and move the numbers of those that follow
+			return nil, malformed("it has an unknown element")
 		}
 	}
 }
@@ -51,6 +62,9 @@ func richText(d *xml.Decoder) (string, error) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			if inside {
+				return "", malformed("a text has elements inside")
+			}
 			if depth++; t.Name.Local == "rPh" || phonetic > 0 {
 				phonetic++
 			}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -49,21 +48,42 @@ func Open(r io.Reader) (*Workbook, error) {
 		return nil, err
 	}
 	w := &Workbook{part: parts.part}
-	if err := errors.Join(w.readSheets(parts), w.readFormats(parts)); err != nil {
+	texts, err := w.readParts(parts)
+	if err != nil {
 		return nil, damaged()
 	}
-	const texts = "xl/sharedStrings.xml"
-	if !parts.has(texts) {
-		return w, nil
+	if w.strings, err = sharedStrings(texts); err != nil {
+		return nil, fmt.Errorf("the workbook's table of texts is damaged: %s", reason(err))
 	}
-	shared, ok := parts.part(texts)
+	return w, nil
+}
+
+// readParts reads the list of sheets and the formats, and returns the part with the shared texts, or nil if there is
+// none. The references say which parts these are, and other parts have no meaning.
+func (w *Workbook) readParts(parts archive) (texts []byte, err error) {
+	top, err := parts.relations("")
+	if err != nil {
+		return nil, err
+	}
+	book, err := top.only("officeDocument")
+	if err != nil {
+		return nil, err
+	}
+	refs, err := parts.relations(book)
+	if err != nil {
+		return nil, err
+	}
+	styles, wrong := refs.only("styles")
+	shared, err := refs.only("sharedStrings")
+	err = errors.Join(wrong, err, w.readSheets(parts, book, refs), w.readFormats(parts, styles))
+	if err != nil || shared == "" {
+		return nil, err
+	}
+	texts, ok := parts.part(shared)
 	if !ok {
 		return nil, damaged()
 	}
-	if w.strings, err = sharedStrings(shared); err != nil {
-		return nil, fmt.Errorf("the workbook's table of texts is damaged: %w", err)
-	}
-	return w, nil
+	return texts, nil
 }
 
 func tooLarge() error {
@@ -73,7 +93,7 @@ func tooLarge() error {
 func damaged() error { return errors.New("the file is not an .xlsx workbook, or is damaged") }
 
 // readSheets reads the list of sheets, and the day that the workbook counts from.
-func (w *Workbook) readSheets(parts archive) error {
+func (w *Workbook) readSheets(parts archive, name string, refs relations) error {
 	var book struct {
 		Properties struct {
 			Since1904 flag `xml:"date1904,attr"`
@@ -85,12 +105,14 @@ func (w *Workbook) readSheets(parts archive) error {
 			Strict    string `xml:"http://purl.oclc.org/ooxml/officeDocument/relationships id,attr"` // in "Strict" workbooks
 		} `xml:"sheets>sheet"`
 	}
-	if err := parts.decode("xl/workbook.xml", &book); err != nil {
+	if err := parts.decode(name, &book); err != nil {
 		return err
 	}
-	targets, err := targets(parts)
-	if err != nil {
-		return err
+	targets := map[string]string{}
+	for _, r := range refs {
+		if r.kind == "worksheet" {
+			targets[r.id] = r.part
+		}
 	}
 	for _, s := range book.Sheets {
 		w.sheets = append(w.sheets, sheet{s.Name, targets[cmp.Or(s.Reference, s.Strict)], s.State == "" || s.State == "visible"})
@@ -110,35 +132,9 @@ func (f *flag) UnmarshalXMLAttr(a xml.Attr) error {
 	return err
 }
 
-// targets returns the names of the parts that hold the workbook's tables of cells, by their reference.
-func targets(parts archive) (map[string]string, error) {
-	var found struct {
-		Relationship []struct {
-			ID     string `xml:"Id,attr"`
-			Target string `xml:"Target,attr"`
-			Type   string `xml:"Type,attr"`
-			Mode   string `xml:"TargetMode,attr"`
-		}
-	}
-	if err := parts.decode("xl/_rels/workbook.xml.rels", &found); err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, r := range found.Relationship {
-		if !strings.HasSuffix(r.Type, "/worksheet") || r.Mode == "External" {
-			continue
-		}
-		if out[r.ID] = path.Join("xl", r.Target); strings.HasPrefix(r.Target, "/") {
-			out[r.ID] = strings.TrimPrefix(path.Clean(r.Target), "/")
-		}
-	}
-	return out, nil
-}
-
 // readFormats reads the number formats of the styles. A workbook without styles has none.
-func (w *Workbook) readFormats(parts archive) error {
-	const name = "xl/styles.xml"
-	if !parts.has(name) {
+func (w *Workbook) readFormats(parts archive, name string) error {
+	if name == "" {
 		return nil
 	}
 	var styles struct {

@@ -13,14 +13,14 @@
 //     unreadable in a column of any type.
 //   - A formula has the value that is stored beside it. Nothing is calculated.
 //   - Merged cells inside the table are an error, because only the first of them has a value.
-//   - MaxBytes bounds the memory, whatever the file contains.
+//   - References of the workbook name its parts: the sheets, the texts and the formats. Other parts have no meaning.
+//   - MaxBytes bounds the memory: a workbook takes a few times as much at most, whatever it contains.
 package xlsxtable
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"dither/internal/csvtable"
 	"dither/internal/policy"
@@ -195,19 +195,13 @@ func (t *Reader) field(j int, c *policy.Column, x cell) value.Value {
 
 // merged returns an error if cells of the table are merged.
 func (t *Reader) merged() error {
-	for _, ref := range t.cells.merged {
-		from, to, ok := strings.Cut(ref, ":")
-		left, _, fits := place(from)
-		right, bottom, also := place(to)
-		if !ok || !fits || !also {
-			return &csvtable.Error{Message: "the sheet's list of merged cells is damaged"}
-		}
-		if bottom < t.first || from == to {
+	for _, m := range t.cells.merged {
+		if m.bottom < t.first || m.left == m.right && m.top == m.bottom {
 			continue
 		}
 		for _, at := range t.places {
-			if left <= at && at <= right {
-				return &csvtable.Error{Message: "the cells " + ref + " are merged, so only the first of them has a value: " +
+			if m.left <= at && at <= m.right {
+				return &csvtable.Error{Message: "the cells " + m.String() + " are merged, so only the first of them has a value: " +
 					"unmerge them, and fill in each cell"}
 			}
 		}
