@@ -26,20 +26,20 @@ type Newton struct {
 }
 
 // Assumptions. A scaled predictor's coefficient has a standard deviation of about spreadOfTheta: directions of which the
-// sums say less are shrunk towards 0. A step is off by about misfit of its length, because the distribution of the rows is
-// assumed. A Hessian that is computed from that of an earlier step of length 1 or more is off by about misfitHess of the
-// sum of the weights, and in proportion for shorter steps.
+// sums say less are shrunk towards 0. A step is off by about misfit of its length, and in each coefficient by as much as
+// that changed, because the distribution of the rows is assumed: rows with rare values have a smaller part in the
+// Hessian of the next step than noise lets the one before show. A Hessian that is computed from that of an earlier step
+// of length 1 or more is off by about misfitHess of the sum of the weights, and in proportion for shorter steps.
 const (
 	spreadOfTheta = 1.5
 	misfit        = 0.2
-	misfitHess    = 0.1
+	misfitHess    = 0.2
 	mostShrunk    = 0.2  // the largest share of the assumption in a direction that has intervals
 	beyondLinear  = 0.3  // the share of the last step's change by higher orders that intervals allow for
 	mostTheta     = 5    // the norm of coefficients that have intervals, in units of spreadOfTheta
 	seen          = 2    // curvature below this multiple of its noise is hidden
 	overPenalty   = 2    // curvature below this multiple of a ridge penalty leaves a bias that cannot be corrected
 	besidePenalty = 0.05 // mostShrunk for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
-	halfCurved    = 0.5  // the share of [curved] that steps from 0 allow for; they measure the Hessian where they end
 	mostUnlike    = 8    // the largest [Newton.unlike] of rows that are as assumed, but for one fit in hundreds
 	mostCurved    = 0.5  // the share of a step that the gradient may miss, beyond which rows that are not as assumed have no intervals
 )
@@ -189,7 +189,7 @@ func (n Newton) follow(all []Sums) *located {
 			var c, p mat.Dense
 			c.CloneFrom(at.spread)
 			for j := range d {
-				c.Set(j, j, c.At(j, j)+doubt)
+				c.Set(j, j, c.At(j, j)+doubt+square(at.step[j]))
 			}
 			if p.Inverse(&c) != nil {
 				return nil
@@ -255,15 +255,12 @@ func (n Newton) Infer(all []Sums) *Fit {
 	f.Theta, f.Sampling, f.Noise = n.within(to.theta), &inverse, to.spread
 	f.inverse, f.hessSD, f.Squares = &inverse, to.sums.HessSD, mat.Trace(to.curve)
 	beyond := curved(to.step)
-	switch {
-	case to.unlike: // the step that is missed by a share c of itself may be 1/(1 − c) times as long
+	if to.unlike { // the step that is missed by a share c of itself may be 1/(1 − c) times as long
 		if beyond = curved(to.longest()); beyond > mostCurved {
 			f.unknown = true
 			f.warn(unlikeAssumed)
 		}
 		beyond /= 1 - min(beyond, mostCurved)
-	case last.Ridge == 0:
-		beyond *= halfCurved
 	}
 	for i, x := range times(to.spread, to.theta) {
 		f.Slack[i] = math.Abs(x)/square(spreadOfTheta) + beyondLinear*math.Abs(to.step[i]-to.linear[i])

@@ -71,7 +71,7 @@ func (t Terms) Weigh() float64 {
 // far from θ = 0, and predictors may be skewed.
 const (
 	farStart = 0.4
-	farHess  = 2 * misfitHess
+	farHess  = misfitHess
 )
 
 // expected returns the approximate standard error that the noise of the steps adds. With the assumptions of
