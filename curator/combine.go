@@ -165,7 +165,8 @@ func (s *combination) bind() error {
 	s.width = 0
 	var err error
 	s.bound, err = post.Several(s.tree, post.Parts{
-		Has: func(of *query.Select, name string) bool { return plan.HasColumn(filled, of, name) }, Measure: s.part, Public: s.public,
+		Has: func(of *query.Select, name string) bool { return plan.HasColumn(filled, of, name) }, Measure: s.part, Whole: s.whole,
+		Public: s.public,
 	})
 	if err != nil {
 		return err
@@ -189,8 +190,7 @@ func (s *combination) part(p *post.Program) (post.Answer, error) {
 			return known.answer, nil
 		}
 	}
-	q := s.q
-	q.measured, q.SQL, q.apart, q.share = p.Measured, p.Measured.String(), s.apart, s.share
+	q := s.measured(p.Measured)
 	out := &combined{reading: reading{inner: q, program: p}, sql: text}
 	a, err := s.c.answerable(q)
 	if err == nil && a.plan.OneUnit != nil {
@@ -231,6 +231,23 @@ func (s *combination) part(p *post.Program) (post.Answer, error) {
 	s.width += len(out.answer.Columns)
 	s.parts = append(s.parts, out)
 	return out.answer, nil
+}
+
+// measured returns the question for a part.
+func (s *combination) measured(of *query.Select) Question {
+	q := s.q
+	q.measured, q.SQL, q.apart, q.share = of, of.String(), s.apart, s.share
+	return q
+}
+
+// whole reports whether GROUP BY of a key leaves out no row that a SELECT reads.
+func (s *combination) whole(of *query.Select, key query.Expr) bool {
+	count := &query.Call{At: key.Pos(), Name: "count", Star: true}
+	a, err := s.c.answerable(s.measured(&query.Select{
+		At: of.At, Items: []query.Item{{Expr: count}}, From: of.From, Where: of.Where, GroupBy: []query.Expr{key},
+		Catalogs: s.tree.Catalogs,
+	}))
+	return err == nil && a.plan.Whole(0)
 }
 
 const whySameRelease = "another column has the same release under another text, so their errors are not independent"

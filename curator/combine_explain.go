@@ -52,7 +52,21 @@ func (s *combination) groupNotes() []string {
 	for _, p := range s.parts {
 		parts = append(parts, p.asked)
 	}
-	return groupNotes(s.bound, parts...)
+	return append(groupNotes(s.bound, parts...), s.lateNotes()...)
+}
+
+// lateNotes states where a ranking limits or divides rows after the bounds on a unit left some out.
+func (s *combination) lateNotes() []string {
+	for _, i := range s.bound.Late() {
+		a := s.parts[i].asked
+		if a == nil || !capped(a.plan) {
+			continue
+		}
+		return []string{fmt.Sprintf("The bounds on one %s hold before the conditions on a ranking: all rows of the measured "+
+			"question compete for them, so counts and sums may be lower than with a list of the same values. Intervals do not "+
+			"cover this.", a.plan.Unit.Name)}
+	}
+	return nil
 }
 
 // columns returns the columns of all parts, as their explanations describe them.

@@ -93,6 +93,13 @@ func (c *Session) limits(p *plan.Plan) *Limits {
 	return b.finish()
 }
 
+// capped reports whether bounds on one unit, identified by a column, can leave out some of its rows.
+func capped(p *plan.Plan) bool {
+	cuts := func(n int, caps bounded.Caps) bool { return n > 0 && capsText(&p.Statement, caps, 0) != "" }
+	return p.Unit != nil &&
+		(cuts(len(p.Measures), p.Caps) || cuts(len(p.Quantiles), p.OrderCaps) || cuts(len(p.Modes), p.RowCaps))
+}
+
 // limitsOf returns what bounds an access whose rows a statement describes. further names other limits.
 func (c *Session) limitsOf(s *bounded.Statement, further ...string) *Limits {
 	b := limiting{Limits: &Limits{}, policy: c.policy}

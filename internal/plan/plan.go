@@ -11,6 +11,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -159,4 +160,10 @@ func inUnits(all []*Measure, power int, of func(*Measure) *big.Int) *big.Rat {
 // [bounded.Statement.Certain]). It is false for a part of another plan, which has no policy.
 func (p *Plan) Certain(e *bounded.Expr) bool {
 	return p.policy != nil && p.Statement.Certain(e, p.policy.Table(p.Table))
+}
+
+// Whole reports whether the key with this index leaves out no row: whether it is NULL in none, or NULL is one of its groups.
+func (p *Plan) Whole(key int) bool {
+	k := &p.Keys[key]
+	return !k.Expr.Nullable || k.Index(value.NullOf(k.Expr.Type)) >= 0 || p.Certain(k.Expr)
 }

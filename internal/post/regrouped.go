@@ -12,17 +12,25 @@ import (
 //	SELECT CASE WHEN l.r IS NULL THEN 'others' ELSE route END, COUNT(*) FROM trips
 //	LEFT JOIN (SELECT route AS r, COUNT(*) FROM trips GROUP BY route ORDER BY 2 DESC LIMIT 5) l ON route = r GROUP BY 1
 //
-// Over rows of persons, the group of a row would depend on other persons' rows. The question has the same rows if it is first
-// grouped by each expression over the rows that stands beside the ranking, and its answer is then combined with the ranking,
-// because the rows of such a group meet the same rows of the ranking:
+// Over rows of persons, the group of a row would depend on other persons' rows. So the question is first grouped by each
+// expression over the rows that stands beside the ranking, and its answer is then combined with the ranking:
 //
 //	SELECT CASE WHEN l.r IS NULL THEN 'others' ELSE q.route END, SUM(q.n)
 //	FROM (SELECT route, COUNT(*) AS n FROM trips GROUP BY route) q LEFT JOIN (SELECT …) l ON q.route = r GROUP BY 1
 //
 // This holds for counts and sums, and for averages, which are quotients of the two.
+//
+// Claim: if each row is in a group, the sums are those of the question. Proof. Rows of one group agree in all expressions
+// beside the ranking, so they meet the same rows of the ranking, and are in the same group of the question. ∎
+//
+// A key leaves out the rows in which it is NULL, unless NULL is one of its groups. The keys of the question leave out the
+// same rows in both forms. Of any other key that may leave out rows, such as route if a row's route is not among the
+// declared values, NULL becomes a group: CASE WHEN route IS NOT NULL THEN route END. Groups of unknown keys may be left
+// out because they are small, so a question with such groups is refused.
 
-// regrouped returns a SELECT over an answer that is the same; nil if q has no such form.
-func regrouped(q *query.Select, has func(*query.Select, string) bool) *query.Select {
+// regrouped returns a SELECT over an answer that is the same, and the SELECT that is measured; nil if q has no such form.
+func regrouped(q *query.Select, parts Parts) (over, inner *query.Select) {
+	has := parts.Has
 	r := &regrouping{q: q, inner: &query.Select{At: q.At}, alias: "q"}
 	var ranking *query.Subquery
 	join, kind := (*query.Join)(nil), query.InnerJoin
@@ -61,17 +69,21 @@ func regrouped(q *query.Select, has func(*query.Select, string) bool) *query.Sel
 	named := func(name string) bool { return has(r.inner, name) }
 	for _, x := range q.GroupBy {
 		if _, several := x.(*query.Grouping); several {
-			return nil
+			return nil, nil
 		}
-		out.GroupBy = append(out.GroupBy, r.keyed(resolved(q, x, named)))
+		x = resolved(q, x, named)
+		if !r.above(x) {
+			r.own = append(r.own, plain(x))
+		}
+		out.GroupBy = append(out.GroupBy, r.keyed(x))
 	}
 	on := r.joined(join, ranking)
 	if !r.ranks {
-		return nil
+		return nil, nil
 	}
 	for _, item := range q.Items {
 		if _, star := item.Expr.(*query.Star); star {
-			return nil
+			return nil, nil
 		}
 		out.Items = append(out.Items, query.Item{Expr: r.over(item.Expr), Alias: nameOf(item)})
 	}
@@ -85,14 +97,15 @@ func regrouped(q *query.Select, has func(*query.Select, string) bool) *query.Sel
 		}
 	}
 	if r.failed || len(r.inner.GroupBy) == 0 || len(r.inner.Items) == len(r.inner.GroupBy) {
-		return nil
+		return nil, nil
 	}
+	r.keepRows(parts.Whole)
 	rows := &query.Subquery{At: q.At, Branches: []*query.Select{r.inner}, Alias: r.alias}
 	out.From = query.From{At: q.From.At, Relation: rows}
 	if ranking != nil {
 		out.From.Relation = &query.Join{At: ranking.At, Kind: kind, L: rows, R: ranking, On: on}
 	}
-	return &out
+	return &out, r.inner
 }
 
 // regrouping collects the keys and the aggregates of the question that is measured.
@@ -101,6 +114,7 @@ type regrouping struct {
 	alias    string                   // of inner, in the SELECT over its answer
 	ranked   func(*query.Column) bool // whether a column is one of the ranking; nil without a join
 	ranks    bool                     // whether something stands beside a ranking
+	own      []string                 // the keys of the question that do not depend on the ranking
 	failed   bool                     // whether an aggregate is neither a count nor a sum nor an average
 }
 
@@ -200,4 +214,20 @@ func (r *regrouping) column(x query.Expr, key bool) query.Expr {
 		r.inner.GroupBy = append(r.inner.GroupBy, x)
 	}
 	return &query.Column{At: x.Pos(), Table: r.alias, Name: item.Alias}
+}
+
+// keepRows makes NULL a group of each key that may leave out rows which the question does not leave out.
+func (r *regrouping) keepRows(whole func(*query.Select, query.Expr) bool) {
+	for i, k := range r.inner.GroupBy {
+		if slices.Contains(r.own, plain(k)) || whole != nil && whole(r.inner, k) {
+			continue
+		}
+		some := &query.Is{At: k.Pos(), X: k, What: query.IsNull, Not: true}
+		r.inner.GroupBy[i] = &query.Case{At: k.Pos(), Whens: []query.When{{Cond: some, Result: k}}}
+		for j, item := range r.inner.Items {
+			if plain(item.Expr) == plain(k) {
+				r.inner.Items[j].Expr = r.inner.GroupBy[i]
+			}
+		}
+	}
 }

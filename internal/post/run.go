@@ -20,11 +20,16 @@ type Bound struct {
 	inners []*inner
 	counts bool
 	pairs  float64 // of several answers: as that of a table
+	late   []int
 }
 
 // CountsGroups reports whether an aggregate of the question depends on how many groups an answer has, as COUNT and AVG
 // do. It then counts all groups of the answer, also those in which nobody has a row.
 func (b *Bound) CountsGroups() bool { return b.counts }
+
+// Late returns the indices of the answers whose rows a ranking limits or divides after they are measured. The bounds on
+// a unit hold before that.
+func (b *Bound) Late() []int { return b.late }
 
 // Most returns the largest number of rows of a question over several answers, or over constants alone.
 func (b *Bound) Most() int { return int(min(b.pairs, 1<<31-1)) }

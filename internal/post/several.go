@@ -31,6 +31,9 @@ type Parts struct {
 	// the
 	// text has twice.
 	Measure func(*Program) (Answer, error)
+	// Whole reports whether GROUP BY of a key leaves out no row that a SELECT reads: whether the key is NULL in none, or
+	// NULL is a group. If Whole is nil, no key is known to be so.
+	Whole func(of *query.Select, key query.Expr) bool
 	// Public returns the rows of a public table, which are exact, or the reason why they are not read. public is false
 	// for
 	// other tables. If Public is nil, there are no public tables.
@@ -49,7 +52,7 @@ func Several(tree *query.Select, parts Parts) (*Bound, error) {
 		}
 		if s.independent() {
 			readable(t.of.(selected).by)
-			return &Bound{of: t.of, frame: t.frame, inners: s.inners, counts: s.counts, pairs: t.pairs}, nil
+			return &Bound{of: t.of, frame: t.frame, inners: s.inners, counts: s.counts, pairs: t.pairs, late: s.late}, nil
 		}
 	}
 	return nil, bind.Refuse(tree.At, "", "this is not supported over several answers")
@@ -60,6 +63,7 @@ type several struct {
 	Parts
 	tree *query.Select
 	used []int // the releases that the question names, in order
+	late []int // the answers of Bound.Late
 	// A choice of rows by an answer that nothing else uses leaves the intervals of the rows as they are, because its
 	// noise
 	// is independent of theirs. apart assumes this of each x IN (SELECT …), and choices lists their places in used.
@@ -100,6 +104,9 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			a, err := s.Measure(p)
 			if err == nil {
 				s.used = append(s.used, a.Same)
+				if i == 1 {
+					s.late = append(s.late, a.Index)
+				}
 				in := frame{
 					columns: positions(p.quotients(a.Columns), a.From), most: float64(a.Rows),
 					empty: !a.Open && ofGroups(a.Columns, a.Rows),
@@ -112,13 +119,13 @@ func (s *several) selects(q *query.Select) (*table, error) {
 			}
 		}
 	}
-	used, choices, inners := len(s.used), len(s.choices), len(s.inners)
+	used, late, choices, inners := len(s.used), len(s.late), len(s.choices), len(s.inners)
 	in, err := s.from(q)
 	if err != nil && refused != nil {
-		if over := regrouped(q, s.Has); over != nil {
-			s.used, s.choices, s.inners = s.used[:used], s.choices[:choices], s.inners[:inners]
-			if in, err := s.from(over); err == nil {
-				return s.over(over, in)
+		if over, inner := regrouped(q, s.Parts); over != nil {
+			s.used, s.late, s.choices, s.inners = s.used[:used], s.late[:late], s.choices[:choices], s.inners[:inners]
+			if t, err := s.divided(over, inner); t != nil || err != nil {
+				return t, err
 			}
 		}
 	}
@@ -129,6 +136,28 @@ func (s *several) selects(q *query.Select) (*table, error) {
 		return nil, err
 	}
 	return s.over(q, in)
+}
+
+// divided binds the forms of regrouped. It returns none if a part has no answer.
+func (s *several) divided(over, inner *query.Select) (*table, error) {
+	in, err := s.from(over)
+	if err != nil {
+		return nil, nil
+	}
+	p := divide(inner, func(name string) bool { return s.Has(inner, name) })
+	p.Measured.Catalogs = s.tree.Catalogs
+	a, err := s.Measure(p)
+	switch {
+	case err != nil:
+		return nil, nil
+	case a.Open:
+		return nil, bind.Refuse(over.At, "name the values: WHERE key IN ('a', 'b'); or add up the groups that are released: "+
+			"FROM (SELECT key, COUNT(*) AS n FROM t GROUP BY key) q WHERE key IN (SELECT …)",
+			"this question is measured by the keys that stand beside its ranking, whose values are unknown: "+
+				"rows of small groups would be missing")
+	}
+	s.late = append(s.late, a.Index)
+	return s.over(over, in)
 }
 
 // over binds a SELECT over rows.

@@ -134,6 +134,8 @@ func arguments(p *plan.Plan, m reflect.Method) (out []reflect.Value, ok bool) {
 	switch m.Name { // those that take places or numbers
 	case "KeyText":
 		return []reflect.Value{reflect.ValueOf(0)}, len(p.Keys) > 0 && len(p.Outputs) > 0 // none of a set
+	case "Whole":
+		return []reflect.Value{reflect.ValueOf(0)}, len(p.Keys) > 0
 	case "CellKeys":
 		return []reflect.Value{reflect.ValueOf(0)}, p.Cells() > 0
 	case "WithRows":

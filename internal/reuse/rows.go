@@ -5,7 +5,6 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/plan"
-	"dither/internal/value"
 )
 
 // compareRows compares the new plan p with the earlier plan q. It finds which values of q's keys the conditions of p
@@ -22,7 +21,7 @@ func (c *comparison) compareRows() bool {
 	}
 	dropped := make([]bool, len(q.Keys)) // by key of q: p also drops every row that this key drops
 	for k := range q.Keys {
-		dropped[k] = complete(q, &q.Keys[k]) || c.picked[k] != nil
+		dropped[k] = q.Whole(k) || c.picked[k] != nil
 	}
 	return c.lead(dropped) && !slices.Contains(dropped, false)
 }
@@ -62,11 +61,6 @@ func scanned(s *bounded.Source) (out []bounded.Column) {
 	return out
 }
 
-// complete reports whether a key of p drops no row.
-func complete(p *plan.Plan, k *bounded.Key) bool {
-	return !k.Expr.Nullable || k.Index(value.NullOf(k.Expr.Type)) >= 0 || p.Certain(k.Expr)
-}
-
 // picks finds, for each key of the earlier plan q, the values that the conditions extra of the new plan p admit. Each
 // condition must be a function of one key. picks returns false if a condition is true for a row that q drops, or if no
 // value of a key is left.
@@ -74,7 +68,7 @@ func (c *comparison) picks(extra []*bounded.Expr) bool {
 	c.picked = map[int][]bool{}
 	for _, e := range extra {
 		k, f := c.image(e)
-		if k < 0 || !complete(c.q, &c.q.Keys[k]) && f.null.IsTrue() {
+		if k < 0 || !c.q.Whole(k) && f.null.IsTrue() {
 			return false
 		}
 		if c.picked[k] == nil {
@@ -126,7 +120,7 @@ func (c *comparison) lead(dropped []bool) bool {
 		// a key with the same expression and other known values is not compared further
 		if k < 0 || c.q.Keys[k].Expr.Same(key.Expr) {
 			c.leads[i].key = -1
-			if !complete(c.p, key) {
+			if !c.p.Whole(i) {
 				return false
 			}
 			continue
