@@ -23,6 +23,9 @@ func TestHostileWorkbooks(t *testing.T) {
 	sheet := func(text string) []byte { return book{sheet: text}.bytes(t) }
 	rows := func(text string) []byte { return sheet(sheetOf(ok+text, "")) }
 	then := func(after string) []byte { return sheet(sheetOf(ok+one, after)) }
+	long := func(between string) string { // a text of 5 MB in pieces
+		return strings.Repeat(strings.Repeat("1", 1<<20)+between, 5)
+	}
 	tests := []struct {
 		name, want string
 		text       []byte
@@ -73,6 +76,8 @@ func TestHostileWorkbooks(t *testing.T) {
 			"a text with elements", "elements inside",
 			sheet(sheetOf(`<row r="1"><c t="inlineStr"><is><t>a<x/>b</t></is></c></row>`, "")),
 		},
+		{"a long text", "text is too long", rows(`<row r="2"><c t="inlineStr"><is><t>` + long("</t><t>") + `</t></is></c></row>`)},
+		{"a long number", "text is too long", rows(`<row r="2"><c><v>` + long("<!---->") + `</v></c></row>`)},
 		{"a number as a text", "another kind", rows(`<row r="2"><c r="A2"><is><t>1</t></is></c></row>`)},
 		{"a text as a number", "another kind", rows(`<row r="2"><c r="A2" t="inlineStr"><v>1</v></c></row>`)},
 		{"merged", "A2:A3 are merged", then(`<mergeCells><mergeCell ref="A2:A3"/></mergeCells>`)},

@@ -76,7 +76,9 @@ func richText(d *xml.Decoder) (string, error) {
 			inside = false
 		case xml.CharData:
 			if inside && phonetic == 0 {
-				b.Write(t)
+				if b.Write(t); b.Len() > maxText {
+					return "", malformed("a text is too long")
+				}
 			}
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	maxDepth      = 100
 	maxAttributes = 250
 	maxTag        = 4 << 20   // bytes between two "<"
+	maxText       = 4 << 20   // bytes in the text of a cell, which Excel bounds by 32,767 characters
 	maxElements   = 1_000_000 // of a part that is decoded as a whole
 )
 
@@ -63,7 +64,7 @@ func hasLongTag(part []byte) bool {
 // Token returns the next token before its namespaces are resolved.
 func (t *tokens) Token() (xml.Token, error) {
 	if t.long {
-		return nil, malformed("an element or a text is too long")
+		return nil, malformed("an element is too long")
 	}
 	token, err := t.d.RawToken()
 	if errors.Is(err, io.EOF) && !t.ended {
@@ -110,7 +111,9 @@ func plainText(d *xml.Decoder) (string, error) {
 		case xml.StartElement:
 			return "", malformed("a value has elements inside")
 		case xml.CharData:
-			b.Write(t)
+			if b.Write(t); b.Len() > maxText {
+				return "", malformed("a text is too long")
+			}
 		}
 	}
 }
