@@ -66,7 +66,7 @@ var places = []place{
 	{file: inDuckDB + "render.go", text: "return known.MostRows > 0 && known.MostRows <= b.Caps.Rows", right: "known.MostRows <= b.Caps.Rows", wrong: []string{"known.MostRows <= b.Caps.Rows + 1", "true"}},
 	// DuckDB, rows in the place of those that keys drop
 	{file: inDuckDB + "marks.go", text: "b.Caps.Groups == 0 || b.GroupsCapped() || b.Open() || b.Other", right: "b.GroupsCapped()", wrong: []string{"false"}},
-	{file: inDuckDB + "marks.go", text: "(SELECT bit_or(bit) AS bits FROM (%s)", right: "bit_or(bit)", wrong: []string{"sum(bit)"}},
+	{file: inDuckDB + "marks.go", text: "(SELECT bit_or(bit) AS bits FROM (%s) GROUP BY u)", right: "bit_or(bit) AS bits FROM (%s) GROUP BY u", wrong: []string{"bit AS bits FROM (%s)"}},
 	{file: inDuckDB + "refill.go", text: "return b.Unit != nil && !known.OneRowEach && b.Caps.Rows > 0 && b.Where == nil", right: "!known.OneRowEach", why: ownRow},
 	{file: inDuckDB + "refill.go", text: `first := fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows)`, right: "b.Caps.Rows", wrong: []string{"b.Caps.Rows + 1", "1 << 40"}},
 	{file: inDuckDB + "refill.go", text: `more := fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows)`, right: "b.Caps.Rows", why: ownRow},

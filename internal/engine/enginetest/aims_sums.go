@@ -28,6 +28,11 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT COUNT(i), SUM(i), AVG(i) FROM p"),
 		},
 		{
+			at: "the answer of a strategy, from one end of the range to the other", change: true,
+			rows:      map[string][2]string{"p": {"person=1 i=9 *3; person=2 i=1", "person=1 i=-7 *3; person=2 i=1"}},
+			questions: []question{asking("strategies", "SELECT SUM(i) FROM p")},
+		},
+		{
 			at:        "the number of values that there can be",
 			rows:      map[string][2]string{"p": {"person=1 k=-3; person=1 k=0; person=1 k=5", ""}},
 			questions: plainly("SELECT COUNT(DISTINCT k) FROM p"),
@@ -101,6 +106,12 @@ func aimsAtSums() []aim {
 			questions: plainly( // the average is bounded by rows, so nothing else bounds the count of a unit
 				"SELECT AVG(i), COUNT(DISTINCT person) FILTER (WHERE i > 1) FROM p",
 				"SELECT k, AVG(i), COUNT(DISTINCT person) FILTER (WHERE i > 1) FROM p GROUP BY k"),
+		},
+		{
+			at:        "a unit that counts once in a cell, however many rows it has there",
+			edit:      []string{ofPersons, "rows_per_unit: 3, max_groups: 3, max_rows_per_group: 1"},
+			rows:      map[string][2]string{"p": {"person=1 b=true *3; person=2 b=true", "person=2 b=true"}},
+			questions: plainly("SELECT b, COUNT(DISTINCT person) FROM p GROUP BY b"),
 		},
 		{
 			at: "what a unit adds to a group, where it leaves 0 out", change: true,
