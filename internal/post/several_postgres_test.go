@@ -250,12 +250,13 @@ func (s *server) ask(sql string) (*reply, error) {
 	if out, ok := s.kept[sql]; ok {
 		return out, nil
 	}
-	result := s.conn.ExecParams(s.ctx, sql, nil, nil, nil, nil).Read()
+	reader := s.conn.ExecParams(s.ctx, sql, nil, nil, nil, nil)
+	result := reader.Read()
 	if result.Err != nil {
 		return nil, result.Err
 	}
 	out := &reply{}
-	for _, f := range result.FieldDescriptions {
+	for _, f := range reader.FieldDescriptions() { // a result without rows has none of its own
 		out.types = append(out.types, map[uint32]value.Type{
 			pgtype.TextOID: value.Text, pgtype.DateOID: value.Date, pgtype.Int4OID: value.Integer, pgtype.Int8OID: value.Integer,
 			pgtype.Float8OID: value.Real, pgtype.NumericOID: value.Real, pgtype.BoolOID: value.Boolean,
