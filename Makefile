@@ -35,7 +35,7 @@ race: prerequisites
 	$(GO) test -race -run 'Cancelled' ./strategy/together
 	$(GO) test -race -run 'Threads|Processes|Tmp|Sweep|Rehears|GivenUp|TimeIsUp|Cut|Passes|Moves|Full|Changes' ./internal/engine/duckdb ./internal/engine/postgres
 
-# The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some 40 minutes on two cores; `make test-long SHARE=3/20` is the third of twenty shares.
+# The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Over an hour on two cores; `make test-long SHARE=3/20` is the third of twenty shares.
 SHARE ?=
 test-long: prerequisites
 	@GO='$(GO)' .ci/long $(SHARE)
