@@ -10,15 +10,24 @@ import (
 	"dither/internal/testhome"
 )
 
-// rankedHome has a row with a key that is not declared, and a row with NaN. At ε = 25 a
-// number has noise with a probability of 3e-11.
-func rankedHome(t *testing.T) *curator.Session {
+// rankedHome returns a session of a home with the table v. At ε = 25 a number has noise with a probability of 3e-11.
+func rankedHome(t *testing.T, csv, described string) *curator.Session {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	c, _ := testhome.Sealed(t, `
 version: 1
 population: {name: p}
 budget: {epsilon: 1000}
 price: {default: 25, maximum: 100}
 tables:
+`+described, "v", map[string]string{"v.csv": csv})
+	return c
+}
+
+// A condition on a ranking means the same as one on a list of its values, also for rows with keys that are not declared, and
+// for NaN beside the ranking.
+func TestRankingsMeanTheirValues(t *testing.T) {
+	c := rankedHome(t, "id,k,x,b\n1,a,5,true\n2,b,2,false\n3,zz,7,\n4,a,NaN,true\n5,a,1,false\n6,b,NaN,\n7,zz,1,true\n", `
   v:
     source: {csv: v.csv}
     unit: row
@@ -27,15 +36,7 @@ tables:
       k: {type: text, values: [a, b]}
       x: {type: real, bounds: [0, 10]}
       b: {type: boolean, nullable: true}
-`, "v", map[string]string{"v.csv": "id,k,x,b\n1,a,5,true\n2,b,2,false\n3,zz,7,\n4,a,NaN,true\n5,a,1,false\n6,b,NaN,\n7,zz,1,true\n"})
-	return c
-}
-
-// A condition on a ranking means the same as one on a list of its values, also for rows with keys that are not declared, and
-// for NaN beside the ranking.
-func TestRankingsMeanTheirValues(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	c := rankedHome(t)
+`)
 	for _, sql := range []string{
 		"SELECT CASE WHEN k IN %s THEN k ELSE 'others' END AS g, COUNT(*) FROM v GROUP BY 1",
 		"SELECT CASE WHEN x > 4 THEN 'x' WHEN k IN %s THEN 'top' ELSE 'rest' END AS g, COUNT(x) FROM v GROUP BY 1",
@@ -131,7 +132,6 @@ tables:
 
 // The bounds on a unit hold before a condition on a ranking, and the answer and the explanation say so.
 func TestBoundsBeforeRankings(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	var rows strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&rows, "%d,a\n%d,b\n%d,c\n", i, i, i)
@@ -139,14 +139,9 @@ func TestBoundsBeforeRankings(t *testing.T) {
 			fmt.Fprintf(&rows, "%d,a\n", i)
 		}
 	}
-	c, _ := testhome.Sealed(t, `
-version: 1
-population: {name: p}
-budget: {epsilon: 1000}
-price: {default: 25, maximum: 100}
-tables:
+	c := rankedHome(t, "pid,k\n"+rows.String(), `
   v: {source: {csv: v.csv}, unit: pid, rows_per_unit: 1, columns: {pid: {type: integer}, k: {type: text, values: [a, b, c]}}}
-`, "v", map[string]string{"v.csv": "pid,k\n" + rows.String()})
+`)
 	if got := rowsOf(t, c, "SELECT k, COUNT(*) FROM v WHERE k IN ('a') GROUP BY k", false); !slices.Equal(got, []string{"a 60"}) {
 		t.Errorf("%v with a list", got)
 	}
