@@ -346,7 +346,7 @@ func (g generator) number(depth int) string {
 			"(d - make_date("+g.pick("2000 + i", "1900 + 4 * i", "LEAST(GREATEST(n, 1), 9999)")+", "+g.pick("ABS(i) + 1", "2", "10 + k % 2")+", "+
 				g.pick("28", "ABS(i) + 19")+"))",
 			"LN(1)", "i * i", "x * x", "(x - 3) * (x - 3)", "WIDTH_BUCKET(x, 0, 5, 10)", "WIDTH_BUCKET(y, 0.1, 0.3, 7)",
-			"LN(LEAST(y, 1) / LEAST(y, 1))")
+			"LN(LEAST(y, 1) / LEAST(y, 1))", "LOG("+g.pick("", "2, ")+"LEAST(y, 1) / LEAST(y, 1))")
 	}
 	a, b := g.number(depth-1), g.number(depth-1)
 	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor",
@@ -364,6 +364,9 @@ func (g generator) number(depth int) string {
 	case "abs", "sqrt", "floor", "round", "sign":
 		return g.pick("ABS", "SQRT", "FLOOR", "CEIL", "ROUND", "SIGN") + "(" + a + ")"
 	case "two":
+		if g.chance(2) { // a product, whose last digits are the same everywhere, as those of other powers are not
+			return "POWER(" + a + ", " + g.pick("2", "3", "-1") + ")"
+		}
 		return g.pick("MOD", "DIV") + "(" + a + ", " + g.pick(b, "2", "0.5", "-1", "10") + ")"
 	case "digits":
 		return g.pick("ROUND", "TRUNC") + "(" + a + ", " + g.pick("1", "-1", "0", "2") + ")"
