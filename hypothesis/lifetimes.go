@@ -89,7 +89,7 @@ type Survived struct {
 	Share     float64 // in [0, 1]; it never rises
 	StdError  float64 // from sampling and from noise
 	Low, High float64 // the interval for this point alone
-	// the band: with the given confidence, it contains the shares of all periods of the curve together
+	// the band: with the given confidence, it contains the shares of all periods of the curve together; its ends never rise
 	BandLow, BandHigh float64
 }
 
@@ -107,6 +107,11 @@ type Survived struct {
 // of many people at risk. The middle of an interval is the product, moved towards a half by two people on either side,
 // and
 // each interval contains the curve.
+//
+// The ends of the band never rise. Where the band S_t ∈ [L_t, U_t] holds at all t together, the narrower band does too:
+// the true S never rises, so S_t ≤ S_s ≤ U_s for every s ≤ t, and S_t ≥ S_u ≥ L_u for every u ≥ t. So S_t is at most the
+// least U_s and at least the largest L_u, with the same confidence. The intervals of single points may rise. The argument
+// would need two of them to hold together, so the least of several upper ends would cover less often than it says.
 func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 	groups, periods, how, err := l.check()
 	switch {
@@ -152,7 +157,18 @@ func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 		p.Low, p.High = around(quantileOf(errors[j], confidence))
 		p.BandLow, p.BandHigh = around(band)
 	}
+	fall(out)
 	return out, nil
+}
+
+// fall narrows a band to one whose ends never rise. It still contains the curve, which never rises either.
+func fall(band []Survived) {
+	for j := 1; j < len(band); j++ {
+		band[j].BandHigh = min(band[j].BandHigh, band[j-1].BandHigh)
+	}
+	for j := len(band) - 2; j >= 0; j-- {
+		band[j].BandLow = max(band[j].BandLow, band[j+1].BandLow)
+	}
 }
 
 // fewEvents returns the sampling variance of the logarithm of a share of n people, with two more people on either side

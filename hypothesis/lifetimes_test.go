@@ -151,6 +151,44 @@ func TestLifetimesCover(t *testing.T) {
 	}
 }
 
+// The ends of a band never rise, also where few people at risk make the intervals of single points rise, and the band
+// contains the curve. TestLifetimesCover simulates the coverage.
+func TestBandsFall(t *testing.T) {
+	s, d := newStream(7), laplaceOf(t, big.NewRat(4, 1))
+	law, rose := newLaw(d), 0
+	for range 40 {
+		l := lived(s, d, law, []int{300}, func(_, j int) float64 { return .001 + .03*float64(j%2) }, 12)
+		c, err := l.Curve(0, .95)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, p := range c {
+			if !(p.BandLow <= p.Share && p.Share <= p.BandHigh) {
+				t.Errorf("period %d: the band misses the curve: %+v", j, p)
+			}
+			if j == 0 {
+				continue
+			}
+			if p.BandHigh > c[j-1].BandHigh || p.BandLow > c[j-1].BandLow {
+				t.Errorf("period %d: the band rises from %+v to %+v", j, c[j-1], p)
+			}
+			if p.High > c[j-1].High {
+				rose++
+			}
+		}
+	}
+	if rose == 0 {
+		t.Error("no interval rose: this shows nothing")
+	}
+	band := []Survived{{BandLow: .7, BandHigh: .9}, {BandLow: .5, BandHigh: .95}, {BandLow: .6, BandHigh: .8}}
+	fall(band)
+	for j, want := range [][2]float64{{.7, .9}, {.6, .9}, {.6, .8}} {
+		if got := [2]float64{band[j].BandLow, band[j].BandHigh}; got != want {
+			t.Errorf("point %d: %v, not %v", j, got, want)
+		}
+	}
+}
+
 // What cannot be estimated has no curve and is not rejected, and bad input is refused.
 func TestDifficultLifetimes(t *testing.T) {
 	d := laplaceOf(t, big.NewRat(50, 1))
