@@ -74,7 +74,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	hostile := map[string]string{
 		"nested too deeply":   strings.Repeat("<a>", maxDepth) + strings.Repeat("</a>", maxDepth),
 		"too many attributes": attributes + "/>",
-		"element is too long": "<a" + strings.Repeat(` b=""`, maxTag/5+1) + "/>",
+		"is too long":         "<a" + strings.Repeat(` b=""`, maxToken/5+1) + "/>",
 		"document type":       "<!DOCTYPE x>",
 	}
 	for want, text := range hostile {
@@ -102,31 +102,31 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Errorf("%d elements: %v", elements, err)
 		}
 	}
-	sheet := "\ufeff" + fmt.Sprintf(fine, `<a b="`+strings.Repeat("x", maxTag-100)+`"/>`)
+	sheet := "\ufeff" + fmt.Sprintf(fine, `<a b="`+strings.Repeat("x", maxToken-100)+`"/>`)
 	if rows, _, err := all(t, book{sheet: sheet}.bytes(t), withHeader, columns); err != nil || len(rows) != 1 {
 		t.Errorf("a long attribute: %q, %v", rows, err)
 	}
 }
 
-func TestHasLongTag(t *testing.T) {
-	for _, test := range []struct {
-		gaps []int // the lengths from each "<" to the next, or to the end
-		want bool
-	}{
-		{nil, false},
-		{[]int{5, maxTag}, false},
-		{[]int{maxTag, maxTag, maxTag}, false},
-		{[]int{5, maxTag + 1}, true},
-		{[]int{maxTag + 1, 5}, true},
-		{[]int{maxTag - 1, 2, maxTag + 1, 3}, true},
-		{[]int{1, 1, maxTag, 1}, false},
-	} {
-		text := ""
-		for _, n := range test.gaps {
-			text += "<" + strings.Repeat("x", n-1)
+// A token takes the memory of its bytes, so their number is bounded, whatever bytes there are between.
+func TestTokensAreBounded(t *testing.T) {
+	for _, form := range []string{"%s", "<!--%s-->", "<![CDATA[%s]]>", "<?a %s?>", "<!DOCTYPE %s>", `<b c="%s"/>`} {
+		fill := "<>"
+		if form == "%s" || form[1] == 'b' {
+			fill = "xx" // a "<" begins an element there
 		}
-		if got := hasLongTag([]byte(text)); got != test.want {
-			t.Errorf("%v: %t", test.gaps, got)
+		for _, test := range []struct {
+			size int
+			want bool
+		}{{maxToken - 100, false}, {maxToken + 2, true}} {
+			text := "<a>" + fmt.Sprintf(form, strings.Repeat(fill, test.size/2)) + "<b/></a>"
+			d, err := newDecoder([]byte(text)), error(nil)
+			for err == nil {
+				_, err = d.Token()
+			}
+			if got := strings.Contains(reason(err), "too long"); got != test.want {
+				t.Errorf("%d bytes in %s: %v", test.size, form, err)
+			}
 		}
 	}
 }

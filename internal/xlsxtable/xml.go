@@ -13,7 +13,7 @@ import (
 const (
 	maxDepth      = 100
 	maxAttributes = 250
-	maxTag        = 4 << 20   // bytes between two "<"
+	maxToken      = 4 << 20   // bytes of a tag, a text between tags, a comment or the like
 	maxText       = 4 << 20   // bytes in the text of a cell, which Excel bounds by 32,767 characters
 	maxElements   = 1_000_000 // of a part that is decoded as a whole
 )
@@ -38,34 +38,35 @@ type tokens struct {
 	left  int  // the number of further elements, or negative for any number
 	depth int  // the number of open elements
 	ended bool // whether the element was closed
-	long  bool // whether a tag or a text is too long
+	in    *rationed
 }
 
 func newTokens(part []byte, elements int) *tokens {
-	part = bytes.TrimPrefix(part, []byte("\ufeff"))
-	return &tokens{d: xml.NewDecoder(bytes.NewReader(part)), left: elements, long: hasLongTag(part)}
+	in := &rationed{Reader: bytes.NewReader(bytes.TrimPrefix(part, []byte("\ufeff")))}
+	return &tokens{d: xml.NewDecoder(in), in: in, left: elements}
+}
+
+// rationed is a reader of which package xml reads a bounded number of bytes for a token. It keeps the whole token in memory.
+type rationed struct {
+	*bytes.Reader
+	left int // the number of further bytes
+}
+
+// ReadByte implements [io.ByteReader], by which package xml reads.
+func (r *rationed) ReadByte() (byte, error) {
+	if r.left == 0 && r.Len() > 0 {
+		return 0, malformed("an element, a text or a comment is too long")
+	}
+	r.left--
+	return r.Reader.ReadByte()
 }
 
 // newDecoder returns a decoder of a part's XML, with any number of elements.
 func newDecoder(part []byte) *xml.Decoder { return xml.NewTokenDecoder(newTokens(part, -1)) }
 
-// hasLongTag returns true if a tag or a text may be longer than maxTag. Neither has a "<" after its first byte.
-func hasLongTag(part []byte) bool {
-	for len(part) > maxTag {
-		i := bytes.LastIndexByte(part[1:maxTag+1], '<')
-		if i < 0 {
-			return true
-		}
-		part = part[i+1:]
-	}
-	return false
-}
-
 // Token returns the next token before its namespaces are resolved.
 func (t *tokens) Token() (xml.Token, error) {
-	if t.long {
-		return nil, malformed("an element is too long")
-	}
+	t.in.left = maxToken
 	token, err := t.d.RawToken()
 	if errors.Is(err, io.EOF) && !t.ended {
 		return nil, &xml.SyntaxError{Msg: "unexpected EOF"}
