@@ -41,6 +41,8 @@ const (
 	overPenalty   = 2    // curvature below this multiple of a ridge penalty leaves a bias that cannot be corrected
 	besidePenalty = 0.05 // mostShrunk for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
 	mostUnlike    = 8    // the largest [Newton.unlike] of rows that are as assumed, but for one fit in hundreds
+	mostMissed    = 0.95 // the share of the gradient of rare rows that an error may take away, beyond which it has no bound
+	rareShare     = 0.05 // the share of the curvature of all rows below which few rows decide a coefficient
 	mostCurved    = 0.5  // the share of a step that the gradient may miss, beyond which rows that are not as assumed have no intervals
 )
 
@@ -266,7 +268,11 @@ func (n Newton) Infer(all []Sums) *Fit {
 		f.Slack[i] = math.Abs(x)/square(spreadOfTheta) + beyondLinear*math.Abs(to.step[i]-to.linear[i])
 		f.Slack[i] += math.Abs(to.step[i]) * beyond
 	}
-	if f.weak = n.weak(to); f.weak != nil {
+	f.weak = n.weak(to)
+	if last.Ridge == 0 {
+		f.widenRare(to)
+	}
+	if f.weak != nil {
 		f.warn(hidden)
 	}
 	certain := n.Intercept >= 0 && to.curve.At(n.Intercept, n.Intercept) < 3*last.GradSD

@@ -77,3 +77,39 @@ func (n Newton) weak(to *located) *mat.Dense {
 	}
 	return all
 }
+
+// widenRare widens the intervals of coefficients that few rows decide, such as those of indicators that are rarely 1. Slack is
+// for an error of two standard deviations.
+//
+// Rows that are 1 lose curvature as the coefficient grows in magnitude, at most by a factor of e⁻ᵗ for a change of t, because
+// |ℓ‴| ≤ ℓ″. So at a distance of t the gradient differs by at least J(1 − e⁻ᵗ), where the normal approximation has Jt. If an
+// error is h by that approximation, it is at most t = −ln(1 − h). J is the curvature less the standard deviation of its
+// error, since noise that moves the coefficient towards 0 also shows too much curvature. If h is near 1 or above, noise
+// hides the curvature where the coefficient may be, and there is no interval.
+func (f *Fit) widenRare(to *located) {
+	d := len(to.theta)
+	most := 0.0
+	for i := range d {
+		most = max(most, to.curve.At(i, i))
+	}
+	for j := range d {
+		curvature := 1 / f.inverse.At(j, j)
+		if !(curvature < rareShare*most) {
+			continue
+		}
+		norm := 0.0 // the square of that of the direction in which the coefficient moves, with the others at their best
+		for i := range d {
+			norm += square(f.inverse.At(i, j) * curvature)
+		}
+		h := 2 * math.Sqrt(max(f.Noise.At(j, j), 0)+1/curvature)
+		least := curvature - to.sums.HessSD*norm
+		if h *= curvature / least; !(least > 0 && h < mostMissed) {
+			if f.weak == nil {
+				f.weak = mat.NewDense(d, d, nil)
+			}
+			f.weak.Set(j, j, f.weak.At(j, j)+1)
+			continue
+		}
+		f.Slack[j] += -math.Log1p(-h) - h*least/curvature
+	}
+}

@@ -234,7 +234,7 @@ func TestNewtonUnlikeRows(t *testing.T) {
 		{[]float64{1, 3, -2}, mostlyLow, 20000, 0.003, 0},
 		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 20000, 0.002, 0.4},
 		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 20000, 0.01, 0.5},
-		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 5000, 0.5, 0.8},
+		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 5000, 0.5, 0.6},
 		{[]float64{0.5, 3, -2}, rarelyOne(0.02), 20000, 0.05, 0.4},
 		{[]float64{0, 1, -1}, rarelyOne(0.02), 20000, 0.5, 1},
 	} {
@@ -257,6 +257,47 @@ func TestNewtonUnlikeRows(t *testing.T) {
 		}
 		if float64(o.told) < of.told*float64(o.of) {
 			t.Errorf("%v: few intervals: %s", of.theta, o)
+		}
+	}
+}
+
+// Intervals hold for levels whose rows nearly all respond alike, or do not exist. Noise that lets the coefficient seem smaller
+// in magnitude shows more curvature than there is, so an interval by this curvature is too short.
+func TestNewtonRareLevels(t *testing.T) {
+	trials := 60
+	if os.Getenv("DITHER_LONG") != "" {
+		trials = 400
+	}
+	for i, of := range []struct {
+		theta              []float64
+		share              float64
+		rows, epsilon, rho float64
+		told               int // the least number of intervals of the first slope, in 100 trials
+	}{
+		{[]float64{-1, -3}, 0.02, 20000, 0, 0.05, 15},
+		{[]float64{-1, -3, 1}, 0.05, 20000, 0, 0.01, 15},
+		{[]float64{-1, -3, 1}, 0.1, 5000, 2, 0, 25},
+		{[]float64{-1, -3, 1}, 0.03, 20000, 0, 0.5, 60},
+		{[]float64{-1, -1, 1}, 0.05, 20000, 0, 0.01, 100},
+	} {
+		d := len(of.theta)
+		terms := Terms{
+			Family: Logistic, Predictors: d, Rows: of.rows, Bound: math.Sqrt(float64(d)), Steep: 1, Bend: 0.25, Moves: 1,
+			Epsilon: of.epsilon, Rho: of.rho,
+		}
+		r, w := rand.New(rand.NewPCG(7, 70+uint64(i))), world{Logistic, of.theta, rarelyOne(of.share), 0}
+		told, missed := 0, 0
+		for range trials {
+			xs, ys := w.sample(r, int(of.rows))
+			e := w.stepped(r, terms, xs, ys).Estimate(append([]float64{0, 1}, make([]float64, d-2)...), 0.95)
+			if !math.IsInf(e.High, 0) {
+				told++
+				missed += int(indicator(of.theta[1] < e.Low || e.High < of.theta[1]))
+			}
+		}
+		t.Logf("%v: %d intervals, %d miss", of, told, missed)
+		if told*100 < of.told*trials || missed*100 > 7*trials {
+			t.Errorf("%v: %d intervals of %d, %d miss", of, told, trials, missed)
 		}
 	}
 }
