@@ -61,6 +61,10 @@ func TestRankingsMeanTheirValues(t *testing.T) {
 			t.Errorf("%s\nwith a list    %v\nwith a ranking %v", sql, want, got)
 		}
 	}
+	const divided = "SELECT k IN (SELECT k FROM v GROUP BY k ORDER BY COUNT(*) DESC LIMIT 1) AS g, COUNT(*) FROM v GROUP BY 1"
+	if got := rowsOf(t, c, divided, false); !slices.Equal(got, []string{"NULL 2", "false 2", "true 3"}) {
+		t.Errorf("%v by a condition alone: rows without a declared key are a group", got)
+	}
 	const others = "SELECT COUNT(*) FROM v LEFT JOIN (SELECT k AS kk, COUNT(*) FROM v GROUP BY k ORDER BY 2 DESC LIMIT 1) l ON k = kk WHERE kk IS NULL"
 	if got := rowsOf(t, c, others, false); !slices.Equal(got, []string{"4"}) {
 		t.Errorf("%v rows without a match, want 4", got)
@@ -80,6 +84,8 @@ func rowsOf(t *testing.T, c *curator.Session, sql string, noted bool) (out []str
 			switch {
 			case cell.Estimate == nil:
 				cells = append(cells, fmt.Sprint(cell.Key))
+			case cell.Estimate.Value == nil:
+				cells = append(cells, "NULL")
 			case cell.Estimate.Value.Text != nil:
 				cells = append(cells, *cell.Estimate.Value.Text)
 			default:
