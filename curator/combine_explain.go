@@ -63,7 +63,7 @@ func (s *combination) lateNotes() []string {
 			continue
 		}
 		return []string{fmt.Sprintf("The bounds on one %s hold before the conditions on a ranking: all rows of the measured "+
-			"question compete for them, so counts and sums may be lower than with a list of the same values. Intervals do not "+
+			"question compete for them, so counts and sums may differ from those with a list of the same values. Intervals do not "+
 			"cover this.", a.plan.Unit.Name)}
 	}
 	return nil

@@ -163,3 +163,26 @@ func TestBoundsBeforeRankings(t *testing.T) {
 		}
 	}
 }
+
+// A bound on what a unit adds to each group lets it add more to several groups than to one answer without groups. So a count
+// may be higher than with a list, and the note does not say that it is lower.
+func TestBoundsPerGroupBeforeRankings(t *testing.T) {
+	var rows strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&rows, "%d,a\n%d,b\n%d,c\n", i, i, i)
+	}
+	c := rankedHome(t, "pid,k\n"+rows.String(), `
+  v: {source: {csv: v.csv}, unit: pid, rows_per_unit: 3, max_groups: 3, max_rows_per_group: 1, columns: {pid: {type: integer}, k: {type: text, values: [a, b, c]}}}
+`)
+	if got := rowsOf(t, c, "SELECT COUNT(*) FROM v WHERE k IN ('a', 'b')", false); !slices.Equal(got, []string{"60"}) {
+		t.Errorf("%v with a list", got)
+	}
+	sql := "SELECT COUNT(*) FROM v WHERE k IN (SELECT k FROM v GROUP BY k ORDER BY COUNT(DISTINCT pid) DESC LIMIT 2)"
+	if got := rowsOf(t, c, sql, true); !slices.Equal(got, []string{"120"}) {
+		t.Errorf("%v with a ranking", got)
+	}
+	e, err := c.Explain(t.Context(), curator.Question{SQL: sql})
+	if err != nil || !strings.Contains(strings.Join(e.Notes, "\n"), "may differ from those with a list") {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
