@@ -14,6 +14,10 @@ type Lifetimes struct {
 	Events   [][]float64        // [group][period]: people to whom the event happened in this period
 	Censored [][]float64        // [group][period]: people who were observed last in this period, without the event
 	Noise    noise.Distribution // of each count, independently; nil means no noise
+	// Grouped says that times are known to the period only, so people may leave before events of their last period. Then
+	// all statistics assume that they leave evenly over a period, but at the end of the last one: the grid may end before
+	// people leave. Otherwise people leave after the events of their last period.
+	Grouped bool
 	How
 }
 
@@ -49,17 +53,32 @@ func paired(of, each string, a, b [][]float64) (groups, length int, err error) {
 	return groups, length, nil
 }
 
-// lifeTable has, for each period, the events d and the people at risk n.
-type lifeTable struct{ d, n []float64 }
+// lifeTable has, for each period, the events d, the people at risk n at its start, and those at risk at its events. With
+// grouped times, the latter are without half of the people who leave in the period [Cutler & Ederer 1958].
+type lifeTable struct {
+	d, n, at []float64
+	grouped  bool
+}
 
-func lifeTableOf(events, censored []float64) lifeTable {
-	t := lifeTable{d: events, n: make([]float64, len(events))}
-	at := 0.0
+func (l Lifetimes) table(events, censored []float64) lifeTable {
+	t := lifeTable{events, make([]float64, len(events)), make([]float64, len(events)), l.Grouped}
+	n := 0.0
 	for j := len(events) - 1; j >= 0; j-- {
-		at += events[j] + censored[j]
-		t.n[j] = at
+		n += events[j] + censored[j]
+		t.n[j], t.at[j] = n, n
+		if early := t.early(j); early > 0 { // noise may let more people leave than there are
+			t.at[j] = max((1-early)*n, n-early*censored[j])
+		}
 	}
 	return t
+}
+
+// early returns the part of the people who leave in period j that leaves before its events.
+func (t lifeTable) early(j int) float64 {
+	if t.grouped && j < len(t.d)-1 {
+		return 0.5
+	}
+	return 0
 }
 
 // atRisk is how many standard deviations of its noise the number of people at risk must be above 0. With three, some
@@ -80,7 +99,27 @@ func (t lifeTable) horizon(s2 float64, groups int) int {
 }
 
 // hazard returns the share of those at risk in period j to whom the event happens in it, within [0, 1].
-func (t lifeTable) hazard(j int) float64 { return min(1, max(0, t.d[j]/t.n[j])) }
+func (t lifeTable) hazard(j int) float64 { return min(1, max(0, t.d[j]/t.at[j])) }
+
+// uneven returns the table if all who leave in a period leave before its events, or after them.
+func (t lifeTable) uneven(before bool) lifeTable {
+	out := lifeTable{t.d, t.n, slices.Clone(t.n), t.grouped}
+	for j := range out.at {
+		if before && t.early(j) > 0 {
+			out.at[j] = max(0, t.d[j]) + max(0, t.n[j+1])
+		}
+	}
+	return out
+}
+
+// staying returns the share of those at risk in period j to whom the event does not happen in it. It is above 1 if noise
+// makes the number of events negative.
+func (t lifeTable) staying(j int) float64 {
+	if t.at[j] > 0 {
+		return max(0, 1-t.d[j]/t.at[j])
+	}
+	return 0
+}
 
 // Survived is a point of a survival curve: the share of people to whom the event has not happened by the end of a
 // period.
@@ -91,7 +130,14 @@ type Survived struct {
 	Low, High float64 // the interval for this point alone
 	// the band: with the given confidence, it contains the shares of all periods of the curve together; its ends never rise
 	BandLow, BandHigh float64
+	// Grouping is the most by which Share may be off if times are grouped and people do not leave evenly. Intervals and
+	// bands do not cover it.
+	Grouping float64
 }
+
+// Coarse reports whether people who do not leave evenly over periods could make the interval cover less often than it
+// says: by more than half of its standard error, with which a 95 % interval still covers in 92 % of samples.
+func (p Survived) Coarse() bool { return p.Grouping > p.StdError/2 }
 
 // Curve returns the Kaplan–Meier curve of a group, with intervals and a band. The curve ends before the first period in
 // which fewer than 5 people are at risk, or less than five standard deviations of the noise of their number; it may be
@@ -112,6 +158,13 @@ type Survived struct {
 // the true S never rises, so S_t ≤ S_s ≤ U_s for every s ≤ t, and S_t ≥ S_u ≥ L_u for every u ≥ t. So S_t is at most the
 // least U_s and at least the largest L_u, with the same confidence. The intervals of single points may rise. The argument
 // would need two of them to hold together, so the least of several upper ends would cover less often than it says.
+//
+// With [Lifetimes.Grouped], n is without half of the people who leave in the period. Let c people leave in it, c_i of them
+// before event i. The factor of the Kaplan–Meier curve by exact times is Π_i (1 − 1/(n − i + 1 − c_i)), with n at the
+// start of the period. It falls with each c_i, from (n − d)/n if all c_i are 0, to (n − c − d)/(n − c) if all are c. So
+// the curve by exact times is between the products of these two. So is the curve here, before noise, and Grouping is its
+// distance from the farther one. If people leave evenly, and few periods are long compared with the time until the event,
+// the curve is off by much less. In the last period all who are left count as leaving at its end.
 func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 	groups, periods, how, err := l.check()
 	switch {
@@ -122,7 +175,7 @@ func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 	case !(confidence > 0 && confidence < 1):
 		return nil, wrong("the confidence must be between 0 and 1")
 	}
-	t := lifeTableOf(l.Events[group], l.Censored[group])
+	t := l.table(l.Events[group], l.Censored[group])
 	out := make([]Survived, t.horizon(variance(l.Noise), 1))
 	if len(out) == 0 {
 		return out, nil
@@ -131,15 +184,20 @@ func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 		t, make([]float64, periods), make([]float64, periods), make([]float64, periods), make([]float64, periods),
 	}
 	raw, centre, greenwood := make([]float64, len(out)), make([]float64, len(out)), 0.0
-	share := 1.0
+	before, after := t.uneven(true), t.uneven(false)
+	share, lowest, highest := 1.0, 1.0, 1.0
 	for j := range out {
-		d := min(max(t.d[j], 0), t.n[j])
-		left := max(t.n[j]-d, 0.5)
-		c.slope[j], c.direct[j] = d/(t.n[j]*left), 1/left
+		d := min(max(t.d[j], 0), t.at[j])
+		left := max(t.at[j]-d, 0.5)
+		c.slope[j], c.direct[j] = d/(t.at[j]*left), 1/left
 		greenwood += c.slope[j]
-		share *= 1 - t.d[j]/t.n[j]
+		share *= 1 - t.d[j]/t.at[j]
 		raw[j] = min(1, max(0, share))
-		size := min(t.n[0], t.n[j]/max(raw[j], 1e-9)) // as many people without censoring have about the same error [Peto 1977]
+		if l.Grouped {
+			lowest, highest = lowest*before.staying(j), highest*after.staying(j)
+			out[j].Grouping = max(0, raw[j]-min(1, lowest), min(1, highest)-raw[j])
+		}
+		size := min(t.n[0], t.at[j]/max(raw[j], 1e-9)) // as many people without censoring have about the same error [Peto 1977]
 		c.sampling[j] = max(greenwood, fewEvents(raw[j], size))
 		c.level[j] = max(raw[j], (size*raw[j]+2)/(size+4))
 		out[j].AtRisk, centre[j] = t.n[j], share+2*(1-2*raw[j])/(size+4)
@@ -201,7 +259,7 @@ func decreasing(x []float64) []float64 {
 // curve has the derivatives of the logarithm of a survival curve.
 type curve struct {
 	lifeTable
-	slope    []float64 // by the people at risk in each period, up to it
+	slope    []float64 // by the people at risk at the events of each period, up to it
 	direct   []float64 // by minus the events of each period
 	sampling []float64 // Greenwood's variance up to each period
 	level    []float64 // the share that turns a relative error into one of the share: above 0, also where the share is 0
@@ -221,8 +279,12 @@ func (c curve) simulate(points []Survived, l *law, s *stream, times int) (at [][
 		sum := 0.0
 		for j := periods - 1; j >= 0; j-- {
 			delta[j] = l.draw(s)
-			sum += delta[j] + l.draw(s)
+			censored := l.draw(s)
+			sum += delta[j] + censored
 			nu[j] = sum
+			if early := c.early(j); early > 0 {
+				nu[j] -= early * censored
+			}
 		}
 		noise, sampled, before := 0.0, 0.0, 0.0
 		for j := range last {
