@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -23,15 +24,24 @@ type Lines struct {
 	// reserves the colour of its index.
 	Lines  []Line
 	Marked []Point // points drawn with dashed lines to both axes
+	Reach  []Point // points that the axes include, although they are not drawn
+	Below  string  // heading of the texts below the lines; not drawn if no line has any
 }
 
 // Line is the graph of one function, as a sequence of points.
 type Line struct {
-	Name string
+	Name string // in the legend; a line without a name has no entry
 	// Points are sorted by X. A point that is not finite, or whose Y has no logarithm on a logarithmic axis,
 	// interrupts the line.
 	Points []Point
 	Edges  [2][]Point // the edges of a band around the line, drawn thin and dashed; nil if there is none
+	Below  []Below    // texts in a row below the axis; those without room are left out
+}
+
+// Below is a text below the horizontal axis, which begins at X.
+type Below struct {
+	X    float64
+	Text string
 }
 
 // Point is a point of a line.
@@ -66,7 +76,7 @@ func newLinePage(l *Lines) *linePage {
 	var names []string
 	var places []int
 	for i, line := range l.Lines {
-		if slices.ContainsFunc(line.Points, func(at Point) bool { _, ok := l.place(at); return ok }) {
+		if line.Name != "" && slices.ContainsFunc(line.Points, func(at Point) bool { _, ok := l.place(at); return ok }) {
 			names, places = append(names, line.Name), append(places, i)
 		}
 	}
@@ -90,7 +100,7 @@ func newLinePage(l *Lines) *linePage {
 	)*vg.Length(
 		len(p.legend),
 	) + legendGap +
-		p.foot() + lineHeight + headroom
+		p.foot() + p.below() + lineHeight + headroom
 	p.low, p.high = Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
 	reach := func(points []Point) {
 		for _, at := range points {
@@ -101,6 +111,7 @@ func newLinePage(l *Lines) *linePage {
 		}
 	}
 	reach(l.Marked)
+	reach(l.Reach)
 	for _, line := range l.Lines {
 		reach(line.Points)
 		reach(line.Edges[0])
@@ -149,11 +160,11 @@ func (p *linePage) draw(c draw.Canvas) {
 		out.Y.Tick.Label.XAlign, out.Y.Tick.Label.YAlign = text.XRight, text.YCenter
 		out.X.Tick.Marker, out.Y.Tick.Marker = fixed(ticks(p.low.X, p.high.X, 10)), fixed(p.steps())
 		out.Add(p)
-		inner = draw.Crop(inner, 0, 0, 0, -headroom)
+		inner = draw.Crop(inner, p.belowNames(), 0, p.below(), -headroom)
 		out.Draw(inner)
 		c.FillText(
 			nameStyle,
-			vg.Point{X: inner.Min.X, Y: inner.Max.Y + 12},
+			vg.Point{X: c.Min.X + margin, Y: inner.Max.Y + 12},
 			cut(nameStyle, clean(p.lines.Y), wide-2*margin),
 		)
 	})
@@ -173,12 +184,87 @@ func (p *linePage) steps() []plot.Tick {
 	return out
 }
 
+// rowsBelow returns the places of the lines with texts below the axis.
+func (p *linePage) rowsBelow() (out []int) {
+	for i, l := range p.lines.Lines {
+		if len(l.Below) > 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// below returns the height of the texts below the axis, with their heading.
+func (p *linePage) below() vg.Length {
+	if rows := len(p.rowsBelow()); rows > 0 {
+		return line(tickStyle)*vg.Length(rows+1) + belowGap
+	}
+	return 0
+}
+
+// belowNames returns the room that the names of the texts below the axis need to the left of the vertical axis.
+func (p *linePage) belowNames() (room vg.Length) {
+	for _, i := range p.rowsBelow() {
+		room = max(room, tickStyle.Width(belowName(p.lines.Lines[i]))-belowRoom)
+	}
+	return room
+}
+
+func belowName(l Line) string { return cut(tickStyle, clean(l.Name), belowWidest) }
+
+// Sizes of the texts below the axis, in points.
+const (
+	belowGap    = 6   // above the heading
+	belowPitch  = 8   // between two texts
+	belowWidest = 110 // of a name
+	belowRoom   = 10  // what the labels of the vertical axis need at least
+)
+
+// drawBelow draws the texts below the axis, each row in the colour of its line.
+func (p *linePage) drawBelow(c draw.Canvas, x func(float64) vg.Length) {
+	y, places := c.Min.Y-2*line(tickStyle)-belowGap, p.placesBelow(c, x)
+	for k, i := range p.rowsBelow() {
+		if k == 0 {
+			c.FillText(tickStyle, vg.Point{X: c.Min.X, Y: y}, clean(p.lines.Below))
+		}
+		y -= line(tickStyle)
+		sty := tickStyle
+		sty.Color, sty.XAlign = palette[i], text.XRight
+		c.FillText(sty, vg.Point{X: c.Min.X - 6, Y: y}, belowName(p.lines.Lines[i]))
+		sty.Color, sty.XAlign = ink, text.XLeft
+		for _, b := range p.lines.Lines[i].Below {
+			if slices.Contains(places, b.X) {
+				c.FillText(sty, vg.Point{X: x(b.X), Y: y}, clean(b.Text))
+			}
+		}
+	}
+}
+
+// placesBelow returns the places at which texts below the axis have room, the same for all rows: from the left, each
+// after the widest text of the one before.
+func (p *linePage) placesBelow(c draw.Canvas, x func(float64) vg.Length) (out []float64) {
+	widest := map[float64]vg.Length{}
+	for _, l := range p.lines.Lines {
+		for _, b := range l.Below {
+			widest[b.X] = max(widest[b.X], tickStyle.Width(clean(b.Text)))
+		}
+	}
+	end := c.Min.X
+	for _, place := range slices.Sorted(maps.Keys(widest)) {
+		if at := x(place); at >= end && at+widest[place] <= c.Max.X+margin {
+			out, end = append(out, place), at+widest[place]+belowPitch
+		}
+	}
+	return out
+}
+
 // Plot draws the grid and the lines.
 func (p *linePage) Plot(c draw.Canvas, axes *plot.Plot) {
 	x, y := axes.Transforms(&c)
 	for _, t := range p.steps() {
 		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.6}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 	}
+	p.drawBelow(c, x)
 	for i, l := range p.lines.Lines {
 		stroke := func(style draw.LineStyle, points []Point) {
 			var run []vg.Point

@@ -98,3 +98,46 @@ func TestLinesKeepTheirColours(t *testing.T) {
 		t.Error("the legend or the ticks are others")
 	}
 }
+
+// A line without a name has no swatch; axes reach the points that they are told to; and texts below the axis have the same
+// places in all rows, of which those without room are left out.
+func TestLinesAboveTexts(t *testing.T) {
+	step := []Point{{0, 1}, {6, 1}, {6, 0.8}}
+	drawn := func(l Lines) string {
+		var b bytes.Buffer
+		l.Linear = true
+		if err := WriteLines(&b, SVG, l); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if n := strings.Count(drawn(Lines{Lines: []Line{{Points: step}}}), "#0072B2"); n != 1 {
+		t.Errorf("a line without a name is drawn %d times", n)
+	}
+	if n := strings.Count(drawn(Lines{Lines: []Line{{Name: "x", Points: step}}}), "#0072B2"); n != 2 {
+		t.Errorf("a line with a name is drawn %d times", n)
+	}
+	reaching := drawn(Lines{Lines: []Line{{Points: step}}, Reach: []Point{{0, 0}, {24, 1}}})
+	if !strings.Contains(reaching, ">0.0<") || !strings.Contains(reaching, ">24<") && !strings.Contains(reaching, ">20<") {
+		t.Error("the axes end early")
+	}
+	texts := Lines{Below: "at risk", Lines: []Line{
+		{Name: "first", Points: step, Below: []Below{{0, "1001"}, {0.01, "1002"}, {3, "1003"}, {5, "1004"}}},
+		{Name: "second", Points: step, Below: []Below{{0, "2001"}, {5, "2004"}}},
+		{Name: "third", Points: step},
+	}}
+	below := drawn(texts)
+	for text, want := range map[string]int{
+		">at risk<": 1, ">1001<": 1, ">1002<": 0, ">1003<": 1, ">1004<": 1, ">2001<": 1, ">2004<": 1, ">first<": 2, ">third<": 1,
+	} {
+		if got := strings.Count(below, text); got != want {
+			t.Errorf("%s is drawn %d times, not %d", text, got, want)
+		}
+	}
+	for i := range texts.Lines {
+		texts.Lines[i].Below = nil
+	}
+	if strings.Contains(drawn(texts), "at risk") {
+		t.Error("a heading above no texts")
+	}
+}
