@@ -3,6 +3,7 @@ package statistics
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -28,8 +29,17 @@ type eventCounts struct {
 // counts once: at the time of the first event, or without an event at the last time; and in the least of the person's
 // groups.
 func (l *eventCounts) question(s *console.Console) (string, error) {
-	var err error
+	column, err := columnOf(s, l.table, l.column)
+	if err != nil {
+		return "", err
+	}
+	if l.lives && column.Type != "integer" && column.Type != "real" {
+		return "", console.Usage("--time needs a column of numbers, and %s is %s", l.column, column.Type)
+	}
 	if l.key, err = orderedKeyOf(s, l.table, l.column, l.parts); err != nil {
+		return "", err
+	}
+	if err := l.few(s); err != nil {
 		return "", err
 	}
 	event, err := l.happened(s)
@@ -136,11 +146,39 @@ func (l *eventCounts) happened(s *console.Console) (string, error) {
 		"happened, or a condition such as \"status = 'dead'\"", l.event, column.Type)
 }
 
+// mostAnswered is the largest number of cells of an answer. A question with more is refused with a position in SQL that the
+// user did not write.
+const mostAnswered = 100_000
+
+// few returns an error if an answer may have more cells than [mostAnswered], by the declared values of the columns.
+func (l *eventCounts) few(s *console.Console) error {
+	if l.by == "" {
+		return nil
+	}
+	by, found, err := findColumn(s, l.table, l.by)
+	if err != nil || !found {
+		return err
+	}
+	values := valuesOf(by)
+	if values > mostAnswered || 2*(values+1)*(l.key.groups+1) > mostAnswered { // with a cell for NULL of each
+		return l.tooMany("more than " + strconv.Itoa(mostAnswered))
+	}
+	return nil
+}
+
+func (l *eventCounts) tooMany(cells string) error {
+	part, flag := "stratum", "--bins"
+	if l.lives {
+		part, flag = "period", "--periods"
+	}
+	return console.Usage("there are %s cells of group, %s and event, and at most %d are possible: use fewer %s, or a --by with "+
+		"fewer values", cells, part, hypothesis.MaxCells, flag)
+}
+
 // try refuses, before anything is paid, what has too many cells.
 func (l *eventCounts) try(cells int) error {
 	if cells > hypothesis.MaxCells {
-		return console.Usage("there are %s of group, part and event, and at most %d are possible: use fewer parts",
-			render.Plural(cells, "cell"), hypothesis.MaxCells)
+		return l.tooMany(strconv.Itoa(cells))
 	}
 	return nil
 }
@@ -150,6 +188,7 @@ type counted struct {
 	with, without [][]float64
 	noise         noise.Distribution
 	groups, parts []string // names; without --by there is one group, with an empty name
+	keys          []string // of the parts, as the release has them; parts without rows that could count are left out
 }
 
 // read arranges the counts of a release.
@@ -189,6 +228,7 @@ func (l *eventCounts) read(r *released) (out counted, err error) {
 			*row = append(*row, make([]float64, len(out.parts)-len(*row))...)
 		}
 	}
+	out.keys = slices.Clone(out.parts)
 	for j := range out.parts {
 		out.parts[j] = l.key.name(out.parts[j])
 	}

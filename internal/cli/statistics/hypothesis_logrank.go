@@ -3,7 +3,6 @@ package statistics
 import (
 	"strings"
 
-	"dither/hypothesis"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
@@ -43,7 +42,7 @@ func runLogRank(s *console.Console, o *testOptions) error {
 		if err != nil {
 			return err
 		}
-		t, err := hypothesis.Lifetimes{Events: found.with, Censored: found.without, Noise: found.noise, How: how}.LogRank()
+		t, err := l.lifetimes(found, how).LogRank()
 		if err != nil {
 			return err
 		}

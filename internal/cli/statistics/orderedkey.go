@@ -17,6 +17,7 @@ type orderedKey struct {
 	low, high, step *big.Rat
 	groups          int  // their number without the one of NULL, or 0 if the policy does not tell
 	numeric         bool // the groups are numbers, or parts of their bounds
+	coarse          bool // some groups have several values
 }
 
 // Limits of equal parts.
@@ -58,6 +59,7 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 	k.low, k.groups, k.step = low, parts, width.Quo(width, big.NewRat(int64(parts), 1))
 	// the highest value belongs to the last part
 	k.high = high
+	k.coarse = column.Type == "real" || k.step.Cmp(big.NewRat(1, 1)) > 0
 	k.sql = k.of(k.sql)
 	return k, nil
 }
@@ -117,4 +119,20 @@ func partsOf(flag, text string) (int, error) {
 		return 0, console.Usage("--%s must be a whole number from 2 to %d", flag, mostParts)
 	}
 	return n, nil
+}
+
+// valuesOf returns how many values a column has, at most about a billion, or 0 if the policy does not tell.
+func valuesOf(column curator.TableColumn) int {
+	low, okLow := new(big.Rat).SetString(column.Lower)
+	high, okHigh := new(big.Rat).SetString(column.Upper)
+	switch {
+	case len(column.Values) > 0:
+		return len(column.Values)
+	case column.Type == "boolean":
+		return 2
+	case column.Type == "integer" && okLow && okHigh:
+		width, _ := high.Sub(high, low).Float64()
+		return int(min(width, 1e9)) + 1
+	}
+	return 0
 }

@@ -30,12 +30,15 @@ func (f *survivalFlags) declare(s *console.Console) {
 // survived are the survival curves of the groups of a release.
 type survived struct {
 	by, table  string
+	column     string // of the times
 	confidence float64
 	names      []string
 	curves     [][]hypothesis.Survived
 	periods    []string
+	starts     []float64 // the time at which each period starts; of a single value, this value
 	ends       []float64 // the time at which each period ends
 	noise      string
+	grouped    bool     // times are known to the period only
 	persons    []string // how the rows of a person were put together; nil if each row is a person
 	release    *released
 }
@@ -83,12 +86,13 @@ func estimateSurvival(s *console.Console, o *estimateFlags) error {
 // survived computes the curves of all groups.
 func (l *eventCounts) survived(found counted, confidence float64, r *released) (*survived, error) {
 	out := &survived{
-		by: l.by, table: l.table, confidence: confidence, release: r, names: found.groups, periods: found.parts,
-		noise: noiseText(found.noise), persons: l.perPerson(),
+		by: l.by, table: l.table, column: l.column, confidence: confidence, release: r, names: found.groups, periods: found.parts,
+		noise: noiseText(found.noise), persons: l.perPerson(), grouped: l.key.coarse,
 	}
-	lives := hypothesis.Lifetimes{Events: found.with, Censored: found.without, Noise: found.noise}
-	for j, p := range found.parts {
-		out.ends = append(out.ends, l.endOf(j, p))
+	lives := l.lifetimes(found, hypothesis.How{})
+	for j, key := range found.keys {
+		from, to := l.timesOf(j, key)
+		out.starts, out.ends = append(out.starts, from), append(out.ends, to)
 	}
 	for g := range found.groups {
 		curve, err := lives.Curve(g, confidence)
@@ -98,6 +102,13 @@ func (l *eventCounts) survived(found counted, confidence float64, r *released) (
 		out.curves = append(out.curves, curve)
 	}
 	return out, nil
+}
+
+// lifetimes returns the lifetimes of counted people. Times in periods of several values are grouped.
+func (l *eventCounts) lifetimes(found counted, how hypothesis.How) hypothesis.Lifetimes {
+	return hypothesis.Lifetimes{
+		Events: found.with, Censored: found.without, Noise: found.noise, Grouped: l.key.coarse, How: how,
+	}
 }
 
 // forCounts checks the flags of an estimate from counts, and returns the confidence of its intervals.
@@ -123,17 +134,19 @@ func (o *estimateFlags) forCounts(s *console.Console, kind string) (float64, err
 	return confidence, o.picture.Check(s)
 }
 
-// endOf returns the time at which period j ends.
-func (l *eventCounts) endOf(j int, name string) float64 {
-	if l.key.step == nil {
-		if x, err := strconv.ParseFloat(name, 64); err == nil {
-			return x
-		}
-		return float64(j + 1)
+// timesOf returns the times at which period j with a key starts and ends. A period of a single value is at that value.
+func (l *eventCounts) timesOf(j int, key string) (from, to float64) {
+	x, err := strconv.ParseFloat(key, 64)
+	if err != nil {
+		x = float64(j + 1)
 	}
-	_, high := l.key.ends(int64(j + 1))
-	x, _ := high.Float64()
-	return x
+	if l.key.step == nil {
+		return x, x
+	}
+	low, high := l.key.ends(int64(x))
+	from, _ = low.Float64()
+	to, _ = high.Float64()
+	return from, to
 }
 
 func (v *survived) show(s *console.Console) error {
@@ -177,18 +190,53 @@ func (v *survived) words() []string {
 			v.noise + ".",
 		percent + " % intervals cover noise and sampling at one time; the band covers the whole curve.",
 	}
+	lines = append(append(lines, v.coarse()...), v.short()...)
+	lines = append(append(lines, v.persons...), v.release.warnings()...)
+	return append(lines, v.release.footer()...)
+}
+
+// short returns notes on curves that end before the grid does, or are empty.
+func (v *survived) short() (lines []string) {
 	for g, curve := range v.curves {
-		if len(curve) < len(v.periods) {
-			of := ""
-			if v.by != "" {
-				of = " of " + v.by + " " + v.names[g]
-			}
+		of := ""
+		if v.by != "" {
+			of = " of " + v.by + " " + v.names[g]
+		}
+		switch {
+		case len(curve) == 0:
+			lines = append(lines, "There is no curve"+of+": too few people are at risk for this noise. Ask with a larger price, or "+
+				"with fewer --periods.")
+		case len(curve) < len(v.periods):
 			lines = append(lines, "The curve"+of+" ends before period "+v.periods[len(curve)]+
 				": after it, too few people are at risk for this noise.")
 		}
 	}
-	lines = append(append(lines, v.persons...), v.release.warnings()...)
-	return append(lines, v.release.footer()...)
+	return lines
+}
+
+// coarse returns a note on periods of several values, with the most by which a share may be off because of them.
+func (v *survived) coarse() []string {
+	if !v.grouped {
+		return nil
+	}
+	note := "Times are known to the period only. The curve assumes that people leave evenly over a period, and at the end of the " +
+		"last one."
+	most, where := 0.0, ""
+	for g, curve := range v.curves {
+		for j, p := range curve {
+			if p.Coarse() && p.Grouping > most {
+				most, where = p.Grouping, "in period "+v.periods[j]
+				if v.by != "" {
+					where += " of " + v.by + " " + v.names[g]
+				}
+			}
+		}
+	}
+	if most > 0 {
+		note += fmt.Sprintf(" Otherwise it may be too high or too low by up to %s (%s), which no interval covers. More --periods lower "+
+			"this.", strconv.FormatFloat(most, 'g', 2, 64), where)
+	}
+	return []string{note}
 }
 
 type survivalJSON struct {
@@ -217,6 +265,8 @@ type pointJSON struct {
 	High     float64 `json:"high"`
 	BandLow  float64 `json:"band_low"`
 	BandHigh float64 `json:"band_high"`
+	// the most by which the share is off if people do not leave evenly over a period
+	Grouping float64 `json:"grouping"`
 }
 
 func (v *survived) json() survivalJSON {
@@ -224,7 +274,7 @@ func (v *survived) json() survivalJSON {
 	out := survivalJSON{
 		Kind: "survival", Confidence: v.confidence, Limits: r.Limits, Truncation: r.Truncation,
 		Release: releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed},
-		Notes:   append(append([]string{}, v.persons...), r.warnings()...), Curves: []curveJSON{},
+		Notes:   slices.Concat([]string{}, v.coarse(), v.short(), v.persons, r.warnings()), Curves: []curveJSON{},
 	}
 	if v.by != "" {
 		out.By = &v.by
@@ -237,6 +287,7 @@ func (v *survived) json() survivalJSON {
 		for j, p := range curve {
 			c.Points = append(c.Points, pointJSON{
 				v.periods[j], v.ends[j], p.AtRisk, p.Share, p.StdError, p.Low, p.High, p.BandLow, p.BandHigh,
+				p.Grouping,
 			})
 		}
 		out.Curves = append(out.Curves, c)
@@ -248,24 +299,59 @@ func (v *survived) json() survivalJSON {
 func (v *survived) picture() plot.Lines {
 	caption := "Dashed: bands that cover a whole curve, noise and sampling, with " + render.Number6(100*v.confidence) +
 		" % confidence."
+	for _, note := range v.coarse() {
+		caption += " " + note
+	}
+	if !slices.ContainsFunc(v.curves, func(c []hypothesis.Survived) bool { return len(c) > 0 }) {
+		caption = "There is no curve: too few people are at risk for this noise."
+	}
 	drawn := v.largest(plot.MaxSeries)
 	if len(drawn) < len(v.curves) {
 		caption = fmt.Sprintf("The %d largest of %d groups. ", len(drawn), len(v.curves)) + caption
 	}
 	l := plot.Lines{
-		Title: "survival in " + v.table, X: "time", Y: "share without the event", Linear: true,
+		Title: "survival in " + v.table, X: v.column, Y: "share without the event", Linear: true,
 		Caption: render.BoundedCaption(v.release.Limits,
 			render.TruncatedCaption(render.TruncationText(v.release.Truncation), caption)),
+		Reach: []plot.Point{{X: v.start(), Y: 0}, {X: v.end(), Y: 1}},
+		Below: "people at risk, by noisy counts",
 	}
 	for _, g := range drawn {
 		curve := v.curves[g]
 		line := plot.Line{Name: v.names[g], Points: v.steps(curve, 1, func(p hypothesis.Survived) float64 { return p.Share })}
 		line.Edges[0] = v.steps(curve, math.NaN(), func(p hypothesis.Survived) float64 { return p.BandLow })
 		line.Edges[1] = v.steps(curve, math.NaN(), func(p hypothesis.Survived) float64 { return p.BandHigh })
+		for j, p := range curve {
+			number := strconv.FormatFloat(math.Round(p.AtRisk), 'f', 0, 64)
+			line.Below = append(line.Below, plot.Below{X: v.starts[j], Text: number})
+		}
 		l.Lines = append(l.Lines, line)
 	}
 	return l
 }
+
+// start returns the time at which curves begin: the start of the first period, or 0 if periods are single values.
+func (v *survived) start() float64 {
+	if len(v.starts) == 0 {
+		return 0
+	}
+	if first := v.starts[0]; first == v.ends[0] { // single values, which are at their ends
+		return min(0, first)
+	}
+	return v.starts[0]
+}
+
+// end returns the right end of the time axis: a little after the last period, so that the last step is visible.
+func (v *survived) end() float64 {
+	if len(v.ends) == 0 {
+		return 1
+	}
+	last := v.ends[len(v.ends)-1]
+	return last + tail*(last-v.start())
+}
+
+// tail is the length of a line after its last step, as a part of the axis.
+const tail = 0.02
 
 // largest returns the n groups with the most people at risk at first, or all groups, in the order of the table.
 func (v *survived) largest(n int) []int {
@@ -287,14 +373,16 @@ func (v *survived) largest(n int) []int {
 
 // steps returns the corners of a line that changes at the end of each period, from a start value.
 func (v *survived) steps(curve []hypothesis.Survived, start float64, of func(hypothesis.Survived) float64) (out []plot.Point) {
-	value := start
-	if len(v.ends) > 1 { // the first period begins one length before its end
-		out = append(out, plot.Point{X: 2*v.ends[0] - v.ends[1], Y: value})
+	if len(curve) == 0 {
+		return nil
 	}
+	value := start
+	out = append(out, plot.Point{X: v.start(), Y: value})
 	for j, p := range curve {
 		out = append(out, plot.Point{X: v.ends[j], Y: value})
 		value = of(p)
 		out = append(out, plot.Point{X: v.ends[j], Y: value})
 	}
-	return out
+	last := out[len(out)-1].X
+	return append(out, plot.Point{X: last + v.end() - v.ends[len(v.ends)-1], Y: value})
 }
