@@ -2,6 +2,7 @@ package hypothesis
 
 import (
 	"math"
+	"slices"
 
 	"dither/noise"
 )
@@ -17,8 +18,8 @@ type Strata struct {
 	// Rates are the standard rates of the strata, for indirect standardisation. nil takes those of all groups together,
 	// from the noisy counts.
 	Rates []float64
-	// Ordered says that the strata are in order, as ages are. Neighbouring strata are then merged until they have enough
-	// people.
+	// Ordered says that the strata are in order, as ages are. Neighbouring strata are then merged, alike for all groups,
+	// until they have enough people.
 	Ordered bool
 	How
 }
@@ -39,9 +40,10 @@ type Rate struct {
 //
 // The rate of a group in which a stratum has too few people is NaN: fewer than 5, or so few that their number without the
 // event is less than five standard deviations of the noise of all its people. (If most people have the event, the number
-// with it decides.) If the strata are in order, such a stratum of a group is merged with its neighbours instead: from
-// the lowest, each merged stratum ends as soon as it has enough people, and a rest joins the last one. The rate is then
-// standardised for the merged strata of this group. Intervals cover noise and sampling, to first order.
+// with it decides.) If the strata are in order, such a stratum is merged with its neighbours instead: from the lowest,
+// each merged stratum ends as soon as every group has enough people in it, and a rest joins the last one. So all groups
+// are standardised for the same strata, and their rates can be compared. A group with too few people in all strata
+// together has no rate, and does not decide. Intervals cover noise and sampling, to first order.
 func (s Strata) Direct(confidence float64) ([]Rate, error) { return s.standardised(confidence, true) }
 
 // Indirect returns the standardised ratio of each group: its events divided by those that it would have at the standard
@@ -61,7 +63,7 @@ func (s Strata) standardised(confidence float64, direct bool) ([]Rate, error) {
 	for g := range groups {
 		x = append(append(x, s.Events[g]...), s.Others[g]...)
 	}
-	out := make([]Rate, groups)
+	out, rated := make([]Rate, groups), []int{}
 	for g := range out {
 		r := &out[g]
 		for j := range strata {
@@ -71,13 +73,18 @@ func (s Strata) standardised(confidence float64, direct bool) ([]Rate, error) {
 		if direct {
 			r.High = 1
 		}
-		if !s.enough(r.Events, r.People, 2*r.Events > r.People, strata) {
-			continue
+		if s.enough(r.Events, r.People, 2*r.Events > r.People, strata) {
+			r.Crude = min(1, max(0, r.Events/r.People))
+			rated = append(rated, g)
 		}
-		r.Crude = min(1, max(0, r.Events/r.People))
-		parts, ok := s.parts(g, groups, strata, direct)
+	}
+	parts, ok := s.parts(rated, groups, strata, direct)
+	for _, g := range rated {
+		r := &out[g]
 		if s.Ordered {
 			r.Merged = parts
+		} else { // nothing is merged, and each group has a rate or not
+			parts, ok = s.parts([]int{g}, groups, strata, direct)
 		}
 		if !ok {
 			continue
@@ -130,11 +137,11 @@ func (s Strata) enough(d, n float64, frequent bool, cells int) bool {
 	return n >= fewExpected && more >= atRisk*math.Sqrt(2*float64(cells)*variance(s.Noise))
 }
 
-// parts divides the strata into those of a group's rate, which are merged ones if the strata are in order. ok is false if
-// some part has too few people.
-func (s Strata) parts(g, groups, strata int, direct bool) (parts [][2]int, ok bool) {
+// parts divides the strata into those of the rates of some groups, which are merged ones if the strata are in order. ok is
+// false if some part has too few people.
+func (s Strata) parts(of []int, groups, strata int, direct bool) (parts [][2]int, ok bool) {
 	last := strata - 1
-	// events and people of some groups in strata
+	// events and people of groups in strata
 	sums := func(group, until, from, to int) (d, n float64) {
 		for h := group; h < until; h++ {
 			for j := from; j <= to; j++ {
@@ -150,7 +157,8 @@ func (s Strata) parts(g, groups, strata int, direct bool) (parts [][2]int, ok bo
 	}
 	own, pooled := direct, direct && s.Weights == nil || !direct && s.Rates == nil
 	enough := func(from, to int) bool {
-		return (!own || !few(g, g+1, from, to)) && (!pooled || !few(0, groups, from, to))
+		alone := func(g int) bool { return few(g, g+1, from, to) }
+		return !(own && slices.ContainsFunc(of, alone)) && !(pooled && few(0, groups, from, to))
 	}
 	merge := s.Ordered && (own || pooled)
 	from, ok := 0, true

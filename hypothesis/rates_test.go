@@ -146,27 +146,35 @@ func TestMergedStrata(t *testing.T) {
 	} {
 		s := Strata{Events: [][]float64{make([]float64, len(c.people))}, Others: [][]float64{c.people}, Ordered: true}
 		for _, direct := range []bool{true, false} {
-			parts, ok := s.parts(0, 1, len(c.people), direct)
+			parts, ok := s.parts([]int{0}, 1, len(c.people), direct)
 			if !slices.Equal(parts, c.want) || ok != c.ok {
 				t.Errorf("%s: %v, %t", name, parts, ok)
 			}
 		}
 		s.Rates = make([]float64, len(c.people))
-		if parts, ok := s.parts(0, 1, len(c.people), false); !slices.Equal(parts, each(len(c.people))) || !ok {
+		if parts, ok := s.parts([]int{0}, 1, len(c.people), false); !slices.Equal(parts, each(len(c.people))) || !ok {
 			t.Errorf("%s with given rates: %v, %t", name, parts, ok)
 		}
 	}
 	// merging what has the same rate in each group changes nothing; weights are summed
 	s := Strata{
-		Events: [][]float64{{10, 0, 40}, {20, 1, 120}}, Others: [][]float64{{990, 1, 960}, {495, 99, 2880}},
+		Events: [][]float64{{10, 0, 40}, {20, 1, 120}, {1, 0, 1}}, Others: [][]float64{{990, 1, 960}, {495, 99, 2880}, {1, 0, 0}},
 		Weights: []float64{.5, .2, .3}, Ordered: true,
 	}
 	direct, err := s.Direct(.95)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := .5*10/1000 + .5*40/1001; math.Abs(direct[0].Value-want) > 1e-12 || len(direct[0].Merged) != 2 || len(direct[1].Merged) != 3 {
+	if want := .5*10/1000 + .5*40/1001; math.Abs(direct[0].Value-want) > 1e-12 {
 		t.Errorf("%+v, not %v", direct, want)
+	}
+	// the strata of all groups are alike, although only the first needs merged ones; a group without a rate does not decide
+	want := [][2]int{{0, 0}, {1, 2}}
+	if !slices.Equal(direct[0].Merged, want) || !slices.Equal(direct[1].Merged, want) || !math.IsNaN(direct[2].Value) {
+		t.Errorf("strata %v and %v, not %v: %+v", direct[0].Merged, direct[1].Merged, want, direct[2])
+	}
+	if want := .5*20/515 + .5*121/3100; math.Abs(direct[1].Value-want) > 1e-12 {
+		t.Errorf("%+v, not %v", direct[1], want)
 	}
 }
 
