@@ -17,8 +17,19 @@ const far = 1e300
 // finite clamps a number to ±far. NaN stays NaN.
 func finite(x float64) float64 { return math.Max(-far, math.Min(far, x)) }
 
-// span returns the range of a panel's axis. It contains every value, the ends of the intervals, and 0 if the panel
-// has bars. A single long interval would flatten everything else. Intervals therefore extend the axis at most by
+// lines returns the numbers at which a panel has lines.
+func (p *Panel) lines() []float64 {
+	switch {
+	case !p.Points:
+		return []float64{0}
+	case p.Line != nil:
+		return []float64{*p.Line}
+	}
+	return nil
+}
+
+// span returns the range of a panel's axis. It contains every value, the ends of the intervals, the panel's line, and the
+// numbers Within. A single long interval would flatten everything else. Intervals therefore extend the axis at most by
 // the larger of two lengths: the span of all values, and three median lengths of intervals. A longer interval is
 // drawn with an arrow.
 //
@@ -50,8 +61,10 @@ func (p *Panel) span() (low, high float64) {
 		end(v, m.Low)
 		end(v, m.High)
 	})
-	if (!p.Points || p.Zero) && low <= high {
-		low, high = math.Min(low, 0), math.Max(high, 0)
+	if low <= high {
+		for _, x := range append(p.lines(), p.Within...) {
+			low, high = math.Min(low, x), math.Max(high, x)
+		}
 	}
 	slices.Sort(lengths)
 	if low > high { // without values, use the ends of the intervals alone

@@ -96,8 +96,10 @@ func (d *drawn) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
-	if d.low <= 0 && d.high >= 0 && (!d.Points || d.Zero) {
-		c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.8}, c.Min.X, y(0), c.Max.X, y(0))
+	for _, at := range d.lines() {
+		if d.low <= at && at <= d.high {
+			c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.8}, c.Min.X, y(at), c.Max.X, y(at))
+		}
 	}
 }
 

@@ -45,7 +45,9 @@ const (
 type Panel struct {
 	Name   string
 	Points bool     // draws points instead of bars, for measures whose distance from 0 means nothing
-	Zero   bool     // draws a line at 0 for points too, for measures that are compared with 0
+	Line   *float64 // draws a line at the number that points are compared with; nil if there is none. Bars have one at 0
+	// numbers that the axis contains, so that panels of the same measure have the same axis; may be empty
+	Within []float64
 	Marks  [][]Mark // indexed by series, then by group; a chart without series has one
 }
 

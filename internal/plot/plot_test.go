@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -347,5 +348,17 @@ func TestSpan(t *testing.T) {
 	c := Chart{Groups: numbers(4, "%d"), Panels: []Panel{p}}
 	if got := strings.Join(newPage(&c).caption, ""); !strings.Contains(got, "goes on") {
 		t.Errorf("the caption is %q", got)
+	}
+	// the axis has the line of points, and the numbers that the panel's measure can have, but no line at 0
+	p.Line, p.Within = new(20.0), []float64{-3}
+	if low, high := p.span(); low > -3 || high < 20 || !slices.Equal(p.lines(), []float64{20}) {
+		t.Errorf("[%v, %v], lines %v", low, high, p.lines())
+	}
+	p.Line = nil
+	if low, high := p.span(); low > -3 || high > 20 || len(p.lines()) > 0 {
+		t.Errorf("without a line: [%v, %v]", low, high)
+	}
+	if p.Points = false; !slices.Equal(p.lines(), []float64{0}) {
+		t.Errorf("bars have lines at %v", p.lines())
 	}
 }

@@ -21,7 +21,9 @@ func componentsChart(e *estimate.Result, table string, columns []string) plot.Ch
 	}
 	c.Panels = []plot.Panel{{Name: "share of the variance"}}
 	for _, column := range columns {
-		c.Panels = append(c.Panels, plot.Panel{Name: "loading of " + column, Points: true, Zero: true})
+		c.Panels = append(c.Panels, plot.Panel{
+			Name: "loading of " + column, Points: true, Line: new(0.0), Within: []float64{-1, 1},
+		})
 	}
 	cells := len(e.Values) / (d * (1 + d)) // a cell lists each component: its share, and the loading of each column
 	for g := range min(cells, plot.MaxSeries) {
@@ -52,10 +54,12 @@ func firstPanels(c plot.Chart) plot.Chart {
 	return c
 }
 
-// estimatesCaption returns what was paid for estimates, and what bounds them.
+// estimatesCaption returns what the intervals of estimates cover, and what bounds the estimates.
 func estimatesCaption(e *estimate.Result) string {
-	unbounded := *e
-	unbounded.Limits, unbounded.Truncation = nil, nil
-	caption, _, _ := strings.Cut(estimatesFooter(&unbounded), "\n")
+	caption := "method " + e.Method
+	if !e.NoInterval {
+		caption += fmt.Sprintf("; %s intervals cover %s", render.Percent(e.Confidence), coveredBy(e))
+	}
+	caption += " (" + strings.Join(e.Releases, ", ") + ")"
 	return render.BoundedCaption(e.Limits, render.TruncatedCaption(render.TruncationText(e.Truncation), caption))
 }

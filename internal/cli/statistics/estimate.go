@@ -156,10 +156,10 @@ func estimated(s *console.Console, c *curator.Session, o *estimateFlags, plan es
 	if err := showEstimates(s, e); err != nil || o.picture.File == "" {
 		return err
 	}
-	chart := estimatesChart(e, o.Table)
 	if e.Kind == "components" {
-		chart = componentsChart(e, o.Table, o.Columns)
+		return console.DrawFile(o.picture.File, plot.Write, componentsChart(e, o.Table, o.Columns), "the estimates are")
 	}
+	chart := estimatesChart(e, o.Table)
 	return console.DrawFile(o.picture.File, plot.Write, chart, "the estimates are")
 }
 

@@ -91,10 +91,6 @@ func estimatePlaces(v estimate.Value) int {
 // estimatesFooter states what was paid, and what the intervals cover.
 func estimatesFooter(e *estimate.Result) string {
 	var b strings.Builder
-	about := "noise, not sampling"
-	if e.Population {
-		about = "sampling and noise"
-	}
 	paid := "free: released before"
 	if !e.Replayed {
 		var prices []string
@@ -106,13 +102,21 @@ func estimatesFooter(e *estimate.Result) string {
 	b.WriteString(render.BoundsLine(e.Limits) + render.TruncationLines(e.Truncation))
 	fmt.Fprintf(&b, "method %s; %s, remaining %s", e.Method, paid, e.Remaining)
 	if !e.NoInterval {
-		fmt.Fprintf(&b, "; %s intervals cover %s", render.Percent(e.Confidence), about)
+		fmt.Fprintf(&b, "; %s intervals cover %s", render.Percent(e.Confidence), coveredBy(e))
 	}
 	fmt.Fprintf(&b, " (%s)\n", strings.Join(e.Releases, ", "))
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "%s\n", render.Printable(n))
 	}
 	return b.String()
+}
+
+// coveredBy returns what the intervals of estimates cover.
+func coveredBy(e *estimate.Result) string {
+	if e.Population {
+		return "sampling and noise"
+	}
+	return "noise, not sampling"
 }
 
 func estimatesCSV(s *console.Console, e *estimate.Result) error {
@@ -197,8 +201,7 @@ func foretoldText(m estimate.Foretold) string {
 }
 
 // estimatesChart draws the estimates as points with their intervals. It has a panel for each statistic or, for a
-// covariance, for each kind of statistic, and for components, for each component. Each group has a position on the
-// horizontal axis.
+// covariance, for each kind of statistic. Each group has a position on the horizontal axis.
 func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · "), Caption: estimatesCaption(e)}
 	panelOf := func(v estimate.Value) (panel, group string) {
@@ -208,10 +211,6 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 		if e.Kind == "mean" || e.Kind == "variance" { // their columns have different units
 			return v.Name, table
 		}
-		if e.Kind == "components" {
-			component, of, _ := strings.Cut(strings.TrimPrefix(v.Name, "loading "), " of ")
-			return "loadings of component " + component, of
-		}
 		kind, of, _ := strings.Cut(strings.TrimSuffix(v.Name, ")"), "(")
 		if kind == "var" {
 			kind = "cov"
@@ -219,18 +218,14 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 		return kind, of
 	}
 	groups, panels := map[string]int{}, map[string]int{}
-	drawn, shares := e.Values, map[string]string{}
-	if e.Kind == "components" && len(e.Keys) == 0 {
-		drawn, shares = loadingsOf(e)
-	}
-	for _, v := range drawn {
+	for _, v := range e.Values {
 		p, g := panelOf(v)
 		if _, ok := groups[g]; !ok {
 			groups[g], c.Groups = len(c.Groups), append(c.Groups, g)
 		}
 		if _, ok := panels[p]; !ok {
 			panels[p] = len(c.Panels)
-			c.Panels = append(c.Panels, plot.Panel{Name: p + shares[p], Points: true, Zero: e.Kind == "components"})
+			c.Panels = append(c.Panels, plot.Panel{Name: p, Points: true})
 		}
 	}
 	for i := range c.Panels {
@@ -240,7 +235,7 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 		}
 		c.Panels[i].Marks = [][]plot.Mark{marks}
 	}
-	for _, v := range drawn {
+	for _, v := range e.Values {
 		p, g := panelOf(v)
 		c.Panels[panels[p]].Marks[0][groups[g]] = estimateMark(e, v)
 	}
@@ -263,21 +258,4 @@ func estimateMark(e *estimate.Result, v estimate.Value) plot.Mark {
 		m.Low, m.High = math.NaN(), math.NaN()
 	}
 	return m
-}
-
-// loadingsOf returns the loadings of components, and the share of each component in the variance, for the name of its panel.
-func loadingsOf(e *estimate.Result) (loadings []estimate.Value, shares map[string]string) {
-	shares = map[string]string{}
-	for _, v := range e.Values {
-		component, isShare := strings.CutPrefix(v.Name, "share of component ")
-		if !isShare {
-			loadings = append(loadings, v)
-			continue
-		}
-		if v.Value == nil {
-			continue
-		}
-		shares["loadings of component "+component] = ", whose share of the variance is " + render.Compact(v.Value.Real)
-	}
-	return loadings, shares
 }

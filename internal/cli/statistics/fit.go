@@ -176,7 +176,7 @@ type coefficient struct {
 // makes predictors with different units comparable. It leaves out the intercept.
 func coefficientsChart(title, caption, panel string, all []coefficient) plot.Chart {
 	c := plot.Chart{Title: title, Caption: caption}
-	p := plot.Panel{Name: panel, Points: true, Zero: true, Marks: [][]plot.Mark{nil}}
+	p := plot.Panel{Name: panel, Points: true, Line: new(0.0), Marks: [][]plot.Mark{nil}}
 	for _, k := range all {
 		if k.name == formula.InterceptName && len(all) > 1 {
 			c.Caption += "; without the intercept"

@@ -3,6 +3,7 @@ package statistics
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,14 @@ import (
 	"dither/internal/plot"
 )
 
+// ofItself reports for the direct rate and for the ratio whether the standard is the only group itself. Then the direct
+// rate is the crude one, and the ratio is 1, whatever the rows are.
+func (v *rated) ofItself() (direct, ratio bool) {
+	return v.by == "" && !v.given[0], v.by == "" && !v.given[1]
+}
+
 func (v *rated) show(s *console.Console) error {
+	crude, one := v.ofItself()
 	header := []string{"people", "events", "crude", "standardised", "std. error", "low", "high", "ratio", "low", "high"}
 	number, missing := render.Number6, "–"
 	switch s.Format {
@@ -41,7 +49,7 @@ func (v *rated) show(s *console.Console) error {
 		} else {
 			row = append(row, of(r.Value), of(r.StdError), of(r.Low), of(r.High))
 		}
-		if math.IsNaN(ratio.Value) {
+		if math.IsNaN(ratio.Value) || one {
 			row = append(row, missing, missing, missing)
 		} else {
 			row = append(row, of(ratio.Value), of(ratio.Low), of(ratio.High))
@@ -49,7 +57,25 @@ func (v *rated) show(s *console.Console) error {
 		rows = append(rows, append([]string{v.counted.groups[g]}, row...))
 	}
 	header = append([]string{v.by}, header...)
+	if s.Format != "csv" { // whose columns are always the same
+		for i, row := range rows {
+			rows[i] = v.telling(row, crude, one)
+		}
+		header = v.telling(header, crude, one)
+	}
 	return showCounted(s, header, numbersAfter(header), rows, v.words(), v.release)
+}
+
+// telling leaves out of a row of the table the columns that say nothing: the standardised rate if it is the crude one, and
+// the ratio if it is 1.
+func (v *rated) telling(row []string, crude, one bool) []string {
+	if one {
+		row = row[:8]
+	}
+	if crude {
+		row = slices.Delete(row, 4, 5)
+	}
+	return row
 }
 
 // words returns the lines below the table.
@@ -60,31 +86,51 @@ func (v *rated) words() []string {
 		}
 		return "are those of all groups together, from the noisy counts"
 	}
-	lines := []string{
-		"Standardised for " + v.column + ": the rate with the strata of a standard population, whose shares " +
-			standard(v.given[0]) + ".",
-		"The ratio is of the events to those expected at standard rates, which " + standard(v.given[1]) + ".",
-		render.Number6(100*v.confidence) + " % intervals cover noise and sampling. The noise is " +
-			noiseText(v.counted.noise) + ".",
+	var lines []string
+	crude, one := v.ofItself()
+	if !crude {
+		lines = append(lines, "Standardised for "+v.column+": the rate with the strata of a standard population, whose shares "+
+			standard(v.given[0])+".")
 	}
-	lines = append(append(lines, v.mergedWords()...), v.release.warnings()...)
+	if !one {
+		lines = append(lines, "The ratio is of the events to those expected at standard rates, which "+standard(v.given[1])+".")
+	}
+	lines = append(lines, render.Number6(100*v.confidence)+" % intervals cover noise and sampling. The noise is "+
+		noiseText(v.counted.noise)+".")
+	lines = append(append(lines, v.notes()...), v.release.warnings()...)
 	return append(lines, v.release.footer()...)
 }
 
-// mergedWords returns notes on the strata that are merged, and on groups without a rate.
-func (v *rated) mergedWords() []string {
-	lines, merged := []string{}, []string{}
+// notes returns notes on what is not standardised, on the strata that are merged, and on groups without a rate.
+func (v *rated) notes() []string {
+	lines, merged := []string{}, []string(nil) // nil until a group has a rate
+	crude, one := v.ofItself()
+	switch {
+	case crude && one:
+		lines = append(lines, "Nothing is standardised: the only group is its own standard. Name groups to compare by --by, or a "+
+			"standard by --weights or --rates.")
+	case crude:
+		lines = append(lines, "The rate is the crude one: the only group is its own standard. Name a standard population by --weights.")
+	case one:
+		lines = append(lines, "There is no ratio: the only group is its own standard. Name standard rates by --rates.")
+	}
 	for g, r := range v.direct {
 		of := ""
 		if v.by != "" {
 			of = " of " + v.by + " " + v.counted.groups[g]
 		}
 		switch {
-		case !math.IsNaN(r.Value) && len(r.Merged) == 1 && len(v.counted.parts) > 1:
-			lines = append(lines, "The strata"+of+" are merged into one, because of too few people for this noise: this rate is "+
-				"the crude one. A larger price leaves more strata.")
+		case !math.IsNaN(r.Value) && merged == nil: // the merged strata are the same for all groups
+			merged = []string{}
+			switch {
+			case crude:
+			case len(r.Merged) == 1 && len(v.counted.parts) > 1:
+				lines = append(lines, "The strata are merged into one, because of too few people for this noise: the standardised "+
+					"rates are the crude ones. "+v.moreStrata())
+			default:
+				merged = append(merged, v.joined(r, "for the rates")...)
+			}
 		case !math.IsNaN(r.Value):
-			merged = append(merged, v.joined(r, "for the rate"+of)...)
 		case v.key.numeric:
 			lines = append(lines, "All strata"+of+" together have too few people for this noise ("+
 				render.Number6(r.People)+" counted), so there is no rate. "+
@@ -96,14 +142,25 @@ func (v *rated) mergedWords() []string {
 				render.Number6(people)))
 		}
 	}
-	if r := v.indirect[0]; !math.IsNaN(r.Value) { // the strata are the same for all groups
-		merged = append(merged, v.joined(r, "for the ratios")...)
+	for _, r := range v.indirect {
+		if !math.IsNaN(r.Value) && !one {
+			merged = append(merged, v.joined(r, "for the ratios")...)
+			break
+		}
 	}
 	if len(merged) > 0 {
-		lines = append(lines, "Strata with too few people for this noise are merged with their neighbours: "+
-			strings.Join(merged, "; ")+".")
+		lines = append(lines, "Strata with too few people for this noise are merged with their neighbours, alike for all groups: "+
+			strings.Join(merged, "; ")+". "+v.moreStrata())
 	}
 	return lines
+}
+
+// moreStrata returns advice for those who want fewer strata to be merged.
+func (v *rated) moreStrata() string {
+	if len(v.counted.groups) > 1 {
+		return "A larger price leaves more strata, and so does leaving out groups with few people by --where."
+	}
+	return "A larger price leaves more strata."
 }
 
 // joined returns a text that lists the merged strata of a rate, or nothing if there are none.
@@ -194,14 +251,16 @@ func (v *rated) json() rateJSON {
 	out := rateJSON{
 		Kind: "rate", Standardise: v.column, Strata: v.counted.parts, Confidence: v.confidence, Limits: r.Limits,
 		Truncation: r.Truncation, Release: releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed},
-		Notes: append(v.mergedWords(), r.warnings()...),
+		Notes: append(v.notes(), r.warnings()...),
 	}
 	if v.by != "" {
 		out.By = &v.by
 	}
+	_, itself := v.ofItself()
 	for g, d := range v.direct {
-		one := groupRateJSON{
-			People: d.People, Events: d.Events, Crude: render.NumberOrNull(d.Crude), Direct: v.value(d), Ratio: v.value(v.indirect[g]),
+		one := groupRateJSON{People: d.People, Events: d.Events, Crude: render.NumberOrNull(d.Crude), Direct: v.value(d)}
+		if !itself {
+			one.Ratio = v.value(v.indirect[g])
 		}
 		if v.by != "" {
 			one.Group = &v.counted.groups[g]
@@ -213,17 +272,38 @@ func (v *rated) json() rateJSON {
 
 // picture draws the rates and the ratios with their intervals.
 func (v *rated) picture() plot.Chart {
-	c := plot.Chart{
-		Title: "rates in " + v.table + ", standardised for " + v.column, Key: v.by, Groups: v.counted.groups,
-		Caption: render.BoundedCaption(v.release.Limits, render.TruncatedCaption(render.TruncationText(v.release.Truncation),
-			"Whiskers: "+render.Number6(100*v.confidence)+" % intervals, which cover noise and sampling.")),
+	caption := "Whiskers: " + render.Number6(100*v.confidence) + " % intervals, which cover noise and sampling."
+	c := plot.Chart{Title: "rates in " + v.table + ", standardised for " + v.column, Key: v.by, Groups: v.counted.groups}
+	panels := []plot.Panel{
+		{Name: "standardised rate", Points: true}, {Name: "ratio of observed to expected events", Points: true, Line: new(1.0)},
 	}
-	for i, of := range [][]hypothesis.Rate{v.direct, v.indirect} {
-		marks := make([]plot.Mark, len(of))
-		for g, r := range of {
+	crude, one := v.ofItself()
+	if crude {
+		c.Title, panels[0].Name = "rate in "+v.table, "crude rate"
+	}
+	if one {
+		panels = panels[:1]
+	}
+	for i := range panels {
+		marks := make([]plot.Mark, len(v.direct))
+		var none []string
+		for g, r := range [][]hypothesis.Rate{v.direct, v.indirect}[i] {
 			marks[g] = plot.Mark{Value: r.Value, Low: r.Low, High: r.High, Missing: math.IsNaN(r.Value)}
+			if marks[g].Missing {
+				none = append(none, v.counted.groups[g])
+			}
 		}
-		c.Panels = append(c.Panels, plot.Panel{Name: [2]string{"standardised rate", "ratio"}[i], Points: true, Marks: [][]plot.Mark{marks}})
+		if len(none) > 0 {
+			caption += " Too few people for a " + [2]string{"rate", "ratio"}[i]
+			if v.by != "" {
+				caption += " of " + v.by + " " + strings.Join(none, ", ")
+			}
+			caption += "."
+		}
+		panels[i].Marks = [][]plot.Mark{marks}
 	}
+	c.Panels = panels
+	c.Caption = render.BoundedCaption(v.release.Limits,
+		render.TruncatedCaption(render.TruncationText(v.release.Truncation), caption))
 	return c
 }
