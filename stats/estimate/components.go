@@ -91,11 +91,19 @@ func componentValues(
 			out = append(out, fromInterval(name, keys, x, deviation, low, high, -1, 1))
 		}
 	}
+	return out, strings.TrimSpace(note + directionNotes(released, hidden, keys))
+}
+
+// directionNotes returns notes on components without a direction, and on a share below 0.
+func directionNotes(p *principal, hidden []string, keys []any) (note string) {
 	if len(hidden) > 0 {
-		note = fmt.Sprintf("Noise hides the directions of the components %s%s, because their shares may be equal. Their loadings "+
-			"may be any from -1 to 1.", groupWords(keys), strings.Join(hidden, ", "))
+		note = fmt.Sprintf("Noise hides the directions of components %s %sbecause their shares may be equal. Their loadings "+
+			"may be any from -1 to 1.", strings.Join(hidden, ", "), groupWords(keys))
 	}
-	return out, note
+	if p.share[len(p.share)-1] < 0 { // the least one
+		note += fmt.Sprintf(" Noise moves a share %sbelow 0. It is set to 0, so the shares add up to more than 1.", groupWords(keys))
+	}
+	return strings.TrimSpace(note)
 }
 
 // principal are the components of a correlation matrix, the largest first.

@@ -33,6 +33,31 @@ func TestComponentsOfKnownCorrelations(t *testing.T) {
 	}
 }
 
+// Notes name the components without a direction, and say why shares add up to more than 1.
+func TestDirectionNotes(t *testing.T) {
+	less, whole := &principal{share: []float64{.766, .393, -.159}}, &principal{share: []float64{.7, .2, .1}}
+	for _, c := range []struct {
+		of     *principal
+		hidden []string
+		keys   []any
+		want   string
+	}{
+		{whole, nil, nil, ""},
+		{less, nil, nil, "Noise moves a share below 0. It is set to 0, so the shares add up to more than 1."},
+		{less, nil, []any{"A", nil}, "Noise moves a share of group A · NULL below 0. It is set to 0, so the shares add up to more than 1."},
+		{
+			whole,
+			[]string{"2", "3"},
+			[]any{"A"},
+			"Noise hides the directions of components 2, 3 of group A because their shares may be equal. Their loadings may be any from -1 to 1.",
+		},
+	} {
+		if got := directionNotes(c.of, c.hidden, c.keys); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}
+
 func rowCovariances(rows [][]float64) [][]float64 {
 	d, n := len(rows[0]), float64(len(rows))
 	mean, out := make([]float64, d), pressZero(d)

@@ -76,10 +76,10 @@ func covarianceNotes(s Sample) []string {
 	notes := []string{"Rows with NULL in one of the columns do not count."}
 	if s.Population {
 		return append(notes,
-			"Intervals cover sampling and noise, by simulation from the releases. They assume the sampling error of "+
+			"Intervals are simulated from the releases. They assume the sampling error of "+
 				"a normal distribution, and are too narrow for heavier tails.")
 	}
-	return append(notes, "Intervals cover noise, not sampling, by simulation from the releases.")
+	return append(notes, "Intervals are simulated from the releases.")
 }
 
 // boundedForms returns each column relative to the middle of its bounds, in units of half their width, so that its

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"dither/curator"
 	"dither/stats/internal/request"
@@ -228,10 +229,10 @@ func populationPlan(
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
-	about := "Intervals cover sampling and noise, for the population of the bounded values, by simulation from the " +
-		"releases. With few rows, or with rare outliers, they hold less often than stated."
+	about := "Intervals are simulated from the releases, for the population of the bounded values. With few rows, or with " +
+		"rare outliers, they hold less often than stated."
 	if !s.Population {
-		about = "Intervals cover noise, not sampling, by simulation from the releases."
+		about = "Intervals are simulated from the releases."
 	}
 	p.Notes = append(p.Notes, about)
 	if len(s.Columns) > 1 {
@@ -314,11 +315,19 @@ func productSymmetric(v curator.Vectors) func(int) bool {
 	return func(product int) bool { return is[product] }
 }
 
+// groupWords names a group in a note, with a space after it. It returns nothing if there is only one.
 func groupWords(keys []any) string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("of group %v ", keys)
+	var names []string
+	for _, k := range keys {
+		if k == nil {
+			k = "NULL"
+		}
+		names = append(names, fmt.Sprint(k))
+	}
+	return "of group " + strings.Join(names, " · ") + " "
 }
 
 // momentsLook explains the single access of a plan and enters it in the plan.
