@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
@@ -73,6 +74,16 @@ func (e *Error) Error() string {
 		return e.Message
 	}
 	return e.Message + " (" + e.Hint + ")"
+}
+
+// TooLow returns how many times as high a price must be that is below the policy's minimum, rounded up to three digits, and
+// whether that is meant in ρ. It returns nil for any other error.
+func (e *Error) TooLow() (times *big.Rat, inRho bool) {
+	var refusal *plan.Error
+	if !errors.As(e.cause, &refusal) || refusal.Times == nil {
+		return nil, false
+	}
+	return new(big.Rat).Set(refusal.Times), refusal.InRho
 }
 
 // Unwrap returns the underlying error. It is nil for an engine's error, whose text may quote rows.

@@ -354,6 +354,17 @@ func TestRefusalsNamePricesAsQuestionsDo(t *testing.T) {
 			t.Errorf("at ε = %s: got %q, want %q", epsilon, got, want)
 		}
 	}
+	for epsilon, want := range map[string]string{"0.00001": "48300/1", "0.002": "121/100", "0.3": ""} {
+		_, err := c.Answer(t.Context(), Question{SQL: "SELECT AVG(age) FROM people", Epsilon: epsilon, Fresh: true})
+		var refused *Error
+		if !errors.As(err, &refused) {
+			t.Fatalf("at ε = %s: %v", epsilon, err)
+		}
+		times, inRho := refused.TooLow()
+		if (want == "") != (times == nil) || times != nil && (!inRho || times.String() != want) {
+			t.Errorf("at ε = %s: %v times as much, not %s; in ρ: %t", epsilon, times, want, inRho)
+		}
+	}
 	rho := func(text string) privacy.Loss {
 		r, err := privacy.ParseRho(text)
 		if err != nil {

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"math/big"
 
 	"dither/internal/query"
 )
@@ -13,9 +14,12 @@ type Error struct {
 	Message string
 	Hint    string
 	Price   bool // the refusal is of a price outside the policy's limits for one question
-	Many    bool // the refusal is of more groups than an answer may have
-	Firm    bool // the question over fewer keys would be another question
-	Bare    bool // the refusal is of a question without an aggregate
+	// for a price below the policy's minimum: how many times as high it must be, rounded up, and whether that is meant in ρ
+	Times *big.Rat
+	InRho bool
+	Many  bool // the refusal is of more groups than an answer may have
+	Firm  bool // the question over fewer keys would be another question
+	Bare  bool // the refusal is of a question without an aggregate
 	// the form is refused over rows of persons, and supported over the rows of an answer, which package post computes
 	Outer   bool
 	Instead Instead // the form that the planner may suggest in this question's own names

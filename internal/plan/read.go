@@ -2,12 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
 
 	"dither/internal/bind"
 	"dither/internal/bounded"
+	"dither/internal/exact"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/privacy"
@@ -176,11 +178,12 @@ func priceOf(p *policy.Policy, asked privacy.Loss, step bool) (privacy.Loss, err
 		return p.Price.Default, nil
 	}
 	if !step && !p.Price.Minimum.Within(asked) {
+		times, inRho := below(asked, p.Price.Minimum)
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question",
 				p.Budget.Asked(asked, false), p.Budget.Asked(p.Price.Minimum, true)),
 			Hint:  "ask at a higher price, such as the policy's default",
-			Price: true,
+			Price: true, Times: times, InRho: inRho,
 		}
 	}
 	if !asked.Within(p.Price.Maximum) {
@@ -192,6 +195,23 @@ func priceOf(p *policy.Policy, asked privacy.Loss, step bool) (privacy.Loss, err
 		}
 	}
 	return asked, nil
+}
+
+// below returns how many times as high as a price the policy's minimum is, rounded up to three digits, and whether that is
+// meant in ρ. It returns nil if the price lacks something else, such as δ.
+func below(price, minimum privacy.Loss) (times *big.Rat, inRho bool) {
+	asked, pure := price.Pure()
+	least, purely := minimum.Pure()
+	have, need := asked.Rat(), least.Rat()
+	if inRho = !pure || !purely; inRho {
+		a, _ := price.ZCDP()
+		b, _ := minimum.ZCDP()
+		have, need = a.Rat(), b.Rat()
+	}
+	if have.Sign() <= 0 || have.Cmp(need) >= 0 {
+		return nil, false
+	}
+	return exact.CeilDigits(need.Quo(need, have), 3), inRho
 }
 
 // highest returns the policy's maximum as a flag, in the currency of the budget.

@@ -24,7 +24,7 @@ func Stopped(err error, releases ...string) error {
 }
 
 // Partly adds a hint to the error for a price that the policy refuses. The hint says that the refused price is one
-// access's part of the price that the user gave.
+// access's part of the price that the user gave, and by how much to raise that price.
 func Partly(err error) error {
 	var e *curator.Error
 	if !errors.As(err, &e) || !errors.Is(err, curator.ErrPriceLimits) {
@@ -32,5 +32,12 @@ func Partly(err error) error {
 	}
 	told := *e
 	told.Hint = "the price is divided among several accesses, and this is one of them: raise the price"
+	if times, inRho := e.TooLow(); times != nil {
+		places, _ := times.FloatPrec()
+		told.Hint += " to at least " + times.FloatString(places) + " times as much"
+		if inRho {
+			told.Hint += ", in ρ"
+		}
+	}
 	return &told
 }
