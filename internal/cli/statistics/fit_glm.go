@@ -213,7 +213,7 @@ func showGLM(s *console.Console, f glmFitted) error {
 	factor := map[string]string{regression.Logistic: "odds ratio", regression.Poisson: "rate ratio"}[f.Model]
 	var rows [][]string
 	for _, c := range f.Coefficients {
-		places := 4
+		places := placesOf(c.Estimate)
 		if c.StdError != nil {
 			places = render.Decimals(*c.StdError)
 		}
@@ -229,7 +229,7 @@ func showGLM(s *console.Console, f glmFitted) error {
 		}
 		if c.Estimate != nil && c.Name != formula.InterceptName {
 			if ratio := math.Exp(*c.Estimate); ratio < 1e6 {
-				row[7] = strconv.FormatFloat(ratio, 'g', 4, 64)
+				row[7] = ratioText(ratio)
 			}
 		}
 		rows = append(rows, row)
@@ -246,6 +246,23 @@ func showGLM(s *console.Console, f glmFitted) error {
 }
 
 func square(x float64) float64 { return x * x }
+
+// placesOf returns how many decimal places a coefficient without an error has: four, or as many as show four digits of a
+// smaller one.
+func placesOf(x *float64) int {
+	if x == nil || *x == 0 {
+		return 4
+	}
+	return max(4, render.Decimals(math.Abs(*x)/100))
+}
+
+// ratioText writes a ratio with four digits, or one near 1 with as many as show three digits of the difference.
+func ratioText(ratio float64) string {
+	if off := math.Abs(ratio - 1); off > 0 && off < .01 {
+		return render.Fixed(ratio, min(15, render.Decimals(off)+1))
+	}
+	return strconv.FormatFloat(ratio, 'g', 4, 64)
+}
 
 func glmWords(f *regression.GLMFit) string {
 	var b strings.Builder
@@ -268,9 +285,23 @@ func glmWords(f *regression.GLMFit) string {
 	b.WriteString(foundWords(f.Bounds))
 	b.WriteString(clusterWords(f.Clustered))
 	b.WriteString("intervals are for the population that the rows are sampled from: they cover sampling and noise\n")
+	b.WriteString(allowanceWords(f))
 	levelWords(&b, f.Response, f.Levels)
 	closing(&b, f.Warnings, f.Paid, f.IDs...)
 	return b.String()
+}
+
+// allowanceWords says why intervals are wider than their standard errors imply, if there are intervals.
+func allowanceWords(f *regression.GLMFit) string {
+	if !slices.ContainsFunc(f.Coefficients, func(c regression.GLMCoefficient) bool { return c.StdError != nil && c.Low != nil }) {
+		return ""
+	}
+	allowed := "for what the correction of the ridge penalty's bias may leave"
+	if f.Method == regression.MethodNewton {
+		allowed = "for the higher orders that the last step leaves out, and for the assumption about the coefficients, which shrinks them"
+	}
+	return "they also allow " + allowed + ", so they may be several standard errors wide; z is the estimate less this allowance, in " +
+		"standard errors\n"
 }
 
 func showGLMExplanation(s *console.Console, e glmExplained) error {
