@@ -229,13 +229,14 @@ func (c *Session) unit(a *asked) Unit {
 // anybody reads. The years 1 to 9999 of a date without bounds are an example.
 const manyCells = 1000
 
+// CoverNote is the note of an explanation on what the intervals of the answer cover.
+const CoverNote = "Intervals cover noise and rounding around the bounded answer. They do not cover sampling, or what the bounds " +
+	"leave out."
+
 // notes returns what an analyst should know about the intervals: above all, what they do not cover.
 func (c *Session) notes(a *asked) []string {
 	p := a.plan
-	notes := []string{
-		"Intervals cover noise and rounding around the bounded answer. They do not cover sampling, or what the " +
-			"bounds leave out.",
-	}
+	notes := []string{CoverNote}
 	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))
 	}

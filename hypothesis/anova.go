@@ -32,7 +32,7 @@ func Anova(samples []Sample, c Comparison) (*Test, error) {
 		return nil, wrong("the number of simulations must be 99 to %d, not %d", MaxSimulations, c.Simulations)
 	}
 	out := &Test{
-		Name: "analysis of variance", Method: "Welch with noise", Null: "F", Alternative: "any", P: 1, DF: k - 1,
+		Name: AnalysisOfVariance, Method: "Welch with noise", Null: "F", Alternative: "any", P: 1, DF: k - 1,
 		Known: true, Estimate: math.NaN(),
 	}
 	means, bad := make([]meanOf, k), false
@@ -65,8 +65,9 @@ func Anova(samples []Sample, c Comparison) (*Test, error) {
 	size := float64(k)
 	correction := 1 + 2*(size-2)/(size*size-1)*unlike
 	out.Statistic = dispersion(values, weights) / (size - 1) / correction
+	out.Denominator = (size*size - 1) / (3 * unlike)
 	if !simulated {
-		out.P = fisherTail(out.Statistic, size-1, (size*size-1)/(3*unlike))
+		out.P = fisherTail(out.Statistic, size-1, out.Denominator)
 		out.finish()
 		return out, nil
 	}

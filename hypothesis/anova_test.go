@@ -22,7 +22,7 @@ func TestAnovaWithoutNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(a.Statistic-2.9445976854188163) > 1e-9 || math.Abs(a.P-0.059233555668775514) > 1e-9 || a.DF != 2 || a.N != 120 {
+	if math.Abs(a.Statistic-2.9445976854188163) > 1e-9 || math.Abs(a.P-0.059233555668775514) > 1e-9 || a.DF != 2 || math.Abs(a.Denominator-69.37528493226786) > 1e-6 || a.N != 120 {
 		t.Errorf("%+v", a)
 	}
 	two, err := Anova(samples[:2], Comparison{})

@@ -38,6 +38,9 @@ type Test struct {
 	Alternative string  // "two-sided", "greater" or "less"; "any" for tests of several counts
 	Statistic   float64 // never NaN
 	DF          int     // degrees of freedom, or 0 if the statistic has none
+	// Denominator has the degrees of freedom of the denominator of an F statistic, which need not be whole; it is 0 if the
+	// statistic has none
+	Denominator float64
 	P           float64 // the p-value, in [0, 1]
 	// Simulations is the number of simulations of the null distribution, or 0 if it was not simulated. The least
 	// p-value that they can give is Least: P equals Least if no simulation is as extreme.
@@ -50,6 +53,12 @@ type Test struct {
 	Interval Interval // the interval for the tested number; its Confidence is 0 if there is none
 	Warnings []string
 }
+
+// Names of tests whose statistic has a letter of its own, F and H. That of the others with degrees of freedom is χ².
+const (
+	AnalysisOfVariance = "analysis of variance"
+	KruskalWallis      = "Kruskal–Wallis"
+)
 
 // Interval contains the true value with probability Confidence. Low and High may be infinite.
 type Interval struct{ Low, High, Confidence float64 }

@@ -21,7 +21,7 @@ import (
 // It does not reject, and warns, if a row has fewer than 5 people or less than three standard deviations of its noise.
 // N and Sizes must not be set.
 func (t Table) Kruskal() (*Test, error) {
-	m, x, out, how, err := t.ordered("Kruskal–Wallis")
+	m, x, out, how, err := t.ordered(KruskalWallis)
 	if err != nil {
 		return nil, err
 	}

@@ -52,9 +52,9 @@ func (l *eventCounts) question(s *console.Console) (string, error) {
 	if l.person != "" {
 		return l.ofPersons(s, event)
 	}
-	keys := []string{l.key.sql, "CASE WHEN " + event + " THEN 1 ELSE 0 END"}
+	keys := []namedKey{{l.key.sql, l.column}, {"CASE WHEN " + event + " THEN 1 ELSE 0 END", "event"}}
 	if l.by != "" {
-		keys = slices.Insert(keys, 0, curator.SQLName(l.by))
+		keys = slices.Insert(keys, 0, columnKey(l.by))
 	}
 	return groupedSQL(l.table, "COUNT(*)", l.counted(event), keys...), nil
 }
@@ -96,7 +96,10 @@ func (l *eventCounts) ofPersons(s *console.Console, event string) (string, error
 		curator.SQLName(l.person), "MIN(CASE WHEN " + event + " THEN " + column + " END) AS first_event",
 		"MAX(" + column + ") AS last_time",
 	}
-	keys := []string{l.key.of("COALESCE(first_event, last_time)"), "CASE WHEN first_event IS NULL THEN 0 ELSE 1 END"}
+	keys := []namedKey{
+		{l.key.of("COALESCE(first_event, last_time)"), l.column},
+		{"CASE WHEN first_event IS NULL THEN 0 ELSE 1 END", "event"},
+	}
 	if l.by != "" {
 		by, err := columnOf(s, l.table, l.by)
 		if err != nil {
@@ -106,12 +109,12 @@ func (l *eventCounts) ofPersons(s *console.Console, event string) (string, error
 		if by.Type == "boolean" {
 			least = "BOOL_AND"
 		}
-		items, keys = append(items, least+"("+curator.SQLName(l.by)+") AS person_group"), slices.Insert(keys, 0, "person_group")
+		items, keys = append(items, least+"("+curator.SQLName(l.by)+") AS person_group"), slices.Insert(keys, 0, namedKey{"person_group", l.by})
 	}
 	lives := "(SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(l.table) +
 		" WHERE (" + l.counted(event) + "\n) GROUP BY " + curator.SQLName(l.person) + ") AS lives"
-	group := strings.Join(keys, ", ")
-	return "SELECT " + group + ", COUNT(*) FROM " + lives + " GROUP BY " + group, nil
+	selected, group := keysSQL(keys)
+	return "SELECT " + selected + ", COUNT(*) FROM " + lives + " GROUP BY " + group, nil
 }
 
 // perPerson returns a note on how the rows of a person were put together, if they were.

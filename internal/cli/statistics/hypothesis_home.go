@@ -69,6 +69,7 @@ func measured(
 		}
 	}
 	if explain {
+		e.Notes = countsNotes(e.Notes)
 		switch s.Format {
 		case "json":
 			return s.JSON(e)
@@ -100,25 +101,58 @@ func measured(
 	return err
 }
 
-// groupedBy returns a question about the groups of some columns. The text `what` has the selected expressions.
-func (o *testOptions) groupedBy(what string, columns ...string) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = curator.SQLName(c)
+// countsNotes replaces the note that an explanation has on what the intervals of its numbers cover. What tests and estimates
+// compute from these numbers covers sampling too.
+func countsNotes(notes []string) []string {
+	out := []string{
+		"The expected error is that of the noise in each number. The intervals and p-values that are computed from the numbers " +
+			"cover sampling and noise. They do not cover what the bounds leave out.",
 	}
-	return groupedSQL(o.get("table"), what, o.get("where"), names...)
+	for _, n := range notes {
+		if n != curator.CoverNote {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
-// groupedSQL returns a question about the groups of some keys, which are SQL expressions. The text `what` has the
+// groupedBy returns a question about the groups of some columns. The text `what` has the selected expressions.
+func (o *testOptions) groupedBy(what string, columns ...string) string {
+	keys := make([]namedKey, len(columns))
+	for i, c := range columns {
+		keys[i] = columnKey(c)
+	}
+	return groupedSQL(o.get("table"), what, o.get("where"), keys...)
+}
+
+// namedKey is a key of a question in SQL, with the name that an explanation has for it.
+type namedKey struct{ sql, name string }
+
+func columnKey(column string) namedKey { return namedKey{curator.SQLName(column), column} }
+
+// keysSQL returns keys as SELECT and as GROUP BY have them. The names are no part of what is released.
+func keysSQL(keys []namedKey) (selected, grouped string) {
+	var items, by []string
+	for _, k := range keys {
+		item := k.sql
+		if name := curator.SQLName(k.name); name != k.sql {
+			item += " AS " + name
+		}
+		items, by = append(items, item), append(by, k.sql)
+	}
+	return strings.Join(items, ", "), strings.Join(by, ", ")
+}
+
+// groupedSQL returns a question about the groups of some keys. The text `what` has the
 // selected expressions. Rows satisfy the condition, unless it is empty.
-func groupedSQL(table, what, condition string, keys ...string) string {
+func groupedSQL(table, what, condition string, keys ...namedKey) string {
 	where, group := "", ""
 	if condition != "" {
 		where = " WHERE (" + condition + "\n)" // the line break ends a comment in the condition
 	}
 	if len(keys) > 0 {
-		group = " GROUP BY " + strings.Join(keys, ", ")
-		what = strings.Join(keys, ", ") + ", " + what
+		selected, by := keysSQL(keys)
+		group, what = " GROUP BY "+by, selected+", "+what
 	}
 	return "SELECT " + what + " FROM " + curator.SQLName(table) + where + group
 }

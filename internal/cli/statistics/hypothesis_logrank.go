@@ -67,6 +67,8 @@ func runLogRank(s *console.Console, o *testOptions) error {
 		if err != nil {
 			return err
 		}
-		return console.DrawFile(o.get("plot"), plot.WriteLines, curves.picture(), "the curves are")
+		picture := curves.picture()
+		picture.Caption += " Log-rank test: p-value " + out.pValue() + "."
+		return console.DrawFile(o.get("plot"), plot.WriteLines, picture, "the curves are")
 	})
 }

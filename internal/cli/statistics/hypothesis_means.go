@@ -256,7 +256,7 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 		switch {
 		case v.Name == "count":
 			count = v
-		case strings.HasPrefix(v.Of, "(sub (mul ") || strings.HasPrefix(v.Of, "(sub (to_real (mul "):
+		case squaredIn(v.Of):
 			squares = v
 		default:
 			sum = v
@@ -288,9 +288,61 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 	return out, names, nil
 }
 
-// releasedSamples returns the samples of an earlier release of counts and sums of one expression, such as COUNT(x)
+// releasedMoments returns the moments that a release has, if it is that of a test of means of one expression, by
+// [moments.sql]. ok is false if it has other numbers.
+func releasedMoments(r *released) (m moments, ok bool) {
+	var of, sum, squares string
+	var bounds [2]*big.Rat
+	for _, v := range r.Vectors {
+		switch {
+		case v.First != 0 || len(v.Values) != len(r.Cells):
+			return m, false
+		case v.Name == "count":
+			of = v.Of
+		case squaredIn(v.Of):
+			squares = v.Of
+		default:
+			sum, bounds = v.Of, v.Bounds
+		}
+	}
+	rest, isSum := strings.CutPrefix(sum, "(sub "+of+" ")
+	middle := constantOf(strings.TrimSuffix(rest, ")"))
+	if len(r.Vectors) != 3 || len(r.Grouped) > 1 || of == "" || squares == "" || !isSum || middle == nil || bounds[0] == nil {
+		return m, false
+	}
+	m = momentsOf(new(big.Rat).Add(bounds[0], middle), new(big.Rat).Add(bounds[1], middle))
+	product := "(mul " + sum + " " + sum + ")"
+	for _, left := range []string{product, "(to_real " + product + ")"} {
+		rest, isSquare := strings.CutPrefix(squares, "(sub "+left+" ")
+		if c := constantOf(strings.TrimSuffix(rest, ")")); isSquare && c != nil {
+			return m, c.Cmp(m.square) == 0 && middle.Cmp(m.middle) == 0
+		}
+	}
+	return m, false
+}
+
+// squaredIn reports whether an expression is a square less a constant, as [moments.sql] has it.
+func squaredIn(of string) bool {
+	return strings.HasPrefix(of, "(sub (mul ") || strings.HasPrefix(of, "(sub (to_real (mul ")
+}
+
+// constantOf returns the number of a constant in the notation of plans, or nil.
+func constantOf(notation string) *big.Rat {
+	_, quoted, typed := strings.Cut(notation, ":")
+	text, err := strconv.Unquote(quoted)
+	x, ok := new(big.Rat).SetString(text)
+	if !typed || err != nil || !ok {
+		return nil
+	}
+	return x
+}
+
+// releasedSamples returns the samples of an earlier release of a test of means, or of counts and sums of one expression, such as COUNT(x)
 // with AVG(x) or SUM(x). The release may also contain squares, as of VAR_SAMP(x).
 func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err error) {
+	if m, ok := releasedMoments(r); ok {
+		return m.samples(r)
+	}
 	var counts, sums, squares []curator.Vector
 	for _, v := range r.Vectors {
 		switch {
@@ -315,8 +367,8 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 	}
 	if !fits {
 		return nil, nil, console.Usage(
-			"this test needs a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), without groups or by one " +
-				"column")
+			"this test needs a release of test means or test anova, of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), without " +
+				"groups or by one column")
 	}
 	group := r.groups()
 	for i, keys := range r.Cells {

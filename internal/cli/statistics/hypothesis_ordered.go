@@ -1,7 +1,6 @@
 package statistics
 
 import (
-	"dither/curator"
 	"dither/hypothesis"
 	"dither/internal/cli/console"
 )
@@ -48,11 +47,11 @@ func runOrdered(
 		if t.Noise, err = o.noiseFrom("sigma", "laplace-scale"); err != nil {
 			return err
 		}
-		return orderedTest(s, o, t, test, about, "", nil, nil, nil)
+		return orderedTest(s, o, t, test, about, nil, nil, nil)
 	}
 	if o.given["release"] {
 		return measure(s, o, "", nil, func(r *released) error {
-			return orderedRelease(s, o, t, test, about, orderedKey{}, orderedKey{}, r)
+			return orderedRelease(s, o, t, test, about, r)
 		})
 	}
 	if !o.given["by"] || o.get("by") == o.get("column") {
@@ -62,13 +61,15 @@ func runOrdered(
 	if err != nil {
 		return err
 	}
-	by := orderedKey{sql: curator.SQLName(o.get("by"))}
+	by := columnKey(o.get("by"))
 	if o.kind == "rank-correlation" {
-		if by, err = orderedKeyOf(s, o.get("table"), o.get("by"), parts); err != nil {
+		rows, err := orderedKeyOf(s, o.get("table"), o.get("by"), parts)
+		if err != nil {
 			return err
 		}
+		by.sql = rows.sql
 	}
-	sql := groupedSQL(o.get("table"), "COUNT(*)", o.get("where"), by.sql, column.sql)
+	sql := groupedSQL(o.get("table"), "COUNT(*)", o.get("where"), by, namedKey{column.sql, o.get("column")})
 	try := func(cells int) error {
 		if cells > hypothesis.MaxCells {
 			return console.Usage("these columns have %d cells, and a test has at most %d: divide them by --bins", cells,
@@ -80,13 +81,13 @@ func runOrdered(
 		return err
 	}
 	return measure(s, o, sql, try, func(r *released) error {
-		return orderedRelease(s, o, t, test, about, by, column, r)
+		return orderedRelease(s, o, t, test, about, r)
 	})
 }
 
 func orderedRelease(
 	s *console.Console, o *testOptions, t hypothesis.Table, test func(hypothesis.Table) (*hypothesis.Test, error),
-	about string, by, column orderedKey, r *released,
+	about string, r *released,
 ) error {
 	names, counts, d, err := r.counts(o.kind, 2)
 	if err != nil {
@@ -98,22 +99,18 @@ func orderedRelease(
 		return err
 	}
 	t.Counts = table
-	for i := range rows {
-		rows[i] = by.name(rows[i])
+	for place, values := range [][]string{rows, columns} {
+		_, key := r.groupedBy(place)
+		for i := range values {
+			values[i] = key.name(values[i])
+		}
 	}
-	for j := range columns {
-		columns[j] = column.name(columns[j])
-	}
-	corner := nameOfKey(r.Keys[r.Grouped[0]]) + " × " + nameOfKey(r.Keys[r.Grouped[1]])
-	if !o.given["release"] {
-		corner = o.get("by") + " × " + o.get("column")
-	}
-	return orderedTest(s, o, t, test, about, corner, rows, columns, r)
+	return orderedTest(s, o, t, test, about, rows, columns, r)
 }
 
 func orderedTest(
 	s *console.Console, o *testOptions, t hypothesis.Table, test func(hypothesis.Table) (*hypothesis.Test, error),
-	about, corner string, rows, columns []string, r *released,
+	about string, rows, columns []string, r *released,
 ) error {
 	found, err := test(t)
 	if err != nil {
@@ -123,9 +120,16 @@ func orderedTest(
 	out := tested{
 		Test: found, about: about + ", with noise " + noiseText(t.Noise) + ".", release: r, estimated: "rank correlation",
 	}
-	out.counted(t.Counts, corner, rows, columns)
+	if r != nil {
+		if o.kind == "rank-correlation" { // the rows of other tests are samples, without an order
+			out.Warnings = append(out.Warnings, r.alphabetical(0)...)
+		}
+		out.Warnings = append(out.Warnings, r.alphabetical(1)...)
+	}
+	attributes := r.names()
+	out.counted(t.Counts, attributes, rows, columns)
 	if err := showTest(s, out); err != nil {
 		return err
 	}
-	return plotTable(o, r, t, rows, columns)
+	return plotTable(o, r, t, attributes, rows, columns)
 }

@@ -47,9 +47,9 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 	return console.DrawFile(o.get("plot"), plot.WriteLines, l, "")
 }
 
-// plotTable draws the noisy counts of a table: bars with the intervals of the noise, or a heat map if a table has too many
+// plotTable draws the noisy counts of a table with named rows and columns: bars with the intervals of the noise, or a heat map if a table has too many
 // rows for bars. A table of any size can be drawn, so that no picture fails after its counts are paid.
-func plotTable(o *testOptions, r *released, t hypothesis.Table, rows, columns []string) error {
+func plotTable(o *testOptions, r *released, t hypothesis.Table, attributes [2]string, rows, columns []string) error {
 	if o.get("plot") == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func plotTable(o *testOptions, r *released, t hypothesis.Table, rows, columns []
 	if len(t.Counts) <= plot.MaxSeries {
 		c := plot.Chart{
 			Title: "noisy counts", Caption: bounded(caption + "; whiskers: 95 % intervals of the noise."),
-			Key: o.get("column"), Legend: o.get("by"), Groups: names[1], Series: names[0],
+			Key: attributes[1], Legend: attributes[0], Groups: names[1], Series: names[0],
 			Panels: []plot.Panel{{Name: "count"}},
 		}
 		for _, row := range t.Counts {
@@ -91,7 +91,7 @@ func plotTable(o *testOptions, r *released, t hypothesis.Table, rows, columns []
 		caption += "; with 95 % probability, a count is off by at most " + render.Number6(reach)
 	}
 	h := plot.Heat{
-		Title: "noisy counts", Caption: bounded(caption + "."), X: o.get("column"), Y: o.get("by"), Of: "count",
+		Title: "noisy counts", Caption: bounded(caption + "."), X: attributes[1], Y: attributes[0], Of: "count",
 		Rows: names[0], Columns: names[1], Values: slices.Clone(t.Counts),
 	}
 	if o.kind != "rank-correlation" { // its rows are in order, and rise as on an axis; others read as a table does

@@ -34,6 +34,7 @@ type testJSON struct {
 	Test        string        `json:"test"`
 	Statistic   *float64      `json:"statistic"`
 	DF          *int          `json:"df"`
+	Denominator *float64      `json:"df_denominator,omitempty"`
 	PValue      float64       `json:"p_value"`
 	Method      string        `json:"method"`
 	Null        string        `json:"null_distribution"`
@@ -74,6 +75,9 @@ func (t tested) MarshalJSON() ([]byte, error) {
 	}
 	if t.DF > 0 {
 		out.DF = &t.DF
+	}
+	if t.Denominator > 0 {
+		out.Denominator = &t.Denominator
 	}
 	if r := t.release; r != nil {
 		out.Limits, out.Truncation = r.Limits, r.Truncation
@@ -141,7 +145,11 @@ func (t tested) summary() (rows [][]string) {
 	case t.Null == "none":
 	case t.DF > 0:
 		add(t.statisticName(), render.Number6(t.Statistic))
-		add("degrees of freedom", strconv.Itoa(t.DF))
+		df := strconv.Itoa(t.DF)
+		if t.Denominator > 0 {
+			df += " and " + render.Number6(t.Denominator)
+		}
+		add("degrees of freedom", df)
 	default:
 		add("statistic", render.Number6(t.Statistic))
 	}
@@ -177,8 +185,11 @@ func (t tested) summary() (rows [][]string) {
 
 // statisticName returns the usual letter for a statistic with degrees of freedom.
 func (t tested) statisticName() string {
-	if strings.HasPrefix(string(t.Method), "Welch") {
+	switch t.Name {
+	case hypothesis.AnalysisOfVariance:
 		return "F"
+	case hypothesis.KruskalWallis:
+		return "H"
 	}
 	return "χ²"
 }

@@ -3,7 +3,6 @@ package statistics
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"dither/hypothesis"
 	"dither/internal/cli/console"
@@ -73,12 +72,15 @@ func runTable(s *console.Console, o *testOptions, samples bool) error {
 	return tabled(s, o, t, samples, nil, nil, nil)
 }
 
-// nameOfKey returns the name of a column, or the plan's notation of an expression.
-func nameOfKey(key string) string {
-	if name, err := strconv.Unquote(key); err == nil {
-		return name
+// names returns the names of the two expressions by which the table of a release is grouped. Published counts have none.
+func (r *released) names() (out [2]string) {
+	if r == nil {
+		return out
 	}
-	return key
+	for place := range out {
+		out[place], _ = r.groupedBy(place)
+	}
+	return out
 }
 
 // crossed arranges cells with two keys each as a table.
@@ -119,11 +121,8 @@ func tabled(
 	}
 	o.seeded(found)
 	out := tested{Test: found, about: about + noiseText(t.Noise) + ".", release: r}
-	corner := ""
-	if r != nil {
-		corner = nameOfKey(r.Keys[r.Grouped[0]]) + " × " + nameOfKey(r.Keys[r.Grouped[1]])
-	}
-	out.counted(t.Counts, corner, rows, columns)
+	attributes := r.names()
+	out.counted(t.Counts, attributes, rows, columns)
 	if samples && len(t.Counts) == 2 && len(t.Counts[0]) == 2 {
 		if err := o.difference(&out, t, columns); err != nil {
 			return err
@@ -132,12 +131,16 @@ func tabled(
 	if err := showTest(s, out); err != nil {
 		return err
 	}
-	return plotTable(o, r, t, rows, columns)
+	return plotTable(o, r, t, attributes, rows, columns)
 }
 
-// counted sets the table of counts beside a test. Without names, rows and columns are numbered.
-func (t *tested) counted(counts [][]float64, corner string, rows, columns []string) {
-	t.header = []string{corner}
+// counted sets the table of counts beside a test. attributes are the names of its rows and of its columns, if it has any.
+// Without names, the values of rows and columns are numbered.
+func (t *tested) counted(counts [][]float64, attributes [2]string, rows, columns []string) {
+	t.header = []string{""}
+	if attributes != [2]string{} {
+		t.header[0] = attributes[0] + " × " + attributes[1]
+	}
 	for j := range counts[0] {
 		t.header = append(t.header, nameOf(columns, j))
 	}
