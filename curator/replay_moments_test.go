@@ -3,7 +3,9 @@ package curator
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,48 +40,8 @@ var vectorQuestions = []Vectors{
 func replayMoments(t *testing.T, relation string, w twins) {
 	attained := 0
 	for i, q := range vectorQuestions {
-		name := relation + ": " + q.SQL
-		q.Fresh = true
-		of, err := w[audit.Data].moments(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := of.Plan()
-		var lengths []int
-		r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
-			got, err := c.Moments(t.Context(), q)
-			if err != nil {
-				return nil, err
-			}
-			lengths = nil
-			for _, s := range got.Sums {
-				n := 0
-				for _, cell := range s.Values {
-					numbers, n = append(numbers, cell...), n+len(cell)
-				}
-				lengths = append(lengths, n)
-			}
-			return numbers, nil
-		})
-		sameFlow(t, name, r, "reserve", "release")
-		x, y := r.Data.Output, r.Neighbor.Output
-		for j, s := range m.Sums {
-			terms := m.RowVectors.Terms(&s.VectorSum)
-			l1, l2squared := new(big.Rat), new(big.Rat)
-			for e := range lengths[j] {
-				d := new(big.Rat).Sub(x[e], y[e])
-				l1.Add(l1, new(big.Rat).Abs(d))
-				square := new(big.Rat).Mul(d, d)
-				if term := terms[e%len(terms)]; s.Symmetric() && s.Noise == plan.Gaussian && term.A != term.B {
-					square.Add(square, square)
-				}
-				l2squared.Add(l2squared, square)
-			}
-			x, y = x[lengths[j]:], y[lengths[j]:]
-			if l1.Cmp(new(big.Rat).SetInt(s.L1)) > 0 || l2squared.Cmp(new(big.Rat).SetInt(s.L2Squared)) > 0 {
-				t.Errorf("%s: %s: apart by %s, squared L2 %s; planned %s, %s", name, s.Name(), l1.FloatString(0), l2squared.FloatString(0), s.L1, s.L2Squared)
-			}
-			if l1.Cmp(new(big.Rat).SetInt(s.L1)) == 0 || l2squared.Cmp(new(big.Rat).SetInt(s.L2Squared)) == 0 {
+		for _, moved := range w.vectors(t, relation, byte(i), q) {
+			if moved == 1 {
 				attained++
 			}
 		}
@@ -90,6 +52,110 @@ func replayMoments(t *testing.T, relation string, w twins) {
 	}
 	if !strings.Contains(relation, "NULL") && attained < least {
 		t.Errorf("%s: %d sensitivities are attained: these pairs show little", relation, attained)
+	}
+}
+
+// vectors replays a question about sums of vectors. For each sum, it checks that the output moves by at most what the noise is
+// made for, and returns how much of that it moves by: the larger of the shares in L1 and in squared L2 norm.
+func (w twins) vectors(t *testing.T, relation string, seed byte, q Vectors) (moved []float64) {
+	t.Helper()
+	name := relation + ": " + q.SQL
+	q.Fresh = true
+	of, err := w[audit.Data].moments(q)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	m := of.Plan()
+	var lengths []int
+	r := w.replay(t, seed, func(c *Owner) (numbers []*big.Int, err error) {
+		got, err := c.Moments(t.Context(), q)
+		if err != nil {
+			return nil, err
+		}
+		lengths = nil
+		for _, s := range got.Sums {
+			n := 0
+			for _, cell := range s.Values {
+				numbers, n = append(numbers, cell...), n+len(cell)
+			}
+			lengths = append(lengths, n)
+		}
+		return numbers, nil
+	})
+	sameFlow(t, name, r, "reserve", "release")
+	x, y := r.Data.Output, r.Neighbor.Output
+	for j, s := range m.Sums {
+		terms := m.RowVectors.Terms(&s.VectorSum)
+		l1, l2squared := new(big.Rat), new(big.Rat)
+		for e := range lengths[j] {
+			d := new(big.Rat).Sub(x[e], y[e])
+			l1.Add(l1, new(big.Rat).Abs(d))
+			square := new(big.Rat).Mul(d, d)
+			if term := terms[e%len(terms)]; s.Symmetric() && s.Noise == plan.Gaussian && term.A != term.B {
+				square.Add(square, square)
+			}
+			l2squared.Add(l2squared, square)
+		}
+		x, y = x[lengths[j]:], y[lengths[j]:]
+		if l1.Cmp(new(big.Rat).SetInt(s.L1)) > 0 || l2squared.Cmp(new(big.Rat).SetInt(s.L2Squared)) > 0 {
+			t.Errorf("%s: %s: apart by %s, squared L2 %s; planned %s, %s", name, s.Name(), l1.FloatString(0), l2squared.FloatString(0), s.L1, s.L2Squared)
+		}
+		share, _ := l1.Quo(l1, new(big.Rat).SetInt(s.L1)).Float64()
+		squares, _ := l2squared.Quo(l2squared, new(big.Rat).SetInt(s.L2Squared)).Float64()
+		moved = append(moved, max(share, squares))
+	}
+	return moved
+}
+
+// clusterScores are the questions of fits with clusters, as package regression writes them: Σ s sᵀ over the scores of units,
+// what the bound cuts of them, and their number, for the residuals of a linear and of a logistic model; and the sums of the
+// scores by the values of a column.
+var clusterScores = map[string]Vectors{
+	"units, linear": {
+		Request: Request{SQL: "SELECT s1, s2, LEAST(GREATEST(s1 * s1 + s2 * s2 - 36, 0), 108) FROM (SELECT u, SUM(z1 * e) AS s1, " +
+			"SUM(z2 * e) AS s2 FROM (SELECT u, z1, z2, v - (0.5000000 * z1 + -0.2500000 * z2) AS e FROM (SELECT person AS u, " +
+			"1 AS z1, cost / 10.0 AS z2, cost AS v FROM visits) AS r) AS r GROUP BY u) AS s"},
+		Blocks: []Block{{2, L2, "6"}, {1, L2, ""}}, Sums: []Sum{Product(0, 0).Weighing("16"), First(1).Weighing("3"), Count()},
+	},
+	"units, logistic": {
+		Request: Request{SQL: "SELECT s1, s2, LEAST(GREATEST(s1 * s1 + s2 * s2 - 1, 0), 3) FROM (SELECT u, SUM(z1 * e) AS s1, " +
+			"SUM(z2 * e) AS s2 FROM (SELECT u, z1, z2, CASE WHEN -8.0000000 * z1 + 0.2500000 * z2 IS NOT NULL THEN " +
+			"v - 1 / (1 + EXP(-(LEAST(GREATEST(-8.0000000 * z1 + 0.2500000 * z2, -30), 30)))) END AS e FROM (SELECT person AS u, " +
+			"1 AS z1, cost / 10.0 AS z2, CASE WHEN cost > 3 THEN 1 ELSE 0 END AS v FROM visits) AS r) AS r GROUP BY u) AS s"},
+		Blocks: []Block{{2, L2, "1"}, {1, L2, ""}}, Sums: []Sum{Product(0, 0).Weighing("16"), First(1).Weighing("3"), Count()},
+	},
+	"values": {
+		Request: Request{SQL: "SELECT z1 * e, z2 * e FROM (SELECT u, z1, z2, v - (0.5000000 * z1 + -0.2500000 * z2) AS e FROM " +
+			"(SELECT day AS u, 1 AS z1, cost / 10.0 AS z2, cost AS v FROM visits WHERE day IN ('mon', 'tue', 'wed', 'thu', 'fri')) " +
+			"AS r) AS r GROUP BY u"},
+		Blocks: []Block{{2, L2, "3"}}, Sums: []Sum{First(0).Weighing("9"), Count()},
+	},
+}
+
+// Scores of clusters: the same reads, charges and records for a person whose score is far beyond the bound, from more rows than
+// count elsewhere; and Σ s sᵀ, what the bound cuts, and the number of clusters each move by at most the sensitivity, which the
+// pairs attain but for the rounding of vectors.
+func TestReplayClusterScores(t *testing.T) {
+	for relation, w := range map[string]twins{
+		"add-remove":       newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"change-one":       newTwins(t, changeTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
+		"add-remove, zCDP": newTwins(t, zcdpTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"change-one, zCDP": newTwins(t, bothTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
+	} {
+		seed := byte(0)
+		for _, kind := range slices.Sorted(maps.Keys(clusterScores)) {
+			moved := w.vectors(t, relation, seed, clusterScores[kind])
+			seed++
+			t.Logf("%s, %s: %.3f of the sensitivities", relation, kind, moved)
+			if strings.HasPrefix(relation, "change-one") {
+				continue // where the pair is not at both ends, and as many units are in both
+			}
+			for j, share := range moved {
+				if share < 0.9 {
+					t.Errorf("%s, %s: sum %d moves by %.3f of the sensitivity: this shows little", relation, kind, j, share)
+				}
+			}
+		}
 	}
 }
 

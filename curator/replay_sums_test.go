@@ -103,6 +103,56 @@ func replayMeasure(t *testing.T, relation string, w twins) {
 	}
 }
 
+// persons are the questions of survival curves where a person has several rows, as package cli/statistics writes them: each
+// person is in one cell, at the first event or at the last time, in the least of the person's groups.
+var persons = []string{
+	"SELECT COALESCE(first_event, last_time), CASE WHEN first_event IS NULL THEN 0 ELSE 1 END, COUNT(*) FROM (SELECT person, " +
+		"MIN(CASE WHEN (day = 'fri'\n) THEN cost END) AS first_event, MAX(cost) AS last_time FROM visits WHERE ((day = 'fri'\n) " +
+		"IS NOT NULL\n) GROUP BY person) AS lives GROUP BY COALESCE(first_event, last_time), CASE WHEN first_event IS NULL THEN " +
+		"0 ELSE 1 END",
+	"SELECT person_group, LEAST(WIDTH_BUCKET(COALESCE(first_event, last_time), 0.0, 10.0, 4), 4), CASE WHEN first_event IS NULL " +
+		"THEN 0 ELSE 1 END, COUNT(*) FROM (SELECT person, MIN(CASE WHEN (cost > 5\n) THEN cost END) AS first_event, MAX(cost) AS " +
+		"last_time, MIN(day) AS person_group FROM visits WHERE ((cost < 11\n) AND (cost > 5\n) IS NOT NULL\n) GROUP BY person) AS " +
+		"lives GROUP BY person_group, LEAST(WIDTH_BUCKET(COALESCE(first_event, last_time), 0.0, 10.0, 4), 4), CASE WHEN " +
+		"first_event IS NULL THEN 0 ELSE 1 END",
+}
+
+// The counts of persons: the same reads, charges and records for a person with more rows than count elsewhere. One person is one
+// row of one cell, so the counts move by 1 if the person is added, and by 1 in each of two cells if it is another.
+func TestReplayPersons(t *testing.T) {
+	for relation, s := range map[string]struct {
+		terms  homeTerms
+		visits [2]string
+		moved  int64
+	}{
+		"add-remove":       {pureTerms, [2]string{"", somebodys}, 1},
+		"change-one":       {changeTerms, [2]string{anothers, somebodys}, 2},
+		"add-remove, zCDP": {zcdpTerms, [2]string{"", somebodys}, 1},
+		"change-one, zCDP": {bothTerms, [2]string{anothers, somebodys}, 2},
+		"groups are kept":  {cappedTerms, [2]string{anothers, somebodys}, 2},
+	} {
+		w := newTwins(t, s.terms, [2]string{another, somebody}, s.visits)
+		for i, sql := range persons {
+			name := relation + ": " + sql
+			vectors := w.measured(t, name, byte(i), sql, "")
+			if len(vectors) != 1 {
+				t.Fatalf("%s: %d vectors", name, len(vectors))
+			}
+			v, want := vectors[0], big.NewRat(s.moved, 1)
+			if err := v.apart.Within(v.allowed); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if v.apart.L1.Cmp(want) != 0 || v.allowed.L1.Cmp(want) != 0 || v.allowed.L2Squared.Cmp(want) != 0 {
+				t.Errorf("%s: apart by %s, planned %s, squared L2 %s; want %s", name, v.apart.L1, v.allowed.L1, v.allowed.L2Squared, want)
+			}
+			less := new(big.Rat).Sub(v.allowed.L1, big.NewRat(1, 1))
+			if err := v.apart.Within(audit.Distances{L1: less}); !errors.Is(err, audit.ErrApart) {
+				t.Errorf("%s: a sensitivity that is one too small: %v", name, err)
+			}
+		}
+	}
+}
+
 // Caps by groups under change-one and ρ: of one person five groups are more than count, and of the other two are attained, with values of
 // opposite signs, so that the squared L2 sensitivity is four times that of adding the person.
 func TestReplayCapped(t *testing.T) {
