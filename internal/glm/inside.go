@@ -1,6 +1,10 @@
 package glm
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Inside holds the chosen parameters of a fit with noise inside the objective.
 type Inside struct {
@@ -74,9 +78,27 @@ func (n Newton) Inside(p Perturbed) *Fit {
 		s.Gradient[i] = -p.Regularise * x
 	}
 	f := n.Infer([]Sums{s})
+	f.doubtHessian()
 	if length(p.Theta) > n.Radius*(1-1e-6)-8*math.Sqrt(float64(d))*p.ThetaSD {
 		f.unknown = true
 		f.warn(atRadius)
 	}
 	return f
+}
+
+// doubtHessian raises the variance of each coefficient by the standard deviation of its own error, as [Infer] does. The
+// variances are aᵀVa and aᵀJa, where a is a row of J⁻¹ and V the covariance of the gradient's noise. They depend on the
+// released Hessian alone, so a J that noise makes too large makes both the correction and the variances too small. J⁻¹
+// errs by −J⁻¹EJ⁻¹ and enters twice: aᵀMa errs by 2aᵀEJ⁻¹Ma, which is at most 2σ‖a‖‖J⁻¹Ma‖ times a standard variable, where
+// σ is the standard deviation of an entry of E.
+func (f *Fit) doubtHessian() {
+	if f.inverse == nil { // the arithmetic failed
+		return
+	}
+	f.Sampling = mat.DenseCopyOf(f.Sampling) // it was J⁻¹ itself
+	for i := range f.Theta {
+		a, noise := mat.Row(nil, i, f.inverse), mat.Row(nil, i, f.Noise) // J⁻¹Va is a row of Noise, J⁻¹Ja is a
+		f.Sampling.Set(i, i, f.Sampling.At(i, i)+2*f.hessSD*inner(a, a))
+		f.Noise.Set(i, i, f.Noise.At(i, i)+2*f.hessSD*length(a)*length(noise))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -67,7 +68,7 @@ func (w world) inside(r *rand.Rand, t Terms, trials int) (o outcome) {
 }
 
 // 95 % intervals of fits with noise inside the objective cover each coefficient, as in TestNewtonCoverage, with the
-// same false-alarm rate. The test also fails if the errors grow, or if there are no intervals where n·ε is at least
+// same false-alarm rate. The test also fails if the errors grow, or if few slopes have intervals where n·ε is at least
 // 5,000.
 func TestInsideCoverage(t *testing.T) {
 	trials := 25
@@ -99,6 +100,12 @@ func TestInsideCoverage(t *testing.T) {
 		{"rare indicators", world{Logistic, []float64{0.5, 3, -2}, rareIndicators, 0}, 5000, 1, 1, 0.5},
 		{"skewed", world{Logistic, []float64{1, 3, -2}, mostlyLow, 0}, 5000, 1, 1, 0.4},
 		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0.15},
+		{"few rows that hardly respond", world{Logistic, []float64{-1, 1, -4}, func(r *rand.Rand, x []float64) {
+			x[0], x[1] = 2*r.Float64()-1, indicator(r.Float64() < 0.02)
+		}, 0}, 20000, 1, 1, 1.2},
+		{"far from the middle", world{Logistic, []float64{-3.5, 1, 5}, func(r *rand.Rand, x []float64) {
+			x[0], x[1] = 2*r.Float64()-1, 0.4+0.6*r.Float64()
+		}, 0}, 5000, 1, 1, 0.4},
 	} {
 		d := len(of.world.theta)
 		terms := Terms{
@@ -108,6 +115,9 @@ func TestInsideCoverage(t *testing.T) {
 		n := trials
 		if of.rows > 5000 && trials > 25 {
 			n = trials / 2
+		}
+		if of.about == "few rows that hardly respond" {
+			n = max(n, 100) // so that the test fails where those intervals hold in 70 % of fits, as they do without [Fit.widenRare]
 		}
 		choice := terms.Inside(2 * of.rows)
 		o := of.world.inside(rand.New(rand.NewPCG(7, uint64(i))), terms, n)
@@ -119,7 +129,11 @@ func TestInsideCoverage(t *testing.T) {
 		if o.rms > of.most {
 			t.Errorf("%s: the error is above %g: %s", of.about, of.most, o)
 		}
-		if of.epsilon*of.rows >= 5000 && of.moves == 1 && of.about != "rare responses" && o.told*10 < o.of*9 {
+		least := 0.9
+		if slices.Contains([]string{"few rows that hardly respond", "far from the middle"}, of.about) {
+			least = 0.55 // the first slope has an interval, and the second one where noise lets it
+		}
+		if of.epsilon*of.rows >= 5000 && float64(o.told) < least*float64(o.of) {
 			t.Errorf("%s: few intervals: %s", of.about, o)
 		}
 	}

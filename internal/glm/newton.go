@@ -38,11 +38,10 @@ const (
 	beyondLinear  = 0.3  // the share of the last step's change by higher orders that intervals allow for
 	mostTheta     = 5    // the norm of coefficients that have intervals, in units of spreadOfTheta
 	seen          = 2    // curvature below this multiple of its noise is hidden
-	overPenalty   = 2    // curvature below this multiple of a ridge penalty leaves a bias that cannot be corrected
-	besidePenalty = 0.05 // mostShrunk for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
 	mostUnlike    = 8    // the largest [Newton.unlike] of rows that are as assumed, but for one fit in hundreds
 	mostMissed    = 0.95 // the share of the gradient of rare rows that an error may take away, beyond which it has no bound
 	rareShare     = 0.05 // the share of the curvature of all rows below which few rows decide a coefficient
+	rareBeside    = 0.1  // rareShare for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
 	mostCurved    = 0.5  // the share of a step that the gradient may miss, beyond which rows that are not as assumed have no intervals
 )
 
@@ -269,9 +268,7 @@ func (n Newton) Infer(all []Sums) *Fit {
 		f.Slack[i] += math.Abs(to.step[i]) * beyond
 	}
 	f.weak = n.weak(to)
-	if last.Ridge == 0 {
-		f.widenRare(to)
-	}
+	f.widenRare(to)
 	if f.weak != nil {
 		f.warn(hidden)
 	}

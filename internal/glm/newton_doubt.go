@@ -52,16 +52,18 @@ func (n Newton) weak(to *located) *mat.Dense {
 	d := len(to.theta)
 	all := mat.NewDense(d, d, nil)
 	found := false
-	most := mostShrunk
+	// A penalty that is as large as the curvature leaves a bias that cannot be corrected. Where it is smaller, intervals allow
+	// for the curvature's noise: see [Fit.doubtHessian].
+	least := seen * to.sums.HessSD
 	if to.sums.Ridge > 0 {
-		most = besidePenalty
+		least = max(to.sums.HessSD, to.sums.Ridge)
 	}
 	for _, of := range []struct {
 		m   mat.Symmetric
 		bad func(l float64) bool
 	}{
-		{symmetrised(to.spread), func(l float64) bool { return l > most*square(spreadOfTheta) }},
-		{symmetrised(to.curve), func(l float64) bool { return l < max(seen*to.sums.HessSD, overPenalty*to.sums.Ridge) }},
+		{symmetrised(to.spread), func(l float64) bool { return l > mostShrunk*square(spreadOfTheta) }},
+		{symmetrised(to.curve), func(l float64) bool { return l < least }},
 	} {
 		e := decompose(of.m)
 		if e == nil {
@@ -92,9 +94,13 @@ func (f *Fit) widenRare(to *located) {
 	for i := range d {
 		most = max(most, to.curve.At(i, i))
 	}
+	rare := rareShare * most
+	if to.sums.Ridge > 0 {
+		rare = rareBeside * most
+	}
 	for j := range d {
 		curvature := 1 / f.inverse.At(j, j)
-		if !(curvature < rareShare*most) {
+		if !(curvature < rare) {
 			continue
 		}
 		norm := 0.0 // the square of that of the direction in which the coefficient moves, with the others at their best
