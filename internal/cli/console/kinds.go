@@ -38,3 +38,10 @@ func (s *Console) Kinds(verb string, kinds, args []string, declare func(kind int
 	}
 	return run(kind)
 }
+
+// HelpOf makes the help of the current command that of one of its kinds: its description, the arguments of its usage line,
+// and the text below its flags.
+func (s *Console) HelpOf(kind, about, args, more string) {
+	s.verb.Name, s.verb.About, s.verb.Args = s.verb.Name+" "+kind, about, args
+	s.verb.More = func(*Console) string { return more }
+}

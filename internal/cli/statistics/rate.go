@@ -13,13 +13,13 @@ import (
 // rateFlags are the flags of `dither estimate rate` alone. It shares --event with survival.
 type rateFlags struct{ standardise, weights, rates, bins string }
 
-func (f *rateFlags) declare(s *console.Console) {
-	s.Flag(&f.standardise, "standardise", "COLUMN", "for rate: the column whose strata the rates are standardised for, such as age")
-	s.Flag(&f.weights, "weights", "LIST",
+func (f *rateFlags) declare(flag func(into any, name, value, about string)) {
+	flag(&f.standardise, "standardise", "COLUMN", "for rate: the column whose strata the rates are standardised for, such as age")
+	flag(&f.weights, "weights", "LIST",
 		"for rate: the shares of the strata in the standard population, in order (default: those of all groups together)")
-	s.Flag(&f.rates, "rates", "LIST",
+	flag(&f.rates, "rates", "LIST",
 		"for rate: the standard rates of the strata, in order, for the ratio (default: those of all groups together)")
-	s.Flag(&f.bins, "bins", "N",
+	flag(&f.bins, "bins", "N",
 		"for rate: divide the bounds of a numeric column into N equal strata (default 10 for reals, and for integers of more "+
 			"than 50 values)")
 }
@@ -44,9 +44,6 @@ func estimateRates(s *console.Console, o *estimateFlags) error {
 	confidence, err := o.forCounts(s, "rate")
 	if err != nil {
 		return err
-	}
-	if o.survival.time != "" || o.survival.periods != "" {
-		return console.Usage("--time and --periods are only for estimate survival")
 	}
 	strata := hypothesis.Strata{}
 	if f.weights != "" {

@@ -17,12 +17,12 @@ import (
 // survivalFlags are the flags of `dither estimate survival` alone.
 type survivalFlags struct{ time, event, periods string }
 
-func (f *survivalFlags) declare(s *console.Console) {
-	s.Flag(&f.time, "time", "COLUMN",
+func (f *survivalFlags) declare(flag func(into any, name, value, about string)) {
+	flag(&f.time, "time", "COLUMN",
 		"for survival: the column with the time until the event, or until the person was observed last")
-	s.Flag(&f.event, "event", "CONDITION",
+	flag(&f.event, "event", "CONDITION",
 		"for survival and rate: the column, or the condition in SQL, that says whether the event happened")
-	s.Flag(&f.periods, "periods", "N",
+	flag(&f.periods, "periods", "N",
 		"for survival: divide the bounds of --time into N equal periods (default 10 for reals, and for integers of more "+
 			"than 50 values)")
 }
@@ -51,9 +51,6 @@ func estimateSurvival(s *console.Console, o *estimateFlags) error {
 	confidence, err := o.forCounts(s, "survival")
 	if err != nil {
 		return err
-	}
-	if o.rate != (rateFlags{}) {
-		return console.Usage("--standardise, --weights, --rates and --bins are only for estimate rate")
 	}
 	l := &eventCounts{table: o.Table, column: o.survival.time, event: o.survival.event, by: o.by, where: o.Where, lives: true}
 	if l.parts, err = partsOf("periods", o.survival.periods); err != nil {
@@ -113,13 +110,6 @@ func (l *eventCounts) lifetimes(found counted, how hypothesis.How) hypothesis.Li
 
 // forCounts checks the flags of an estimate from counts, and returns the confidence of its intervals.
 func (o *estimateFlags) forCounts(s *console.Console, kind string) (float64, error) {
-	for name, given := range map[string]bool{
-		"column": o.columns != "", "method": o.Method != "", "deviation": o.deviations != "", "rounds": o.Rounds != 0,
-	} {
-		if given {
-			return 0, console.Usage("--%s is not for estimate %s", name, kind)
-		}
-	}
 	if by := commaList(o.by); len(by) > 1 {
 		return 0, console.Usage("estimate %s takes one column after --by", kind)
 	}
