@@ -33,6 +33,53 @@ func TestTutorialsFromNothing(t *testing.T) {
 	}
 }
 
+// TestStatisticianFromNothing runs the commands of the statistician's tutorial in their order. Each must succeed, and print
+// the lines that the page shows, but for what noise decides: lines are compared up to their first digit.
+func TestStatisticianFromNothing(t *testing.T) {
+	page, err := os.ReadFile("../../docs/tutorials/statistician.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Symlink(examples, "examples"); err != nil {
+		t.Fatal(err)
+	}
+	shown, spaces, undecided := 0, regexp.MustCompile(` +`), regexp.MustCompile(`^[^0-9[<?-]*`)
+	for _, block := range regexp.MustCompile("(?s)```\n(\\$ .*?)```").FindAllStringSubmatch(string(page), -1) {
+		for _, command := range strings.Split("\n"+block[1], "\n$ ")[1:] {
+			command, want, _ := strings.Cut(command, "\n")
+			shown++
+			if home, ok := strings.CutPrefix(command, "export DITHER_HOME="); ok {
+				t.Setenv("DITHER_HOME", home)
+				continue
+			}
+			if strings.HasPrefix(command, "dither ") {
+				command = strings.ReplaceAll(command, "'", `"`)
+			}
+			got := followed(t, command)
+			if strings.HasPrefix(command, "dither seal ") { // what it prints is for the owner alone, beside the answers
+				continue
+			}
+			// the widths of columns depend on noise
+			begins := "\n" + regexp.MustCompile(`(?m)^ +| +$`).ReplaceAllString(spaces.ReplaceAllString(got, " "), "")
+			for line := range strings.Lines(want) {
+				begin := strings.TrimSpace(spaces.ReplaceAllString(undecided.FindString(line), " "))
+				if !strings.Contains(begins, "\n"+begin) {
+					t.Errorf("%s prints %s without a line that begins %q", command, got, begin)
+				}
+			}
+		}
+	}
+	if shown != 15 {
+		t.Errorf("the page shows %d commands", shown)
+	}
+}
+
 func follow(t *testing.T, name string, files []string, commands int) {
 	t.Helper()
 	page, err := os.ReadFile(name)

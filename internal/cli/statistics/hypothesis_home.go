@@ -173,9 +173,13 @@ func (r *released) footer() (lines []string) {
 }
 
 // warnings returns warnings that do not follow from the numbers themselves.
-func (r *released) warnings() (lines []string) {
+func (r *released) warnings() []string { return r.dependent("the test assumes") }
+
+// dependent returns a warning if a person may have several rows. The text `assumed` says what assumes that rows are
+// independent.
+func (r *released) dependent(assumed string) (lines []string) {
 	if r.many {
-		lines = append(lines, "a person may have several rows, but the test assumes that rows are independent")
+		lines = append(lines, "a person may have several rows, but "+assumed+" that rows are independent")
 	}
 	return lines
 }

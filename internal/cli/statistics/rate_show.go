@@ -97,7 +97,7 @@ func (v *rated) words() []string {
 	}
 	lines = append(lines, render.Number6(100*v.confidence)+" % intervals cover noise and sampling. The noise is "+
 		noiseText(v.counted.noise)+".")
-	lines = append(append(lines, v.notes()...), v.release.warnings()...)
+	lines = append(append(lines, v.notes()...), v.release.dependent("intervals assume")...)
 	return append(lines, v.release.footer()...)
 }
 
@@ -251,7 +251,7 @@ func (v *rated) json() rateJSON {
 	out := rateJSON{
 		Kind: "rate", Standardise: v.column, Strata: v.counted.parts, Confidence: v.confidence, Limits: r.Limits,
 		Truncation: r.Truncation, Release: releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed},
-		Notes: append(v.notes(), r.warnings()...),
+		Notes: append(v.notes(), r.dependent("intervals assume")...),
 	}
 	if v.by != "" {
 		out.By = &v.by
