@@ -306,6 +306,9 @@ func releasedMoments(r *released) (m moments, ok bool) {
 		}
 	}
 	rest, isSum := strings.CutPrefix(sum, "(sub "+of+" ")
+	if !isSum { // whole numbers, whose middle is none
+		rest, isSum = strings.CutPrefix(sum, "(sub (to_real "+of+") ")
+	}
 	middle := constantOf(strings.TrimSuffix(rest, ")"))
 	if len(r.Vectors) != 3 || len(r.Grouped) > 1 || of == "" || squares == "" || !isSum || middle == nil || bounds[0] == nil {
 		return m, false
