@@ -210,10 +210,10 @@ func (v *survived) coarse() []string {
 		return nil
 	}
 	note := "Times are known to the period only. The curve assumes that people leave evenly over a period, and at the end of the " +
-		"last one."
+		"grid's last one."
 	most, where := 0.0, ""
 	for g, curve := range v.curves {
-		for j, p := range curve {
+		for j, p := range curve[:max(0, len(curve)-1)] { // nearly all may leave in the last one, which limits nothing
 			if p.Coarse() && p.Grouping > most {
 				most, where = p.Grouping, "in period "+v.periods[j]
 				if v.by != "" {
@@ -223,8 +223,8 @@ func (v *survived) coarse() []string {
 		}
 	}
 	if most > 0 {
-		note += fmt.Sprintf(" Otherwise it may be too high or too low by up to %s (%s), which no interval covers. More --periods lower "+
-			"this.", strconv.FormatFloat(most, 'g', 2, 64), where)
+		note += fmt.Sprintf(" Otherwise it may be too high or too low by up to %s (%s), and by more where it ends, which no interval "+
+			"covers. More --periods lower this.", strconv.FormatFloat(most, 'g', 2, 64), where)
 	}
 	return []string{note}
 }
