@@ -45,7 +45,7 @@ func TestNeighboursOfOpenGroups(t *testing.T) {
 			request.MaxGroups = int64(rapid.IntRange(0, 4).Draw(t, "max groups"))
 		}
 		q, err := plan.Build(policies[name], request)
-		if err != nil {
+		if err != nil || !q.Open() { // a condition such as j < 3 leaves few keys, which are known
 			return nil, nil
 		}
 		return &q.Statement, func(before, after []enginetest.Row) bool {
