@@ -1,26 +1,37 @@
 package free
 
 import (
+	"dither/internal/bind"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
 )
 
-// units answers a question whose only aggregate is COUNT(*) of all rows of a table whose number of units the policy
-// declares. It returns nil for any other question.
+// units answers a question whose only aggregates are COUNT(*), or COUNT(x) of an x that has a value in every row
+// (bind.Scope.Always), of all rows of a table whose number of units the policy declares. It returns nil for any other
+// question.
 //
 // The number is a public constant, the same in neighbouring databases (policy/units.go), and no row is read.
 func units(p *policy.Policy, tree *query.Select) *Answer {
 	t := p.Table(tree.From.Table)
-	if t == nil || t.Units == 0 || tree.From.Relation != nil || tree.Where != nil || len(tree.GroupBy) > 0 {
+	scope, one := bind.DeclarationsOf(p, tree)
+	if t == nil || t.Units == 0 || !one || tree.Where != nil || len(tree.GroupBy) > 0 {
 		return nil
 	}
 	n, counts := value.OfInt(t.Units).String(), 0
 	constant := func(x query.Expr, kind query.LiteralKind) query.Expr {
 		return query.Replace(x, func(x query.Expr) (query.Expr, bool) {
 			c, ok := x.(*query.Call)
-			if !ok || c.Name != "count" || !c.Star || c.Distinct || c.Filter != nil || c.Over != nil || len(c.Named) > 0 {
+			if !ok || c.Name != "count" || c.Distinct || c.Filter != nil || c.Over != nil || len(c.Named) > 0 {
 				return x, false
+			}
+			if !c.Star {
+				if len(c.Args) != 1 {
+					return x, false
+				}
+				if e, err := scope.Row(c.Args[0]); err != nil || !scope.Always(e) {
+					return x, false
+				}
 			}
 			counts++
 			return &query.Literal{At: c.At, Kind: kind, Text: n}, true
@@ -41,6 +52,6 @@ func units(p *policy.Policy, tree *query.Select) *Answer {
 	if err != nil || counts == 0 {
 		return nil // the planner has a refusal
 	}
-	a.Notes = []string{"COUNT(*) is the number of units that the policy declares: a public constant, without noise."}
+	a.Notes = []string{"The count of all rows is the number of units that the policy declares: a public constant, without noise."}
 	return a
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -17,7 +16,7 @@ import (
 // rest of the answer is computed from the measures. Their sensitivities hold for rows of any content: a row without a value
 // adds 0 to a sum. ∎
 //
-// So it is a matter of accuracy alone that an average divides by the number only if each row has a value (see always). That
+// So it is a matter of accuracy alone that an average divides by the number only if each row has a value (bind.Scope.Always). That
 // sealing checks the number matters to one sensitivity, that of a spread: there are no more rows than the number.
 func (k *keyed) wholeUnits() int64 {
 	if k.source() != nil || k.where != nil || k.part != nil || len(k.keys) > 0 || k.sets != nil {
@@ -28,7 +27,7 @@ func (k *keyed) wholeUnits() int64 {
 
 // unitsWith returns the declared number of units if each of them has a value of all expressions, and 0 otherwise.
 func (b *measuring) unitsWith(all ...*bounded.Expr) int64 {
-	if b.units == 0 || slices.ContainsFunc(all, func(e *bounded.Expr) bool { return !b.always(e) }) {
+	if b.units == 0 || slices.ContainsFunc(all, func(e *bounded.Expr) bool { return !b.Always(e) }) {
 		return 0
 	}
 	b.declared = b.units
@@ -38,34 +37,23 @@ func (b *measuring) unitsWith(all ...*bounded.Expr) int64 {
 // declaration returns a note if the answer uses the declared number of units.
 func (p *Plan) declaration() (out notes) {
 	if p.Declared > 0 {
-		out.add("The policy declares the number of units, %s. It is public, and has no noise: COUNT(*) is this number, and averages "+
+		out.add("The policy declares the number of units, %s. It is public, and has no noise: a count of all rows is this number, and averages "+
 			"and variances divide by it.", Thousands(p.Declared))
 	}
 	return out
 }
 
-// always reports whether an expression has a value in every row of a table whose number of units is declared. Sealing has
-// checked the columns that are not nullable, except against values that come from a public table.
-func (b *measuring) always(e *bounded.Expr) bool {
-	if e.Op == bounded.OpCase && len(e.Args) == 3 && present(e.Args[0]) != nil { // CASE WHEN x IS NOT NULL THEN y END
-		return b.always(present(e.Args[0])) && b.always(e.Args[1])
-	}
-	return !b.NullGroup(e) && !bind.AnyColumn(e, func(x *bounded.Expr) bool { return b.Columns[x.Column].ValuesFrom != nil })
-}
-
-// present returns x if the condition e is x IS NOT NULL, and else nil.
-func present(e *bounded.Expr) *bounded.Expr {
-	if e.Op == bounded.OpNot && e.Args[0].Op == bounded.OpNil {
-		return e.Args[0].Args[0]
-	}
-	return nil
-}
-
-// declaredCount returns the declared number of units as the value of COUNT(*), or nil if COUNT(*) is measured. Named
-// arguments ask for a measurement.
+// declaredCount returns the declared number of units as the value of COUNT(*), and of COUNT(x) for an x that has a value in
+// every row. It returns nil if the count is measured. Named arguments ask for a measurement.
 func (b *measuring) declaredCount(x *query.Call) *Post {
-	if x.Name != "count" || !x.Star || x.Distinct || b.given != (given{}) {
+	if x.Name != "count" || x.Distinct || b.given != (given{}) || !x.Star && len(x.Args) != 1 {
 		return nil
+	}
+	if !x.Star && b.units > 0 {
+		scope := b.Scope.Clone() // a constant reads no column
+		if e, err := scope.Row(x.Args[0]); err != nil || !scope.Always(e) {
+			return nil // newAggregate measures it, or has the refusal
+		}
 	}
 	if n := b.unitsWith(); n > 0 {
 		return constantCount(n)
@@ -79,7 +67,7 @@ func (b *measuring) pairs(x *query.Call) bool {
 		return false
 	}
 	for _, arg := range x.Args {
-		if e, err := b.Row(arg); err != nil || !b.always(e) {
+		if e, err := b.Row(arg); err != nil || !b.Always(e) {
 			return false
 		}
 	}

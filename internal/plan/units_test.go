@@ -74,7 +74,20 @@ func TestDeclaredUnits(t *testing.T) {
 		"SELECT AVG(age) FILTER (WHERE income > 0) FROM people":                                      true,
 		"SELECT COUNT(*) FILTER (WHERE income > 0) FROM people":                                      true,
 		"SELECT COUNT(*, weight => 2), AVG(age) FROM people":                                         true,
-		"SELECT COUNT(age) FROM people":                                                              true,
+		"SELECT COUNT(age), AVG(income) FROM people":                                                 false,
+		"SELECT COUNT(ward), SUM(income) FROM people":                                                false,
+		"SELECT COUNT(age * 2 + income), AVG(age) FROM people":                                       false,
+		"SELECT COUNT(gain) FROM people":                                                             true,
+		"SELECT COUNT(rank) FROM people":                                                             true,
+		"SELECT COUNT(COALESCE(gain, income)) FROM people":                                           true,
+		"SELECT COUNT(SQRT(income)) FROM people":                                                     true,
+		"SELECT COUNT(CASE WHEN age > 50 THEN 1 END) FROM people":                                    true,
+		"SELECT COUNT(age) FILTER (WHERE income > 0) FROM people":                                    true,
+		"SELECT COUNT(DISTINCT grade) FROM people":                                                   true,
+		"SELECT COUNT(age, weight => 2) FROM people":                                                 true,
+		"SELECT COUNT(age), AVG(age) FROM people WHERE income > 0":                                   true,
+		"SELECT ward, COUNT(age) FROM people GROUP BY ward":                                          true,
+		"SELECT COUNT(age) FROM people JOIN wards ON ward = name":                                    true,
 		"SELECT COUNT(*), AVG(age) FROM people WHERE income > 0":                                     true,
 		"SELECT COUNT(*), AVG(age) FROM people WHERE age >= 10":                                      true,
 		"SELECT COUNT(*), AVG(age) FROM people WHERE ward = 'north'":                                 true,
@@ -98,8 +111,19 @@ func TestDeclaredUnits(t *testing.T) {
 			t.Errorf("%s: its only sum has the share %s", sql, share)
 		}
 	}
-	if _, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM people"}); err == nil || !strings.Contains(err.Error(), "nothing to measure") {
-		t.Errorf("COUNT(*) alone is measured, or refused by %v: package free answers it", err)
+	for _, count := range []string{"COUNT(*)", "COUNT(age)", "COUNT(ward), COUNT(*)"} {
+		_, err := plan.Build(p, plan.Request{SQL: "SELECT " + count + " FROM people"})
+		if err == nil || !strings.Contains(err.Error(), "nothing to measure") {
+			t.Errorf("%s alone is measured, or refused by %v: package free answers it", count, err)
+		}
+	}
+	alone, err := plan.Build(p, plan.Request{SQL: "SELECT AVG(age) FROM people"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside, err := plan.Build(p, plan.Request{SQL: "SELECT AVG(age), COUNT(income) FROM people"})
+	if err != nil || beside.Canonical(1) != alone.Canonical(1) {
+		t.Errorf("a constant changes what is released: %v", err)
 	}
 	if q, err := plan.Build(unitsDeclared(t, "    units: 1000\n", ""), plan.Request{SQL: "SELECT AVG(age) FROM people"}); err != nil ||
 		len(q.Measures) != 2 {
