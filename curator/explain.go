@@ -28,6 +28,8 @@ type Explanation struct {
 	Largest     string // the largest ε that one question can be asked at now. Under zCDP a price of ε costs ρ = ε²/2
 	Replayed    bool   // the answer has been released before, and would be replayed at no cost
 	Free        bool   // the question reads no row, and so has no price
+	// the declared number of units, if the answer uses this constant as the number of rows; else 0
+	DeclaredUnits int64
 	// how the question can be answered from earlier releases, at no cost; nil if it cannot, or if it has a release
 	// of its own
 	Reuse *Reuse
@@ -159,26 +161,27 @@ func (c *Session) explained(a *asked) (*Explanation, error) {
 	l1, _ := a.plan.Sensitivity().Float64()
 	l2squared, _ := a.plan.L2Squared().Float64()
 	return &Explanation{
-		SQL:         a.SQL,
-		Confidence:  a.Confidence,
-		Cells:       knownCells(a),
-		Selection:   chosen,
-		Groupings:   c.groupings(a, true),
-		Sensitivity: l1,
-		L2:          math.Sqrt(l2squared),
-		Columns:     columns,
-		Price:       c.loss(a.plan.Price),
-		Remaining:   left(room),
-		Largest:     c.largest(room),
-		Affordable:  replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room),
-		Replayed:    replayed,
-		Reuse:       reuse,
-		Unit:        c.unit(a),
-		RowsBound:   c.rowsBound(a),
-		Truncation:  cut,
-		Charged:     charged(a.look),
-		Work:        c.work(a.look),
-		Notes:       notes,
+		SQL:           a.SQL,
+		Confidence:    a.Confidence,
+		Cells:         knownCells(a),
+		Selection:     chosen,
+		Groupings:     c.groupings(a, true),
+		Sensitivity:   l1,
+		L2:            math.Sqrt(l2squared),
+		Columns:       columns,
+		Price:         c.loss(a.plan.Price),
+		Remaining:     left(room),
+		Largest:       c.largest(room),
+		Affordable:    replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room),
+		Replayed:      replayed,
+		DeclaredUnits: a.plan.Declared,
+		Reuse:         reuse,
+		Unit:          c.unit(a),
+		RowsBound:     c.rowsBound(a),
+		Truncation:    cut,
+		Charged:       charged(a.look),
+		Work:          c.work(a.look),
+		Notes:         notes,
 	}, nil
 }
 

@@ -74,7 +74,7 @@ func (c *Session) explainFreely(q Question, refused error) (*Explanation, error)
 		return nil, err
 	}
 	out := c.freeExplanation(q, freeColumns(a), len(a.Rows), remaining)
-	out.Notes = append(out.Notes, a.Notes...)
+	out.Notes, out.DeclaredUnits = append(out.Notes, a.Notes...), a.Units
 	return out, nil
 }
 

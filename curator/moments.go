@@ -67,13 +67,15 @@ func (s Sum) Weighing(weight string) Sum {
 type Moments struct {
 	ID string
 	// for each cell, the values of its keys in the order of GROUP BY; with Centres, the index of the centre, from 0
-	Cells     [][]any
-	Possible  Possible
-	Sums      []NoisySum // in the order of Vectors.Sums
-	Limits    *Limits    // what bounds the release
-	Price     Loss
-	Remaining Loss
-	Replayed  bool
+	Cells    [][]any
+	Possible Possible
+	Sums     []NoisySum // in the order of Vectors.Sums
+	// the number of rows that count, if it is a declared constant of the policy; else 0. It has no noise and no price
+	DeclaredUnits int64
+	Limits        *Limits // what bounds the release
+	Price         Loss
+	Remaining     Loss
+	Replayed      bool
 }
 
 // NoisySum is one noisy vector over all cells (groups).
@@ -100,6 +102,9 @@ func (s NoisySum) Reals(cell int) (out []float64) {
 // Moments releases sums of the rows' vectors. Each sum has one sensitivity for all its entries, derived from the
 // norms of the blocks. This needs less noise than a [Session.Measure] of each coordinate and product.
 //
+// Where the policy declares the number of rows ([Moments.DeclaredUnits]), a question without [Count] divides its whole price
+// among the other sums. [Session.ExplainMoments] says so before anything is spent.
+//
 // By composition, the loss is the price: the sums' shares add up to it. The cells and entries of a sum form one
 // vector under one mechanism, and the plan proves its sensitivity. The mechanism is mechanism.Laplace or
 // mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself. The norms are enforced on
@@ -120,7 +125,7 @@ func (c *Session) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 		return nil, err
 	}
 	out := &Moments{
-		ID: s.Name(), Possible: m.Reachable(), Limits: c.limitsOf(&m.Statement), Price: c.loss(m.Price), Replayed: s.Replayed,
+		ID: s.Name(), Possible: m.Reachable(), DeclaredUnits: m.Declared, Limits: c.limitsOf(&m.Statement), Price: c.loss(m.Price), Replayed: s.Replayed,
 	}
 	for i := range m.Cells() {
 		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))

@@ -19,6 +19,7 @@ type MomentsExplanation struct {
 	Sums          []NoisySum    // without values
 	Sensitivities []Sensitivity // one per sum, in the sum's own unit
 	Bounds        []BlockBound  // one per block
+	DeclaredUnits int64         // as in Moments
 	Price         Loss
 	Remaining     Loss
 	Affordable    bool   // the price is within what remains
@@ -51,7 +52,9 @@ func (c *Session) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 		return nil, c.public(err)
 	}
 	m, l := of.Plan(), of.Look()
-	out := &MomentsExplanation{SQL: v.SQL, Possible: m.Reachable(), Price: c.loss(m.Price), Charged: charged(l)}
+	out := &MomentsExplanation{
+		SQL: v.SQL, Possible: m.Reachable(), DeclaredUnits: m.Declared, Price: c.loss(m.Price), Charged: charged(l),
+	}
 	if out.Replayed, err = c.kernel.Explicable(l); err != nil {
 		return nil, c.public(err)
 	}

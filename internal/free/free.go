@@ -20,6 +20,7 @@ type Answer struct {
 	Columns []string
 	Rows    [][]value.Value // one value for each column
 	Notes   []string        // how to read the answer
+	Units   int64           // the declared number of units, if the answer counts them; else 0
 }
 
 // Of answers a question without reading rows. It returns nil if the question needs rows. Every error is a

@@ -52,6 +52,7 @@ func units(p *policy.Policy, tree *query.Select) *Answer {
 	if err != nil || counts == 0 {
 		return nil // the planner has a refusal
 	}
+	a.Units = t.Units
 	a.Notes = []string{"The count of all rows is the number of units that the policy declares: a public constant, without noise."}
 	return a
 }

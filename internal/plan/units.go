@@ -16,8 +16,14 @@ import (
 // rest of the answer is computed from the measures. Their sensitivities hold for rows of any content: a row without a value
 // adds 0 to a sum. ∎
 //
-// So it is a matter of accuracy alone that an average divides by the number only if each row has a value (bind.Scope.Always). That
-// sealing checks the number matters to one sensitivity, that of a spread: there are no more rows than the number.
+// Claim: sums of vectors that are released without their count, beside this number, are as private as with it. Proof. Each
+// sum has a sensitivity of its own, for rows of any content, whichever other sums are released (sensitivity.OfVectors): a row
+// without a coordinate adds 0 to all of them. The noise of each sum follows from that and from its share of the price, and
+// the shares of the sums that remain add up to the price (vectorSums). The number is a constant, as above. ∎
+//
+// So it is a matter of accuracy alone that an average divides by the number only if each row has a value
+// (bind.Scope.Always). That sealing checks the number matters to one sensitivity, that of a spread: there are no more rows
+// than the number.
 func (k *keyed) wholeUnits() int64 {
 	if k.source() != nil || k.where != nil || k.part != nil || len(k.keys) > 0 || k.sets != nil {
 		return 0

@@ -61,7 +61,10 @@ type Moments struct {
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
 	Grouped    []int // the index in Keys of each GROUP BY expression, in the question's order
-	digest     string
+	// the declared number of units, if the one cell has a row of each of them (see wholeUnits), so that a count of rows need not
+	// be measured; else 0
+	Declared int64
+	digest   string
 }
 
 // BuildMoments plans sums of the rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY keys with known values.
@@ -83,6 +86,7 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 		Neighbours: c.neighbours(),
 		Price:      c.price,
 		Grouped:    c.place,
+		Declared:   c.declared,
 		digest:     p.Digest(),
 	}
 	if out.Sums, err = c.vectorSums(&out.Statement, v); err != nil {
@@ -94,6 +98,7 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 // measureVectors makes the coordinates, their blocks, and the sums.
 func measureVectors(k *keyed, r VectorRequest) (*measured, error) {
 	b := newMeasuring(k)
+	b.units = k.wholeUnits()
 	if err := b.blocks(r); err != nil {
 		return nil, err
 	}
@@ -126,6 +131,9 @@ func (b *measuring) blocks(r VectorRequest) error {
 	b.vectors = v
 	if err := b.centres(r.Centres); err != nil {
 		return err
+	}
+	if len(v.Centres) == 0 { // else each centre has a cell of its own
+		b.unitsWith(coordinates...)
 	}
 	cells := &bounded.Statement{Keys: b.keys, RowVectors: v}
 	if n := cells.Width(); cells.Cells() > MaxNumbers/n {

@@ -145,7 +145,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		}
 		forms = plainForms(forms.middle, units)
 	}
-	whole, shares, err := pressPrices(ctx, k, s, p, forms, products, rounds)
+	whole, shares, counted, err := pressPrices(ctx, k, s, p, forms, norm, products, rounds)
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +166,9 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		out := &Result{Keys: s.By, Confidence: confidence, Population: s.Population}
 		look := func(round int, f linearForms, norm float64) (*pressSums, error) {
 			v := pressVectors(s, f, sqlNumber(norm), products)
+			if !counted {
+				v = withoutCount(v)
+			}
 			q, err := request.AtShare(s.Request, whole, shares[round])
 			if err != nil {
 				return nil, err
@@ -210,14 +213,14 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 
 // pressPrices computes the price of all rounds and checks before the first round that the remaining budget covers
 // it. It explains the whole as one question, then each round at its share, with expressions at least as long as any
-// round's.
+// round's. counted reports whether the rounds count the rows: see [uncounted].
 func pressPrices(
-	ctx context.Context, k asker, s Sample, p *Plan, f linearForms, products bool, rounds int,
-) (whole curator.Loss, shares []*big.Rat, err error) {
+	ctx context.Context, k asker, s Sample, p *Plan, f linearForms, norm float64, products bool, rounds int,
+) (whole curator.Loss, shares []*big.Rat, counted bool, err error) {
 	v := pressVectors(s, f, "", products)
 	v.SQL = s.sql(false, f.sql(s.Columns)...)
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
-		return whole, nil, err
+		return whole, nil, true, err
 	}
 	whole, shares = p.Price, pressShares(rounds)
 	p.Accesses, p.Replayed = nil, false
@@ -230,27 +233,38 @@ func pressPrices(
 			}
 		}
 	}
+	counted = true
 	for i, share := range shares {
-		at := f
+		at, bound := f, sqlNumber(norm) // as the first round asks, which may have been released
 		if i > 0 {
-			at = dense
+			at, bound = dense, ""
 		}
-		v := pressVectors(s, at, "", products)
+		v := pressVectors(s, at, bound, products)
 		if v.Request, err = request.AtShare(s.Request, whole, share); err != nil {
-			return whole, nil, err
+			return whole, nil, true, err
 		}
 		v.SQL = s.sql(false, at.sql(s.Columns)...)
+		switch {
+		case i == 0:
+			if v, err = uncounted(ctx, k, v); err != nil {
+				return whole, nil, true, request.Partly(err)
+			}
+			counted = counts(v)
+		case !counted:
+			v = withoutCount(v)
+		}
 		e, err := k.ExplainMoments(ctx, v)
 		if err != nil {
-			return whole, nil, request.Partly(err)
+			return whole, nil, true, request.Partly(err)
 		}
 		look := Access{What: fmt.Sprintf("round %d of %d", i+1, rounds), Price: e.Price}
 		if i == 0 {
 			look.SQL, p.Replayed = v.SQL, e.Replayed
+			p.notesUnits(e, v)
 		}
 		p.Accesses = append(p.Accesses, look)
 	}
-	return whole, shares, nil
+	return whole, shares, counted, nil
 }
 
 // pressedMeans returns the means of the last round, with intervals by simulation.

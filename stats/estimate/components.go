@@ -56,8 +56,11 @@ func componentValues(
 	released := components(c)
 	if released == nil {
 		released = noComponents(d)
-		note = fmt.Sprintf("The noisy count of rows %sor a noisy variance is too small: there are no components.",
-			groupWords(keys))
+		what := "The noisy count of rows %sor a noisy variance is too small: there are no components."
+		if p.sums.law.count.deviation == 0 { // the number of rows is declared
+			what = "A noisy variance %sis too small: there are no components."
+		}
+		note = fmt.Sprintf(what, groupWords(keys))
 	}
 	v := p.sums.room()
 	g := released.groups(c, alpha, func(sim *simulator, at [][]float64) *principal { // fresh noise on the covariances at

@@ -57,6 +57,9 @@ func boundedCovariance(ctx context.Context, k asker, s Sample, p *Plan, of cellV
 	}
 	v := pressVectors(s, forms, "", true)
 	v.SQL = s.sql(false, forms.sql(s.Columns)...)
+	if v, err = uncounted(ctx, k, v); err != nil {
+		return err
+	}
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return err
 	}
@@ -170,8 +173,7 @@ func covarianceValues(
 		}
 	}
 	if p.sums.count < 2 {
-		note = fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.",
-			groupWords(keys), shortNumber(p.sums.count))
+		note = tooFew(p.sums, keys)
 	}
 	return out, note
 }

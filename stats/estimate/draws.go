@@ -77,8 +77,9 @@ type vectorLaw struct {
 }
 
 // sumsOfCell reads the sums of one cell from a release: the count, the first moments of blocks in their order, and
-// the products.
+// the products. Without a count, the number of rows is a declared constant.
 func sumsOfCell(m *curator.Moments, v curator.Vectors, cell int) (out vectorSums) {
+	out.count = float64(m.DeclaredUnits)
 	for i, s := range v.Sums {
 		noisy := m.Sums[i]
 		law := noiseLawOf(noisy.Noise, noisy.Unit)

@@ -57,8 +57,9 @@ func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
 
 // Variance estimates the variances of a sample's columns, with n − 1 in the denominator. It measures noisy counts,
 // sums, and sums of squares about the middle of the bounds. The noise is that of SQL's VAR_SAMP. The intervals come
-// from a simulation. They are narrower than those of VAR_SAMP, which are proved for all data. With Population, sums
-// of third and fourth powers measure the sampling error of the variance.
+// from a simulation. They are narrower than those of VAR_SAMP, which are proved for all data. Where the policy declares the
+// number of rows, Variance is VAR_SAMP, with its interval. With Population, sums of third and fourth powers measure the
+// sampling error of the variance.
 func Variance(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanVariance(ctx, c, s)
 	return run(ctx, p, err)
@@ -73,12 +74,21 @@ func planVariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	if err := s.check(MethodBounded); err != nil {
 		return nil, err
 	}
-	p := &Plan{Kind: "variance", Method: MethodBounded, Why: "It is the only method."}
+	plan := func() *Plan {
+		return &Plan{Kind: "variance", Method: MethodBounded, Why: "It is the only method."}
+	}
 	names := namesOf("variance", s.Columns)
 	if s.Population {
-		return populationPlan(ctx, k, s, p, names, varianceSums, varianceOf)
+		return populationPlan(ctx, k, s, plan(), names, varianceSums, varianceOf)
 	}
-	return populationPlan(ctx, k, s, p, names, squareSums, squareOf)
+	sums, err := populationPlan(ctx, k, s, plan(), names, squareSums, squareOf)
+	if err != nil || sums.Replayed {
+		return sums, err
+	}
+	if p := spreadPlan(ctx, k, s, plan(), names); p != nil {
+		return p, nil
+	}
+	return sums, nil
 }
 
 func namesOf(what string, columns []string) []string {
@@ -226,6 +236,9 @@ func populationPlan(
 	}
 	v := sums(columns)
 	v.Request = s.requesting(s.sql(false, coordinates...))
+	if v, err = uncounted(ctx, k, v); err != nil {
+		return nil, err
+	}
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
@@ -242,11 +255,19 @@ func populationPlan(
 		out.Values = append(out.Values,
 			simulated(sums, columns, names, keys, alpha, productSymmetric(v), s.Population, of)...)
 		if sums.count < 2 {
-			out.Notes = append(out.Notes, fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.",
-				groupWords(keys), shortNumber(sums.count)))
+			out.Notes = append(out.Notes, tooFew(sums, keys))
 		}
 	})
 	return p, nil
+}
+
+// tooFew says that the rows of a cell are too few for an estimate.
+func tooFew(sums *vectorSums, keys []any) string {
+	what := "noisy count"
+	if sums.law.count.deviation == 0 {
+		what = "declared number"
+	}
+	return fmt.Sprintf("The %s of rows %sis %s: there is no estimate.", what, groupWords(keys), shortNumber(sums.count))
 }
 
 // measures sets the plan's run to one measurement of the vectors v. tell adds the estimates of each cell to the
@@ -349,6 +370,7 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vect
 	}
 	p.Accesses, p.Price, p.Remaining = []Access{look}, e.Price, e.Remaining
 	p.Affordable, p.Replayed, p.Notes = e.Affordable, e.Replayed, append(p.Notes, e.Notes...)
+	p.notesUnits(e, v)
 	p.dependent = s.Population && request.ManyRows(e.Unit)
 	return nil
 }

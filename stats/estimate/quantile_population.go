@@ -16,6 +16,8 @@ import (
 // kernel's own intervals bracket the two sample quantiles, each with confidence 99.2 %. The errors of these
 // intervals and of the count are subtracted from α before z is chosen, so that all errors together are at most α.
 // The resulting interval extends from the lower end of the lower bracket to the upper end of the upper one.
+//
+// Where the policy declares the number of rows, it is not counted, and the quantiles get the whole price.
 func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
 	confidence := s.Confidence
 	alpha, err := request.Confidence(&confidence)
@@ -48,28 +50,46 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 		return nil, request.Partly(err)
 	}
 	rest := s
-	if rest.Request, err = request.AtShare(s.Request, whole,
+	if first.DeclaredUnits > 0 {
+		left += countAlpha
+	} else if rest.Request, err = request.AtShare(s.Request, whole,
 		new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
 		return nil, err
 	}
 	rest.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(8, 1000)))
-	p.dependent = request.ManyRows(first.Unit)
-	p.Accesses = []Access{
-		{SQL: counting.SQL, What: "rows", Price: first.Price},
-		{What: "quantiles, and further ranks that cover the sampling error"},
+	if first.DeclaredUnits > 0 { // then the ranks are known before anything is released
+		asked, _ := ranksAround(ranks, float64(first.DeclaredUnits), left)
+		items, _ = quantileItems(s.Columns[0], asked)
 	}
-	if e, err := k.Explain(ctx, rest.asking(rest.sql(false, items...))); err == nil {
-		p.Accesses[1].Price = e.Price
-	} else {
+	asking := rest.asking(rest.sql(false, items...))
+	e, err := k.Explain(ctx, asking)
+	if err != nil {
 		return nil, err
 	}
-	p.Confidence, p.Replayed, p.Notes = confidence, first.Replayed,
-		[]string{"Intervals cover sampling and noise, for the population of the bounded values."}
+	p.dependent = request.ManyRows(e.Unit)
+	p.Accesses = []Access{
+		{SQL: counting.SQL, What: "rows", Price: first.Price},
+		{What: "quantiles, and further ranks that cover the sampling error", Price: e.Price},
+	}
+	p.Confidence, p.Replayed = confidence, first.Replayed
+	p.Notes = []string{"Intervals cover sampling and noise, for the population of the bounded values."}
+	if first.DeclaredUnits > 0 {
+		p.Accesses, p.Notes, p.Replayed = p.Accesses[1:], append(p.Notes, first.Notes...), e.Replayed
+		p.Accesses[0].SQL = asking.SQL
+	}
 	p.run = func(ctx context.Context) (*Result, error) {
 		if err := p.payable(); err != nil {
 			return nil, err
 		}
-		return populationQuantiles(ctx, k, s, rest, counting, ranks, confidence, left)
+		out := &Result{Confidence: confidence, Population: true}
+		n := float64(first.DeclaredUnits)
+		if first.DeclaredUnits == 0 {
+			var err error
+			if n, err = fewestRows(ctx, k, counting, out); err != nil {
+				return nil, err
+			}
+		}
+		return out, out.populationQuantiles(ctx, k, s, rest, ranks, n, left)
 	}
 	return p, nil
 }
@@ -77,65 +97,50 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 // bracketAlpha is the error probability of the kernel's interval of a quantile, and countAlpha that of the count.
 const bracketAlpha, countAlpha = 0.008, 0.002
 
-func populationQuantiles(
-	ctx context.Context, k asker, s, rest Sample, counting curator.Question, ranks []string, confidence string,
-	alpha float64,
-) (*Result, error) {
+// fewestRows counts the rows, and returns the lower confidence limit of their number, at least 1. The result out records
+// the release.
+func fewestRows(ctx context.Context, k asker, counting curator.Question, out *Result) (float64, error) {
 	counted, err := k.Answer(ctx, counting)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	if len(counted.Rows) != 1 || len(counted.Rows[0]) != 1 {
-		return nil, request.Stopped(request.Misuse("give only a relation as the table",
+		return 0, request.Stopped(request.Misuse("give only a relation as the table",
 			"the count of rows is not one number"), counted.ID)
 	}
-	rows := counted.Rows[0][0].Estimate
-	n := 1.0 // lower confidence limit of the number of rows, at least 1
-	if rows.Low != nil {
-		n = math.Max(n, rows.Low.Real)
+	out.took(counted.ID, counted.Limits, counted.Price, counted.Remaining, counted.Replayed)
+	n := 1.0
+	if low := counted.Rows[0][0].Estimate.Low; low != nil {
+		n = math.Max(n, low.Real)
 	}
-	z := math.Sqrt2 * math.Erfinv(1-alpha)
+	return n, nil
+}
+
+// populationQuantiles draws the quantiles and those that cover the sampling error of n rows.
+func (out *Result) populationQuantiles(
+	ctx context.Context, k asker, s, rest Sample, ranks []string, n, alpha float64,
+) error {
 	column := s.Columns[0]
 	t, err := s.declaredTable(k)
 	if err != nil {
-		return nil, err
+		return request.Stopped(err, out.Releases...)
 	}
 	low, high, ok := declaredRange(t, column)
 	if !ok {
 		low, high = math.Inf(-1), math.Inf(1)
 	}
-	of := map[string]int{}
-	var asked []string
-	place := func(r float64) int {
-		text := exact.FormatRat(big.NewRat(int64(math.Round(10_000*r)), 10_000))
-		if i, ok := of[text]; ok {
-			return i
-		}
-		of[text], asked = len(asked), append(asked, text)
-		return of[text]
-	}
-	places := make([][3]int, len(ranks))
-	for i, text := range ranks {
-		r, _ := exact.ParseDecimal(text)
-		q, _ := r.Float64()
-		off := z*math.Sqrt(q*(1-q)/n) + 1/n
-		places[i] = [3]int{
-			place(math.Max(math.Floor(10_000*(q-off))/10_000, 0)), place(q),
-			place(math.Min(math.Ceil(10_000*(q+off))/10_000, 1)),
-		}
-	}
+	asked, places := ranksAround(ranks, n, alpha)
 	items, names := quantileItems(column, asked)
 	r, err := k.Answer(ctx, rest.asking(rest.sql(false, items...)))
 	if err != nil {
-		return nil, request.Stopped(err, counted.ID)
+		return request.Stopped(err, out.Releases...)
 	}
 	found := ofRelease(rest, r, names)
 	if len(found.Values) != len(asked) {
-		return nil, request.Stopped(request.Misuse("give only a relation as the table",
-			"the released quantiles do not match the question"), counted.ID, r.ID)
+		return request.Stopped(request.Misuse("give only a relation as the table",
+			"the released quantiles do not match the question"), append(out.Releases, r.ID)...)
 	}
-	out := &Result{Confidence: confidence, Population: true, Truncation: found.Truncation}
-	out.took(counted.ID, counted.Limits, counted.Price, counted.Remaining, counted.Replayed)
+	out.Truncation = found.Truncation
 	out.took(r.ID, r.Limits, r.Price, r.Remaining, r.Replayed)
 	for i, p := range places {
 		e := Value{
@@ -150,5 +155,30 @@ func populationQuantiles(
 		}
 		out.Values = append(out.Values, e)
 	}
-	return out, nil
+	return nil
+}
+
+// ranksAround returns the ranks to ask for: the given ones, and for each of them two that cover the sampling error of n rows.
+// places has the indices of the lower one, the rank itself and the upper one among them.
+func ranksAround(ranks []string, n, alpha float64) (asked []string, places [][3]int) {
+	z := math.Sqrt2 * math.Erfinv(1-alpha)
+	of := map[string]int{}
+	place := func(r float64) int {
+		text := exact.FormatRat(big.NewRat(int64(math.Round(10_000*r)), 10_000))
+		if i, ok := of[text]; ok {
+			return i
+		}
+		of[text], asked = len(asked), append(asked, text)
+		return of[text]
+	}
+	for _, text := range ranks {
+		r, _ := exact.ParseDecimal(text)
+		q, _ := r.Float64()
+		off := z*math.Sqrt(q*(1-q)/n) + 1/n
+		places = append(places, [3]int{
+			place(math.Max(math.Floor(10_000*(q-off))/10_000, 0)), place(q),
+			place(math.Min(math.Ceil(10_000*(q+off))/10_000, 1)),
+		})
+	}
+	return asked, places
 }

@@ -27,6 +27,29 @@ tables:
     expected_rows: %d
     columns:
 %s`, budget, n, columns)
+	return sealed(t, policy, header, rows, n)
+}
+
+// Declared makes a home as People does, under change-one, whose policy declares the number of rows as a constant.
+func Declared(t testing.TB, budget, columns, header string, rows func(i int) string, n int) *curator.Session {
+	t.Helper()
+	policy := fmt.Sprintf(`
+version: 1
+population: {name: people, neighbours: change-one}
+budget: {%s}
+tables:
+  people:
+    source: {csv: people.csv}
+    unit: row
+    units: %d
+    columns:
+%s`, budget, n, columns)
+	return sealed(t, policy, header, rows, n)
+}
+
+// sealed makes a home with one table named people.
+func sealed(t testing.TB, policy, header string, rows func(i int) string, n int) *curator.Session {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString(header + "\n")
 	for i := range n {
