@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -192,5 +193,64 @@ func TestDeclaredUnitsOfNeighbours(t *testing.T) {
 	})
 	if declared < 1000 || moved < 100 {
 		t.Errorf("%d answers with the declared number, %d sums that move by more than half of their sensitivity", declared, moved)
+	}
+}
+
+// Sums of vectors over the whole table have a declared number of rows if each row has all coordinates, and one cell has all
+// rows. The sums that remain without a count have sensitivities that are the same beside one, and the whole price.
+func TestDeclaredUnitsOfVectors(t *testing.T) {
+	p := unitsDeclared(t).Filled(func(policy.Origin) ([]value.Value, int, string) {
+		return []value.Value{value.OfInt(1), value.OfInt(2)}, 1, ""
+	})
+	request := func(coordinates int, centres [][]float64, sums ...plan.SumRequest) plan.VectorRequest {
+		return plan.VectorRequest{
+			Blocks: []plan.BlockRequest{{Size: coordinates, Norm: bounded.NormL2, Bound: big.NewRat(50, 1)}},
+			Sums:   sums, Centres: centres,
+		}
+	}
+	one, first, product := plan.SumRequest{Kind: bounded.SumOne}, plan.SumRequest{Kind: bounded.SumFirst},
+		plan.SumRequest{Kind: bounded.SumProduct}
+	for sql, declared := range map[string]bool{
+		"age, income FROM people":                                 true,
+		"age - 60, (income - 1) * (income - 1) FROM people":       true,
+		"grade, CASE WHEN gain > 0 THEN 1 ELSE 0 END FROM people": true,
+		"age, gain FROM people":                                   false,
+		"age, rank FROM people":                                   false,
+		"age, SQRT(income) FROM people":                           false,
+		"age, income FROM people WHERE income > 0":                false,
+		"age, income FROM people WHERE ward = 'north'":            false,
+		"age, income FROM people GROUP BY ward":                   false,
+		"age, income FROM people JOIN wards ON ward = name":       false,
+		"age, income FROM (SELECT age, income FROM people UNION ALL SELECT age, income FROM people) q": false,
+	} {
+		of := plan.Request{SQL: "SELECT " + sql}
+		m, err := plan.BuildMoments(p, of, request(2, nil, first, product))
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		if (m.Declared == 1000) != declared || m.Declared != 0 && !declared {
+			t.Errorf("%s: declared %d", sql, m.Declared)
+		}
+		counted, err := plan.BuildMoments(p, of, request(2, nil, one, first, product))
+		if err != nil || counted.Declared != m.Declared || len(counted.Sums) != 3 {
+			t.Errorf("%s: a requested count is not measured: %v", sql, err)
+			continue
+		}
+		whole := new(big.Rat)
+		for i, s := range m.Sums {
+			if o := counted.Sums[i+1]; s.Kind != o.Kind || s.L1.Cmp(o.L1) != 0 || s.L2Squared.Cmp(o.L2Squared) != 0 {
+				t.Errorf("%s: %s moves by %s, and beside a count by %s", sql, s.Name(), s.L1, o.L1)
+			}
+			share, _ := s.Loss.Pure()
+			whole.Add(whole, share.Rat())
+		}
+		if price, _ := m.Price.Pure(); whole.Cmp(price.Rat()) != 0 {
+			t.Errorf("%s: the shares add up to %s of %s", sql, whole, m.Price)
+		}
+	}
+	m, err := plan.BuildMoments(p, plan.Request{SQL: "SELECT age, income FROM people"}, request(2, [][]float64{{10, 0}, {90, 0}}, first))
+	if err != nil || m.Declared != 0 {
+		t.Errorf("the cells of centres: declared %d, %v", m.Declared, err)
 	}
 }

@@ -1,7 +1,7 @@
 package enginetest
 
-// aimsAtUnits returns aims at the spreads of variances over a declared number of units: one value moves from one end of the
-// range to the other, and all others are at the first end.
+// aimsAtUnits returns aims at the spreads of variances, and at sums of vectors without a count, over a declared number of
+// units: one value moves from one end of the range to the other, and all others are at the first end.
 func aimsAtUnits() []aim {
 	five := []string{"unit: row,", "unit: row, units: 5,"}
 	return []aim{
@@ -17,6 +17,14 @@ func aimsAtUnits() []aim {
 			at: "the variance of a declared number of reals", change: true, edit: five,
 			rows:      map[string][2]string{"t": {"y=1000 *5", "y=1000 *4; y=0.001"}},
 			questions: plainly("SELECT VARIANCE(y) FROM t", "SELECT STDDEV(y * 2 + 1) FROM t", "SELECT VAR_SAMP(y), AVG(y) FROM t"),
+		},
+		{
+			at: "the vectors of a declared number of rows", change: true, edit: five,
+			rows: map[string][2]string{"t": {"y=1000 j=0 *5", "y=1000 j=0 *4; y=0.001 j=1000000000000"}},
+			questions: []question{
+				coordinate("SELECT y FROM t"), coordinate("SELECT j FROM t"), coordinate("SELECT y - 500 FROM t"),
+				pairOfCoordinates("SELECT y, y - 500 FROM t"), pairOfCoordinates("SELECT y - 500, CAST(j AS double precision) / 1e9 FROM t"),
+			},
 		},
 		{
 			at: "the variance of values, one of which may be missing", change: true, edit: five,
