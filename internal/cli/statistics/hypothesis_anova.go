@@ -147,12 +147,16 @@ func plotMeans(o *testOptions, means []*hypothesis.Test, names []string, r *rele
 
 // sampleRows returns the table of some samples.
 func sampleRows(samples []hypothesis.Sample, names []string) (header []string, rows [][]string) {
+	counted := "count"
 	for i, a := range samples {
+		if a.Count.Noise != nil {
+			counted = "noisy count"
+		}
 		mean := "–"
 		if a.Count.Value > 0 {
 			mean = render.Number6(a.Centre + a.Sum.Value/a.Count.Value)
 		}
 		rows = append(rows, []string{nameOf(names, i), render.Number6(a.Count.Value), mean})
 	}
-	return []string{"sample", "noisy count", "noisy mean"}, rows
+	return []string{"sample", counted, "noisy mean"}, rows
 }

@@ -18,14 +18,19 @@ func runBinomial(s *console.Console, o *testOptions) error {
 	if err != nil {
 		return err
 	}
-	if !o.given["n"] {
-		return console.Usage(
-			"test binomial needs --n, the public number of people; if that number is private, give the noisy counts " +
-				"of both outcomes to test gof")
-	}
 	n, err := o.people()
 	if err != nil {
 		return err
+	}
+	if home && o.given["column"] {
+		if err := o.declaredRows(s, &n, o.get("column")); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return console.Usage(
+			"test binomial needs --n, the public number of people; if that number is private, give the noisy counts " +
+				"of both outcomes to test gof")
 	}
 	b := hypothesis.Binomial{N: int(math.Min(n, 1e15))}
 	if home {

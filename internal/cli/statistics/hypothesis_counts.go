@@ -32,6 +32,9 @@ func runGoodnessOfFit(s *console.Console, o *testOptions) error {
 		return console.Usage("test gof has no --by: it tests one column; for two columns use test independence")
 	}
 	if home {
+		if err := o.declaredRows(s, &g.N, o.get("column")); err != nil {
+			return err
+		}
 		return measure(s, o, o.groupedBy("COUNT(*)", o.get("column")), tryFit(g), func(r *released) error {
 			names, counts, d, err := r.counts(o.kind, 1)
 			if err != nil {
@@ -61,7 +64,9 @@ func tryFit(g hypothesis.GoodnessOfFit) func(int) error {
 		if n := len(g.Null); n == cells || n == cells-1 {
 			k = n
 		}
-		g.N, g.Counts = 0, slices.Repeat([]float64{1000}, k)
+		if g.Counts = slices.Repeat([]float64{1000}, k); g.N > 0 {
+			g.N = float64(1000 * k)
+		}
 		_, err := g.Test()
 		return err
 	}

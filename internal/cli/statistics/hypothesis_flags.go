@@ -28,7 +28,8 @@ var testFlags = []struct{ name, value, about string }{
 		"counts", "LIST",
 		"noisy counts, such as 120,90,80,110; for a table '10,20;30,40'; for means one count for each sample",
 	},
-	{"n", "N", "the number of people, if it is public (default: estimated from the noisy counts)"},
+	{"n", "N", "the number of people, if it is public (default: the policy's units where they are the tested rows, or else an estimate " +
+		"from the noisy counts)"},
 	{"sums", "LIST", "means: the noisy sum of each sample"},
 	{
 		"squares", "LIST",

@@ -101,6 +101,37 @@ func measured(
 	return err
 }
 
+// publicRows returns the number of the tested rows, if the policy declares it as a constant and each of the columns has a
+// value in every row; else 0. COUNT of these columns is free then.
+func (o *testOptions) publicRows(s *console.Console, columns ...string) (n int64, err error) {
+	counts := make([]string, len(columns))
+	for i, c := range columns {
+		counts[i] = "COUNT(" + c + ")"
+	}
+	q := o.question()
+	q.SQL = o.groupedBy(strings.Join(counts, ", "))
+	err = s.Asking(func(c *curator.Session) error {
+		if e, err := c.Explain(s.Context(), q); err == nil && e.Free { // the test's own question has the refusal
+			n = e.DeclaredUnits
+		}
+		return nil
+	})
+	return n, err
+}
+
+// declaredRows sets n to the number of the tested rows, unless --n gives it, if it is public as in publicRows.
+func (o *testOptions) declaredRows(s *console.Console, n *float64, columns ...string) error {
+	if o.given["n"] || o.given["release"] {
+		return nil
+	}
+	for i, c := range columns {
+		columns[i] = curator.SQLName(c)
+	}
+	rows, err := o.publicRows(s, columns...)
+	*n = float64(rows)
+	return err
+}
+
 // countsNotes replaces the note that an explanation has on what the intervals of its numbers cover. What tests and estimates
 // compute from these numbers covers sampling too.
 func countsNotes(notes []string) []string {

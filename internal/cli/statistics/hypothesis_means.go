@@ -168,6 +168,8 @@ func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) er
 	var by []string
 	if o.given["by"] {
 		by = append(by, o.get("by"))
+	} else if err := m.uncounted(s, o, x); err != nil {
+		return err
 	}
 	try := func(cells int) error {
 		if cells > 3 { // two groups, and possibly one for NULL
@@ -219,7 +221,12 @@ func bounded(s *console.Console, o *testOptions, name string) (sql string, low, 
 // the mean comes from the sum. It also comes from the count, in proportion to the distance between the mean and the
 // middle. The squares determine only the variance. The sum therefore gets the largest share of the price, and the
 // squares the smallest.
-type moments struct{ low, high, middle, square *big.Rat }
+//
+// rows is the number of rows if it is public, and else 0: then it is not counted, and the sums get the whole price.
+type moments struct {
+	low, high, middle, square *big.Rat
+	rows                      int64
+}
 
 // Weights by which the measurements share the price.
 const countWeight, sumWeight, squareWeight = 8, 10, 3
@@ -233,16 +240,39 @@ func momentsOf(low, high *big.Rat) moments {
 	return m
 }
 
+// uncounted leaves the count out if the number of rows is public. A test that was paid with its count keeps it, and is free.
+func (m *moments) uncounted(s *console.Console, o *testOptions, x string) error {
+	rows, err := o.publicRows(s, x)
+	if err != nil || rows == 0 {
+		return err
+	}
+	q := o.question()
+	q.SQL = o.groupedBy(m.sql(x))
+	return s.Asking(func(c *curator.Session) error {
+		if e, err := c.Explain(s.Context(), q); err != nil || !e.Replayed {
+			m.rows = rows
+		}
+		return nil
+	})
+}
+
 // sql returns the items of a SELECT that measures the moments of the expression x.
 func (m moments) sql(x string) string {
 	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.middle))
-	return fmt.Sprintf("COUNT(%s, weight => %d), SUM%s, SUM(%s * %s - %s, weight => %d)", x, countWeight,
+	sums := fmt.Sprintf("SUM%s, SUM(%s * %s - %s, weight => %d)",
 		strings.TrimSuffix(d, ")")+fmt.Sprintf(", weight => %d)", sumWeight), d, d, exact10(m.square), squareWeight)
+	if m.rows > 0 { // a constant, which --explain states
+		return "COUNT(" + x + "), " + sums
+	}
+	return fmt.Sprintf("COUNT(%s, weight => %d), ", x, countWeight) + sums
 }
 
 // madeUp returns a sample that no rows decide, to try a test before anything is paid.
 func (m moments) madeUp(law noise.Distribution) hypothesis.Sample {
 	a := hypothesis.Sample{Count: hypothesis.Noisy{Value: 1000}, Sum: hypothesis.Noisy{Noise: law}}
+	if m.rows > 0 {
+		a.Count.Value = float64(m.rows)
+	}
 	a.Low, _ = m.low.Float64()
 	a.High, _ = m.high.Float64()
 	a.Centre, _ = m.middle.Float64()
@@ -262,7 +292,11 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 			sum = v
 		}
 	}
-	if len(r.Vectors) != 3 || count.Unit == nil || sum.Unit == nil || squares.Unit == nil {
+	want := 3
+	if m.rows > 0 {
+		want = 2
+	}
+	if len(r.Vectors) != want || (count.Unit == nil) != (m.rows > 0) || sum.Unit == nil || squares.Unit == nil {
 		return nil, nil, console.Usage("the release does not contain the requested sums")
 	}
 	group := r.groups()
@@ -275,8 +309,11 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 			name = fmt.Sprint(keys[0])
 		}
 		a := hypothesis.Sample{
-			Count: noisyOf(count, i), Sum: noisyOf(sum, i), Squares: noisyOf(squares, i),
+			Count: hypothesis.Noisy{Value: float64(m.rows)}, Sum: noisyOf(sum, i), Squares: noisyOf(squares, i),
 			HasSquares: true,
+		}
+		if m.rows == 0 {
+			a.Count = noisyOf(count, i)
 		}
 		a.Low, _ = m.low.Float64()
 		a.High, _ = m.high.Float64()

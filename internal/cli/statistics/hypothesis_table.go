@@ -39,6 +39,11 @@ func runTable(s *console.Console, o *testOptions, samples bool) error {
 		if !o.given["release"] && o.get("by") == o.get("column") {
 			return console.Usage("--by and --column must be different columns")
 		}
+		if !samples {
+			if err := o.declaredRows(s, &t.N, o.get("by"), o.get("column")); err != nil {
+				return err
+			}
+		}
 		return measure(s, o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(int) error {
 			some := hypothesis.Table{How: t.How, Counts: [][]float64{{1000, 1000}, {1000, 1000}}}
 			_, err := some.Independence()
