@@ -56,8 +56,12 @@ func TestDeclaredUnits(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	e, err := c.Explain(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people"})
-	if err != nil || !e.Free || len(e.Notes) != 1 {
+	if err != nil || !e.Free || e.DeclaredUnits != 4 || len(e.Notes) != 1 {
 		t.Errorf("%+v, %v", e, err)
+	}
+	r, err = c.Answer(t.Context(), Question{SQL: "SELECT COUNT(height) + COUNT(grade) FROM people"})
+	if err != nil || !r.Free || r.Rows[0][0].Key != float64(8) {
+		t.Errorf("COUNT of columns that are never NULL: %+v, %v", r, err)
 	}
 	averages := Question{SQL: "SELECT COUNT(*) AS n, AVG(age), AVG(grade) AS grade FROM people", Epsilon: "40"}
 	r, err = c.Answer(t.Context(), averages)
@@ -70,6 +74,11 @@ func TestDeclaredUnits(t *testing.T) {
 	}
 	if again, err := c.Answer(t.Context(), averages); err != nil || !again.Replayed || again.ID != r.ID {
 		t.Errorf("asked again: %+v, %v", again, err)
+	}
+	counted := averages
+	counted.SQL = "SELECT AVG(age), COUNT(age) AS n, AVG(grade) AS grade FROM people"
+	if again, err := c.Answer(t.Context(), counted); err != nil || again.ID != r.ID || again.Rows[0][1].Estimate.Value.Real != 4 {
+		t.Errorf("with COUNT(age): %+v, %v", again, err)
 	}
 
 	// another number of rows cannot be sealed, so that the version stays
