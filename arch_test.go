@@ -241,7 +241,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/cli/strategies", "strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden", "strategy/marginal", "strategy/together", "synth", "synth/database", "synth/server"}
+var duckdbTests = []string{"internal/cli/strategies", "strategy/answer", "strategy/tabulate", "internal/engine/duckdb", "internal/release", "curator", "stats/bounds", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "internal/cli/statistics", "cmd/dither", "internal/golden", "strategy/marginal", "strategy/together", "synth", "synth/database", "synth/server"}
 
 type listed struct {
 	ImportPath                         string
