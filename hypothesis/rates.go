@@ -158,7 +158,10 @@ func (s Strata) parts(of []int, groups, strata int, direct bool) (parts [][2]int
 	own, pooled := direct, direct && s.Weights == nil || !direct && s.Rates == nil
 	enough := func(from, to int) bool {
 		alone := func(g int) bool { return few(g, g+1, from, to) }
-		return !(own && slices.ContainsFunc(of, alone)) && !(pooled && few(0, groups, from, to))
+		if own && slices.ContainsFunc(of, alone) {
+			return false
+		}
+		return !pooled || !few(0, groups, from, to)
 	}
 	merge := s.Ordered && (own || pooled)
 	from, ok := 0, true

@@ -56,7 +56,7 @@ func (b *measuring) declaredCount(x *query.Call) *Post {
 		return nil
 	}
 	if !x.Star && b.units > 0 {
-		scope := b.Scope.Clone() // a constant reads no column
+		scope := b.Clone() // a constant reads no column
 		if e, err := scope.Row(x.Args[0]); err != nil || !scope.Always(e) {
 			return nil // newAggregate measures it, or has the refusal
 		}
