@@ -13,7 +13,8 @@ import (
 )
 
 // TestConsistentMarginsCover measures a consistent plan many times. The margins of some cells have at most the nominal
-// share of errors beyond them, and at least three quarters of it; the false-alarm rate is 1e-6 for each check. The
+// share of errors beyond them, and margins that are shorter by 1 would have at least three quarters of it: errors are whole
+// numbers. The false-alarm rate is 1e-6 for each check. The
 // price is the request's, and the same request replays the release.
 func TestConsistentMarginsCover(t *testing.T) {
 	files, exact := survey()
@@ -35,7 +36,7 @@ func TestConsistentMarginsCover(t *testing.T) {
 	for k, n := range exact {
 		truth[k[0]*4+k[2]] += n
 	}
-	beyond := make([]int, 12)
+	beyond, nearly := make([]int, 12), make([]int, 12)
 	r.Fresh = true
 	for range times {
 		e := must(p.Measure(t.Context(), s, r))(t)
@@ -45,12 +46,15 @@ func TestConsistentMarginsCover(t *testing.T) {
 			if math.Abs(v-truth[i]) > margins[i] {
 				beyond[i]++
 			}
+			if math.Abs(v-truth[i]) > margins[i]-1 {
+				nearly[i]++
+			}
 		}
 	}
 	for _, i := range []int{0, 5, 11} {
 		few, many := stattest.Binomial{Trials: times, Probability: alpha * 0.75}, stattest.Binomial{Trials: times, Probability: alpha}
-		if many.AtLeast(beyond[i]) < 1e-6 || few.AtMost(beyond[i]) < 1e-6 {
-			t.Errorf("cell %d was beyond its margin in %d of %d releases", i, beyond[i], times)
+		if many.AtLeast(beyond[i]) < 1e-6 || few.AtMost(nearly[i]) < 1e-6 {
+			t.Errorf("cell %d was beyond its margin in %d of %d releases, and beyond one that is shorter by 1 in %d", i, beyond[i], times, nearly[i])
 		}
 	}
 	r.Fresh = false
