@@ -39,7 +39,7 @@ func (f *Fit) sampling(weights []float64, alpha float64) float64 {
 	}
 	a := times(f.inverse, weights)
 	b := times(f.scores.Upper(alpha), a)
-	return max(inner(a, b), 0) + 2*f.hessSD*length(a)*length(times(f.inverse, b))
+	return max(inner(a, b), 0) + f.turned(a, times(f.inverse, b))
 }
 
 // estimated returns the estimated variance of the weighted sum of coefficients by sampling.

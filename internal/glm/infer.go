@@ -321,7 +321,7 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 			fourth += x * x * x * x
 		}
 		sd := r.ProdSD * math.Sqrt(2*second*second-fourth)
-		turned := func(b []float64) float64 { return 2 * r.HessSD * length(a) * length(times(jacobian, b)) }
+		turned := func(b []float64) float64 { return f.turned(a, times(jacobian, b)) }
 		sd = math.Hypot(sd, turned(times(symmetric(d, r.Products), a)))
 		noisy := times(raised, times(raised, a))
 		for k := range noisy {
@@ -331,6 +331,11 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 		f.Sampling.Set(i, i, f.Sampling.At(i, i)+sd)
 	}
 }
+
+// turned returns the standard deviation of the error that the noise E of the Hessian gives a variance aᵀMa, where a is J⁻¹
+// times some weights, and of is J⁻¹Ma. J⁻¹ errs by −J⁻¹EJ⁻¹ and enters twice, so aᵀMa errs by 2aᵀE·of. That is at most
+// 2σ‖a‖‖of‖ times a standard variable, where σ is the standard deviation of an entry of E.
+func (f *Fit) turned(a, of []float64) float64 { return 2 * f.hessSD * length(a) * length(of) }
 
 // Estimate is a number with its interval, and a test of the hypothesis that it is 0.
 type Estimate struct {

@@ -88,9 +88,7 @@ func (n Newton) Inside(p Perturbed) *Fit {
 
 // doubtHessian raises the variance of each coefficient by the standard deviation of its own error, as [Infer] does. The
 // variances are aᵀVa and aᵀJa, where a is a row of J⁻¹ and V the covariance of the gradient's noise. They depend on the
-// released Hessian alone, so a J that noise makes too large makes both the correction and the variances too small. J⁻¹
-// errs by −J⁻¹EJ⁻¹ and enters twice: aᵀMa errs by 2aᵀEJ⁻¹Ma, which is at most 2σ‖a‖‖J⁻¹Ma‖ times a standard variable, where
-// σ is the standard deviation of an entry of E.
+// released Hessian alone, so a J that noise makes too large makes both the correction and the variances too small.
 func (f *Fit) doubtHessian() {
 	if f.inverse == nil { // the arithmetic failed
 		return
@@ -98,7 +96,7 @@ func (f *Fit) doubtHessian() {
 	f.Sampling = mat.DenseCopyOf(f.Sampling) // it was J⁻¹ itself
 	for i := range f.Theta {
 		a, noise := mat.Row(nil, i, f.inverse), mat.Row(nil, i, f.Noise) // J⁻¹Va is a row of Noise, J⁻¹Ja is a
-		f.Sampling.Set(i, i, f.Sampling.At(i, i)+2*f.hessSD*inner(a, a))
-		f.Noise.Set(i, i, f.Noise.At(i, i)+2*f.hessSD*length(a)*length(noise))
+		f.Sampling.Set(i, i, f.Sampling.At(i, i)+f.turned(a, a))
+		f.Noise.Set(i, i, f.Noise.At(i, i)+f.turned(a, noise))
 	}
 }

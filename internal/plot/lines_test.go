@@ -99,8 +99,8 @@ func TestLinesKeepTheirColours(t *testing.T) {
 	}
 }
 
-// A line without a name has no swatch; axes reach the points that they are told to; and texts below the axis have the same
-// places in all rows, of which those without room are left out.
+// A line without a name has no swatch. Axes reach the points of Reach. Texts below the axis stand at the same places in all
+// rows, and those without room are left out.
 func TestLinesAboveTexts(t *testing.T) {
 	step := []Point{{0, 1}, {6, 1}, {6, 0.8}}
 	drawn := func(l Lines) string {

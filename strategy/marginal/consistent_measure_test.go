@@ -14,8 +14,8 @@ import (
 
 // TestConsistentMarginsCover measures a consistent plan many times. The margins of some cells have at most the nominal
 // share of errors beyond them, and margins that are shorter by 1 would have at least three quarters of it: errors are whole
-// numbers. The false-alarm rate is 1e-6 for each check. The
-// price is the request's, and the same request replays the release.
+// numbers. The false-alarm rate is 1e-6 for each check. The price is the request's, and the same request replays the
+// release.
 func TestConsistentMarginsCover(t *testing.T) {
 	files, exact := survey()
 	o, _ := testhome.Opened(t, files, "people")
