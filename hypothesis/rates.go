@@ -78,12 +78,15 @@ func (s Strata) standardised(confidence float64, direct bool) ([]Rate, error) {
 			rated = append(rated, g)
 		}
 	}
-	parts, ok := s.parts(rated, groups, strata, direct)
+	var common [][2]int
+	var enough bool
+	if s.Ordered {
+		common, enough = s.parts(rated, groups, strata, direct)
+	}
 	for _, g := range rated {
-		r := &out[g]
-		if s.Ordered {
-			r.Merged = parts
-		} else { // nothing is merged, and each group has a rate or not
+		r, parts, ok := &out[g], common, enough
+		r.Merged = common
+		if !s.Ordered { // nothing is merged, and each group has a rate or not
 			parts, ok = s.parts([]int{g}, groups, strata, direct)
 		}
 		if !ok {
