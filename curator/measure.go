@@ -58,7 +58,9 @@ type Vector struct {
 	// the least and the greatest value of a row, before Centre was subtracted, in the value's own unit
 	Bounds [2]*big.Rat
 	Noise  noise.Distribution // the noise, independent for each value, in units of Unit
-	Loss   Loss               // the vector's share of the price
+	// the number of rows that are summed, if it is a declared constant of the policy; else 0. It has no noise and no price
+	Rows int64
+	Loss Loss // the vector's share of the price
 }
 
 // Measure releases a vector of bounded linear queries, with noise on each number. It takes the questions that
@@ -116,6 +118,7 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 				Unit:   m.Unit(),
 				Centre: m.RowUnits(m.Centre),
 				Noise:  d,
+				Rows:   m.Rows,
 				Loss:   c.loss(m.Loss),
 			}
 			if m.Sums() || m.Kind == bounded.CountValue {

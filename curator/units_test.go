@@ -75,6 +75,11 @@ func TestDeclaredUnits(t *testing.T) {
 	if again, err := c.Answer(t.Context(), averages); err != nil || !again.Replayed || again.ID != r.ID {
 		t.Errorf("asked again: %+v, %v", again, err)
 	}
+	m := must[*Measurements](t)(c.Measured(r.ID, ""))
+	some := must[*Measurements](t)(c.Measure(t.Context(), Question{SQL: "SELECT AVG(age) FROM people WHERE grade = 1", Epsilon: "1"}))
+	if len(m.Vectors) != 2 || m.Vectors[0].Rows != 4 || m.Vectors[1].Rows != 4 || some.Vectors[0].Rows != 0 || some.Vectors[1].Rows != 0 {
+		t.Errorf("rows of sums: %+v, of a condition: %+v", m.Vectors, some.Vectors)
+	}
 	counted := averages
 	counted.SQL = "SELECT AVG(age), COUNT(age) AS n, AVG(grade) AS grade FROM people"
 	if again, err := c.Answer(t.Context(), counted); err != nil || again.ID != r.ID || again.Rows[0][1].Estimate.Value.Real != 4 {

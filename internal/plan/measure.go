@@ -25,6 +25,7 @@ type Measure struct {
 	Parameter *big.Rat
 	Rounding  *big.Int // the largest error of a cell that rounding to the grid causes, in grid units
 	Search    *Search  // the search that finds the bounds of X; nil if they are known
+	Rows      int64    // the declared number of rows, if X has a value in each of them; else 0
 	centred   bool
 	text      string // the result of String, if it was written when the measure was made
 }

@@ -57,6 +57,7 @@ func (b *noising) chooseSums() error {
 	if n := len(b.measures); n > 0 {
 		b.sums = make([]*Measure, n)
 	}
+	units := b.wholeUnits()
 	all := make([]Measure, len(b.measures)) // allocated together, because a question may have hundreds
 	for i, u := range b.measures {
 		m := &all[i]
@@ -69,6 +70,9 @@ func (b *noising) chooseSums() error {
 		}
 		if u.search != nil {
 			m.Search = b.found[u.search.index]
+		}
+		if units > 0 && u.X != nil && b.scope.Always(u.X) {
+			m.Rows = units
 		}
 		by := sensitivity.OfMeasure(&m.Measure, b.neighbours(), b.caps, len(b.keys) > 0)
 		m.moves(by.WithFew(&m.Measure, b.neighbours(), b.caps, cells))

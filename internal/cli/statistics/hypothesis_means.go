@@ -330,6 +330,7 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 func releasedMoments(r *released) (m moments, ok bool) {
 	var of, sum, squares string
 	var bounds [2]*big.Rat
+	var rows int64
 	for _, v := range r.Vectors {
 		switch {
 		case v.First != 0 || len(v.Values) != len(r.Cells):
@@ -339,18 +340,25 @@ func releasedMoments(r *released) (m moments, ok bool) {
 		case squaredIn(v.Of):
 			squares = v.Of
 		default:
-			sum, bounds = v.Of, v.Bounds
+			sum, bounds, rows = v.Of, v.Bounds, v.Rows
 		}
+	}
+	want := 3
+	if of == "" && rows > 0 { // the number of rows is public
+		want, of = 2, strings.TrimPrefix(sum[:max(0, strings.LastIndexByte(sum, ' '))], "(sub ")
 	}
 	rest, isSum := strings.CutPrefix(sum, "(sub "+of+" ")
 	if !isSum { // whole numbers, whose middle is none
 		rest, isSum = strings.CutPrefix(sum, "(sub (to_real "+of+") ")
 	}
 	middle := constantOf(strings.TrimSuffix(rest, ")"))
-	if len(r.Vectors) != 3 || len(r.Grouped) > 1 || of == "" || squares == "" || !isSum || middle == nil || bounds[0] == nil {
+	if len(r.Vectors) != want || len(r.Grouped) > 1 || of == "" || squares == "" || !isSum || middle == nil || bounds[0] == nil {
 		return m, false
 	}
 	m = momentsOf(new(big.Rat).Add(bounds[0], middle), new(big.Rat).Add(bounds[1], middle))
+	if want == 2 {
+		m.rows = rows
+	}
 	product := "(mul " + sum + " " + sum + ")"
 	for _, left := range []string{product, "(to_real " + product + ")"} {
 		rest, isSquare := strings.CutPrefix(squares, "(sub "+left+" ")
@@ -388,7 +396,7 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 		switch {
 		case v.Name == "count":
 			counts = append(counts, v)
-		case v.Name == "distinct": // counts values rather than rows
+		case v.Name == "distinct", v.Name == "distinct sum", v.Name == "spread": // of values or of pairs, rather than of rows
 		case strings.HasPrefix(v.Of, "(mul "):
 			squares = append(squares, v)
 		default:
@@ -397,7 +405,8 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 	}
 	// drop COUNT(*), which counts NULLs too
 	counts = slices.DeleteFunc(counts, func(v curator.Vector) bool { return len(sums) == 1 && v.Of != sums[0].Of })
-	fits := len(counts) == 1 && len(sums) == 1 && len(squares) <= 1
+	public := len(counts) == 0 && len(sums) == 1 && sums[0].Rows > 0
+	fits := (len(counts) == 1 || public) && len(sums) == 1 && len(squares) <= 1
 	for _, v := range slices.Concat(counts, sums, squares) {
 		fits = fits && v.First == 0 && len(v.Values) == len(r.Cells)
 	}
@@ -421,7 +430,10 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 		case len(keys) == 1:
 			name = fmt.Sprint(keys[0])
 		}
-		a := hypothesis.Sample{Count: noisyOf(counts[0], i), Sum: noisyOf(sums[0], i), HasSquares: len(squares) == 1}
+		a := hypothesis.Sample{Count: hypothesis.Noisy{Value: float64(sums[0].Rows)}, Sum: noisyOf(sums[0], i), HasSquares: len(squares) == 1}
+		if !public {
+			a.Count = noisyOf(counts[0], i)
+		}
 		a.Low, _ = sums[0].Bounds[0].Float64()
 		a.High, _ = sums[0].Bounds[1].Float64()
 		a.Centre, _ = sums[0].Centre.Float64()
