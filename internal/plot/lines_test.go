@@ -77,6 +77,17 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// A caption of up to eight lines is drawn to its end, and one that does not fit ends with dots.
+func TestLongCaptions(t *testing.T) {
+	for words, want := range map[int]string{130: "last.", 1000: "…"} {
+		caption := strings.Repeat("five ", words) + "last."
+		lines := newPage(&Chart{Caption: caption, Groups: make([]string, 9)}).caption
+		if len(lines) > captionLines || !strings.HasSuffix(lines[len(lines)-1], want) {
+			t.Errorf("%d words: %q", words, lines)
+		}
+	}
+}
+
 // A line has the colour of its place, whatever others are drawn, and its swatch the same; the ticks are of one notation.
 func TestLinesKeepTheirColours(t *testing.T) {
 	falling := curve(40, func(x float64) float64 { return math.Exp(-2 * x) })

@@ -39,6 +39,9 @@ type page struct {
 	indent vg.Length
 }
 
+// captionLines is the largest number of lines of a caption.
+const captionLines = 8
+
 // entry is a series in the legend, with its position in the line.
 type entry struct {
 	series int
@@ -93,7 +96,7 @@ func newPage(c *Chart) *page {
 		}
 	}
 	p.layLegend(inner)
-	caption := clean(c.Caption)
+	caption := cleaned(c.Caption, longest*captionLines/2)
 	cutOff, hollow := false, false
 	for i := range c.Panels {
 		d := &drawn{Panel: &c.Panels[i]}
@@ -108,7 +111,7 @@ func newPage(c *Chart) *page {
 	if cutOff {
 		caption += ". An arrow: the interval goes on."
 	}
-	p.caption = wrap(captionStyle, caption, inner*0.9, 8) // leave room, as for the title
+	p.caption = wrap(captionStyle, caption, inner*0.9, captionLines) // leave room, as for the title
 	p.height = 2*margin + line(
 		titleStyle,
 	)*vg.Length(

@@ -12,16 +12,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// longest is the largest number of characters that are read of a text. Longer texts never fit.
+// longest is the largest number of characters that are read of a text of one or two lines. Longer ones never fit.
 const longest = 400
 
 // clean replaces characters that a picture, an XML document or a terminal cannot show. These are control and format
 // characters, which may change the direction of writing, line ends, invalid UTF-8 and unassigned code points.
-func clean(s string) string {
+func clean(s string) string { return cleaned(s, longest) }
+
+// cleaned is [clean] for a text of which at most the given number of characters are read.
+func cleaned(s string, most int) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range s {
-		if n++; n > longest {
+		if n++; n > most {
 			break
 		}
 		switch {
