@@ -18,6 +18,9 @@ type Lifetimes struct {
 	// all statistics assume that they leave evenly over a period, but at the end of the last one: the grid may end before
 	// people leave. Otherwise people leave after the events of their last period.
 	Grouped bool
+	// Single says which periods have a single time, after whose events people leave even if Grouped is set. It is nil if
+	// there is none.
+	Single []bool
 	How
 }
 
@@ -30,6 +33,9 @@ func (l Lifetimes) check() (groups, periods int, how How, err error) {
 		return 0, 0, how, wrong("lifetimes have one method only")
 	}
 	groups, periods, err = paired("lifetimes", "periods", l.Events, l.Censored)
+	if err == nil && l.Single != nil && len(l.Single) != periods {
+		err = wrong("there are %d periods, and %d say whether they have a single time", periods, len(l.Single))
+	}
 	return groups, periods, how, err
 }
 
@@ -57,11 +63,14 @@ func paired(of, each string, a, b [][]float64) (groups, length int, err error) {
 // grouped times, the latter are without half of the people who leave in the period [Cutler & Ederer 1958].
 type lifeTable struct {
 	d, n, at []float64
-	grouped  bool
+	grouped  []bool // periods of several times
 }
 
 func (l Lifetimes) table(events, censored []float64) lifeTable {
-	t := lifeTable{events, make([]float64, len(events)), make([]float64, len(events)), l.Grouped}
+	t := lifeTable{events, make([]float64, len(events)), make([]float64, len(events)), make([]bool, len(events))}
+	for j := range t.grouped {
+		t.grouped[j] = l.Grouped && (l.Single == nil || !l.Single[j])
+	}
 	n := 0.0
 	for j := len(events) - 1; j >= 0; j-- {
 		n += events[j] + censored[j]
@@ -75,7 +84,7 @@ func (l Lifetimes) table(events, censored []float64) lifeTable {
 
 // early returns the part of the people who leave in period j that leaves before its events.
 func (t lifeTable) early(j int) float64 {
-	if t.grouped && j < len(t.d)-1 {
+	if t.grouped[j] && j < len(t.d)-1 {
 		return 0.5
 	}
 	return 0
@@ -130,8 +139,8 @@ type Survived struct {
 	Low, High float64 // the interval for this point alone
 	// the band: with the given confidence, it contains the shares of all periods of the curve together; its ends never rise
 	BandLow, BandHigh float64
-	// Grouping is the most by which Share may be off if times are grouped and people do not leave evenly. Intervals and
-	// bands do not cover it.
+	// Grouping is the most by which Share may be off if times are grouped and people do not leave evenly over periods before
+	// the last one of the grid. Intervals and bands do not cover it.
 	Grouping float64
 }
 
@@ -159,12 +168,13 @@ func (p Survived) Coarse() bool { return p.Grouping > p.StdError/2 }
 // least U_s and at least the largest L_u, with the same confidence. The intervals of single points may rise. The argument
 // would need two of them to hold together, so the least of several upper ends would cover less often than it says.
 //
-// With [Lifetimes.Grouped], n is without half of the people who leave in the period. Let c people leave in it, c_i of them
-// before event i. The factor of the Kaplan–Meier curve by exact times is Π_i (1 − 1/(n − i + 1 − c_i)), with n at the
-// start of the period. It falls with each c_i, from (n − d)/n if all c_i are 0, to (n − c − d)/(n − c) if all are c. So
-// the curve by exact times is between the products of these two. So is the curve here, before noise, and Grouping is its
-// distance from the farther one. If people leave evenly, and few periods are long compared with the time until the event,
-// the curve is off by much less. In the last period all who are left count as leaving at its end.
+// With [Lifetimes.Grouped], n is without half of the people who leave in a period of several times. Let c people leave in
+// it, c_i of them before event i. The factor of the Kaplan–Meier curve by exact times is Π_i (1 − 1/(n − i + 1 − c_i)),
+// with n at the start of the period. It falls with each c_i, from (n − d)/n if all c_i are 0, to (n − c − d)/(n − c) if all
+// are c. So the curve by exact times is between the products of these two. So is the curve here, before noise, and Grouping
+// is its distance from the farther one. If people leave evenly, and few periods are long compared with the time until the
+// event, the curve is off by much less. In the last period all who are left count as leaving at its end. Grouping does not
+// bound its share: if all who leave leave before the events, the share is 0.
 func (l Lifetimes) Curve(group int, confidence float64) ([]Survived, error) {
 	groups, periods, how, err := l.check()
 	switch {

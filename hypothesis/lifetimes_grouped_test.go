@@ -104,6 +104,42 @@ func TestExactTimesWithinGrouping(t *testing.T) {
 	}
 }
 
+// In a period of a single time, people leave after the events although the times of other periods are grouped, so such a
+// period does not widen Grouping. The shares are by hand. The log-rank statistic is that of exact times if only the last
+// period has several.
+func TestPeriodsOfSingleTimes(t *testing.T) {
+	l := Lifetimes{
+		Events: [][]float64{{20, 10, 15, 5}, {10, 15, 5, 10}}, Censored: [][]float64{{40, 30, 20, 60}, {5, 30, 40, 35}},
+		Grouped: true, Single: []bool{false, true, true, false},
+	}
+	c, err := l.Curve(0, .95)
+	if err != nil || len(c) != 4 {
+		t.Fatal(c, err)
+	}
+	first := 1 - 20./(200-20)
+	second := first * (1 - 10./140)
+	third := second * (1 - 15./100)
+	for j, want := range []float64{first, second, third, third * (1 - 5./65)} {
+		if math.Abs(c[j].Share-want) > 1e-12 {
+			t.Errorf("period %d: %v, not %v", j, c[j].Share, want)
+		}
+		lowest := 1 - 20./(200-40) // all leave the first period before its events
+		if want := want / first * (first - lowest); math.Abs(c[j].Grouping-want) > 1e-12 {
+			t.Errorf("period %d: off by at most %v, not %v", j, c[j].Grouping, want)
+		}
+	}
+	l.Single[0] = true
+	got, err := l.LogRank()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Grouped = false
+	want, err := l.LogRank()
+	if err != nil || got.Statistic != want.Statistic || len(got.Warnings) != len(want.Warnings) {
+		t.Errorf("%+v, not %+v: %v", got, want, err)
+	}
+}
+
 // With continuous times and people who leave evenly, or at an exponential time, intervals at month 24 contain the true share
 // in at least 91 % of samples with periods of up to 6 months, and in at least 93.5 % with an allowance of Grouping. Bands
 // of periods below 2 months contain the curve in at least 91 %. The grids

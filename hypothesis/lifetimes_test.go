@@ -225,6 +225,7 @@ func TestDifficultLifetimes(t *testing.T) {
 		{Events: [][]float64{{math.NaN()}}, Censored: [][]float64{{1}}},
 		{Events: [][]float64{make([]float64, 3000)}, Censored: [][]float64{make([]float64, 3000)}},
 		{Events: someEvents, Censored: someCensored, How: How{Method: Corrected}},
+		{Events: someEvents, Censored: someCensored, Grouped: true, Single: []bool{true}},
 	} {
 		if _, err := bad.LogRank(); !errors.Is(err, ErrInput) {
 			t.Errorf("%+v: %v", bad, err)
