@@ -136,7 +136,7 @@ def survival(home, t):
         k = KaplanMeierFitter().fit(t["months"][of], t["died"][of])
         table = life_table(t["months"][of], t["died"][of], [p["time"] for p in c["points"]])
         for p, by_hand in list(zip(c["points"], table))[:2]:
-            row(f"S({int(p['time'])}), arm {c['group']}, 4 periods", "lifelines", k.predict(p["time"]), p["value"], p["low"], p["high"],
+            row(f"S({p['time']}), arm {c['group']}, 4 periods", "lifelines", k.predict(p["time"]), p["value"], p["low"], p["high"],
                 f"half of those who leave in a period are at risk: {by_hand:.4f} without noise, off by at most {p['grouping']:.4f}")
     theirs = multivariate_logrank_test(t["months"], t["arm"], t["died"])
     ours = home.ask("test", "log-rank", "--table", "t", "--time", "months", "--event", "died", "--by", "arm")
@@ -144,11 +144,11 @@ def survival(home, t):
 
 
 def life_table(times, events, ends):
-    """The actuarial life table: periods that contain their start and not their end, but for the last."""
+    """The actuarial life table of periods of integers, by the last one in each."""
     out, share, start = [], 1.0, -np.inf
     for end in ends:
-        within = (times >= start) & ((times < end) | (end == ends[-1]))
-        n, d = np.sum(times >= start), np.sum(within & events)
+        within = (times > start) & (times <= end)
+        n, d = np.sum(times > start), np.sum(within & events)
         left = 0 if end == ends[-1] else np.sum(within & ~events)
         share *= 1 - d / (n - left / 2)
         out, start = out + [share], end

@@ -18,6 +18,7 @@ type orderedKey struct {
 	groups          int  // their number without the one of NULL, or 0 if the policy does not tell
 	numeric         bool // the groups are numbers, or parts of their bounds
 	coarse          bool // some groups have several values
+	whole           bool // the values are integers
 }
 
 // Limits of equal parts.
@@ -58,8 +59,8 @@ func orderedKeyOf(s *console.Console, table, name string, parts int) (k orderedK
 	}
 	k.low, k.groups, k.step = low, parts, width.Quo(width, big.NewRat(int64(parts), 1))
 	// the highest value belongs to the last part
-	k.high = high
-	k.coarse = column.Type == "real" || k.step.Cmp(big.NewRat(1, 1)) > 0
+	k.high, k.whole = high, column.Type == "integer"
+	k.coarse = !k.whole || k.step.Cmp(big.NewRat(1, 1)) > 0
 	k.sql = k.of(k.sql)
 	return k, nil
 }
@@ -73,13 +74,33 @@ func (k orderedKey) of(value string) string {
 	return "LEAST(WIDTH_BUCKET(" + value + ", " + exact10(k.low) + ", " + exact10(k.high) + ", " + parts + "), " + parts + ")"
 }
 
-// ends returns the ends of the part with a number, counted from 1.
+// ends returns the ends of the part with a number, counted from 1. A part has its lower end and not its upper end, but the
+// last part has both. The ends of integers are the first one and the last one in the part, which are equal if it has only
+// one.
 func (k orderedKey) ends(part int64) (low, high *big.Rat) {
 	at := func(i int64) *big.Rat {
 		x := new(big.Rat).Mul(k.step, big.NewRat(i, 1))
 		return x.Add(x, k.low)
 	}
-	return at(part - 1), at(part)
+	low, high = at(part-1), at(part)
+	if !k.whole {
+		return low, high
+	}
+	first, last := ceiling(low), ceiling(high)
+	if part < int64(k.groups) {
+		last.Sub(last, big.NewInt(1))
+	}
+	if first.Cmp(last) > 0 { // no integer is in the part
+		return low, high
+	}
+	return new(big.Rat).SetInt(first), new(big.Rat).SetInt(last)
+}
+
+// ceiling returns the least integer that is at least x.
+func ceiling(x *big.Rat) *big.Int {
+	up := new(big.Int).Add(x.Num(), x.Denom())
+	up.Sub(up, big.NewInt(1))
+	return up.Div(up, x.Denom()) // rounds down, because the denominator is positive
 }
 
 // name returns the text for a group of the key.
@@ -89,7 +110,14 @@ func (k orderedKey) name(group string) string {
 		return group
 	}
 	low, high := k.ends(part)
-	return rational(low) + "–" + rational(high)
+	text := rational
+	if k.whole && low.IsInt() && high.IsInt() {
+		text = (*big.Rat).RatString // all digits: the first integer of a part differs from the last one of the part before by 1
+	}
+	if low.Cmp(high) == 0 {
+		return text(low)
+	}
+	return text(low) + "–" + text(high)
 }
 
 // span returns the name of neighbouring groups together, from their names.
@@ -99,7 +127,9 @@ func (k orderedKey) span(first, last string) string {
 		return first
 	case k.step != nil:
 		first, _, _ = strings.Cut(first, "–")
-		_, last, _ = strings.Cut(last, "–")
+		if _, end, several := strings.Cut(last, "–"); several {
+			last = end
+		}
 	}
 	return first + "–" + last
 }

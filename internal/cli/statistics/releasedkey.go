@@ -16,7 +16,7 @@ import (
 // parts of a column.
 var parted = func() *regexp.Regexp {
 	const column, number = `("(?:[^"\\]|\\.)*")`, `(?:integer|real):"([^"]+)"`
-	return regexp.MustCompile(`^\(least \(case \(ge ` + column + ` ` + number + `\) integer:"[0-9]+" \(add \(add \(least ` +
+	return regexp.MustCompile(`^\(least \(case \(ge ` + column + ` (integer|real):"([^"]+)"\) integer:"[0-9]+" \(add \(add \(least ` +
 		`\(greatest \(floor \(div (?:\(to_real )?\(mul \(sub ` + column + ` ` + number + `\) ` + number +
 		`\).*\) integer:"([0-9]+)"\)$`)
 }()
@@ -31,22 +31,23 @@ func releasedKey(notation string) (name string, k orderedKey) {
 		return name, k
 	}
 	m := parted.FindStringSubmatch(notation)
-	if m == nil || m[1] != m[3] || m[5] != m[6] {
+	if m == nil || m[1] != m[4] || m[6] != m[7] {
 		if cut := []rune(notation); len(cut) > longestKey {
 			notation = string(cut[:longestKey]) + "…"
 		}
 		return notation, k
 	}
 	name, err := strconv.Unquote(m[1])
-	high, okHigh := new(big.Rat).SetString(m[2])
-	low, okLow := new(big.Rat).SetString(m[4])
-	parts, tooMany := strconv.Atoi(m[6])
+	high, okHigh := new(big.Rat).SetString(m[3])
+	low, okLow := new(big.Rat).SetString(m[5])
+	parts, tooMany := strconv.Atoi(m[7])
 	if err != nil || tooMany != nil || parts < 1 || !okLow || !okHigh || low.Cmp(high) >= 0 {
 		return notation, k
 	}
 	step := new(big.Rat).Sub(high, low)
 	return name, orderedKey{
 		low: low, high: high, step: step.Quo(step, big.NewRat(int64(parts), 1)), groups: parts, numeric: true,
+		whole: m[2] == "integer", // a column of reals is compared with a real
 	}
 }
 

@@ -18,7 +18,7 @@ func TestReleasedKeys(t *testing.T) {
 		`"a \"cost\"" real:"-0.5") real:"2") (sub real:"50.25" real:"-0.5"))) integer:"0") integer:"1") integer:"1") (mul ` +
 		`integer:"0" (floor (div (mul (sub "a \"cost\"" real:"-0.5") real:"2") (sub real:"50.25" real:"-0.5")))))) integer:"2")`
 	for notation, want := range map[string][2]string{ // the name, and the second part
-		`"arm"`: {"arm", "2"}, integers: {"age", "20–40"}, reals: {`a "cost"`, "24.875–50.25"},
+		`"arm"`: {"arm", "2"}, integers: {"age", "20–39"}, reals: {`a "cost"`, "24.875–50.25"},
 		strings.ReplaceAll(integers, `(ge "age"`, `(ge "old"`):             {`(least (case (ge "old" integer:"100") in…`, "2"},
 		strings.TrimSuffix(integers, `integer:"5")`) + `integer:"4")`:      {`(least (case (ge "age" integer:"100") in…`, "2"},
 		`(sub "age" integer:"3")`:                                          {`(sub "age" integer:"3")`, "2"},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"dither/curator"
 	"dither/hypothesis"
@@ -35,8 +36,8 @@ type survived struct {
 	names      []string
 	curves     [][]hypothesis.Survived
 	periods    []string
-	starts     []float64 // the time at which each period starts; of a single value, this value
-	ends       []float64 // the time at which each period ends
+	starts     []float64 // the time at which each period starts
+	ends       []float64 // the time at which each period ends; of integers, the last one in it
 	noise      string
 	grouped    bool     // times are known to the period only
 	persons    []string // how the rows of a person were put together; nil if each row is a person
@@ -103,8 +104,13 @@ func (l *eventCounts) survived(found counted, confidence float64, r *released) (
 
 // lifetimes returns the lifetimes of counted people. Times in periods of several values are grouped.
 func (l *eventCounts) lifetimes(found counted, how hypothesis.How) hypothesis.Lifetimes {
+	single := make([]bool, len(found.keys))
+	for j, key := range found.keys {
+		from, to := l.timesOf(j, key)
+		single[j] = from == to
+	}
 	return hypothesis.Lifetimes{
-		Events: found.with, Censored: found.without, Noise: found.noise, Grouped: l.key.coarse, How: how,
+		Events: found.with, Censored: found.without, Noise: found.noise, Grouped: l.key.coarse, Single: single, How: how,
 	}
 }
 
@@ -124,7 +130,8 @@ func (o *estimateFlags) forCounts(s *console.Console, kind string) (float64, err
 	return confidence, o.picture.Check(s)
 }
 
-// timesOf returns the times at which period j with a key starts and ends. A period of a single value is at that value.
+// timesOf returns the times at which period j with a key starts and ends. A period of integers starts at its first one and
+// ends at its last one, so a period of a single value is at that value.
 func (l *eventCounts) timesOf(j int, key string) (from, to float64) {
 	x, err := strconv.ParseFloat(key, 64)
 	if err != nil {
@@ -206,14 +213,18 @@ func (v *survived) short() (lines []string) {
 
 // coarse returns a note on periods of several values, with the most by which a share may be off because of them.
 func (v *survived) coarse() []string {
-	if !v.grouped {
-		return nil
+	var notes []string
+	if v.grouped {
+		notes = append(notes, "Times are known to the period only. The curve assumes that people leave evenly over a period.")
 	}
-	note := "Times are known to the period only. The curve assumes that people leave evenly over a period, and at the end of the " +
-		"grid's last one."
+	last, reached := len(v.periods)-1, false
 	most, where := 0.0, ""
 	for g, curve := range v.curves {
-		for j, p := range curve[:max(0, len(curve)-1)] { // nearly all may leave in the last one, which limits nothing
+		for j, p := range curve {
+			if j == last { // all who are left leave in the grid's last period, so Grouping does not limit its share
+				reached = true
+				continue
+			}
 			if p.Coarse() && p.Grouping > most {
 				most, where = p.Grouping, "in period "+v.periods[j]
 				if v.by != "" {
@@ -223,10 +234,17 @@ func (v *survived) coarse() []string {
 		}
 	}
 	if most > 0 {
-		note += fmt.Sprintf(" Otherwise it may be too high or too low by up to %s (%s), and by more where it ends, which no interval "+
-			"covers. More --periods lower this.", strconv.FormatFloat(most, 'g', 2, 64), where)
+		notes = append(notes, fmt.Sprintf("Otherwise it may be too high or too low by up to %s (%s), which no interval covers. "+
+			"More --periods lower this.", strconv.FormatFloat(most, 'g', 2, 64), where))
 	}
-	return []string{note}
+	if reached && v.starts[last] < v.ends[last] {
+		notes = append(notes, "In the last period, "+v.periods[last]+", the curve assumes that people leave at the end. "+
+			"If they leave earlier, the share there may be too high by any amount.")
+	}
+	if notes == nil {
+		return nil
+	}
+	return []string{strings.Join(notes, " ")}
 }
 
 type survivalJSON struct {
