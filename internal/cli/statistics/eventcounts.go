@@ -23,11 +23,12 @@ type eventCounts struct {
 	lives  bool       // the events end lives, so the rows of a person are one life
 	key    orderedKey // of the column
 	person string     // the column that identifies persons with several rows; "" if each row is counted
+	blanks bool       // the column may be NULL
 }
 
 // question returns the question for the counts. If a person may have several rows, and the rows are of lives, each person
 // counts once: at the time of the first event, or without an event at the last time; and in the least of the person's
-// groups.
+// groups. A person with an event that has no time does not count.
 func (l *eventCounts) question(s *console.Console) (string, error) {
 	column, err := columnOf(s, l.table, l.column)
 	if err != nil {
@@ -36,6 +37,7 @@ func (l *eventCounts) question(s *console.Console) (string, error) {
 	if l.lives && column.Type != "integer" && column.Type != "real" {
 		return "", console.Usage("--time needs a column of numbers, and %s is %s", l.column, column.Type)
 	}
+	l.blanks = column.Nullable
 	if l.key, err = orderedKeyOf(s, l.table, l.column, l.parts); err != nil {
 		return "", err
 	}
@@ -111,10 +113,15 @@ func (l *eventCounts) ofPersons(s *console.Console, event string) (string, error
 		}
 		items, keys = append(items, least+"("+curator.SQLName(l.by)+") AS person_group"), slices.Insert(keys, 0, namedKey{"person_group", l.by})
 	}
+	timed := ""
+	if l.blanks { // the person is neither observed nor known to be without the event until the last time
+		items = append(items, "MAX(CASE WHEN "+event+" AND "+column+" IS NULL THEN 1 ELSE 0 END) AS untimed_event")
+		timed = " WHERE untimed_event = 0"
+	}
 	lives := "(SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(l.table) +
 		" WHERE (" + l.counted(event) + "\n) GROUP BY " + curator.SQLName(l.person) + ") AS lives"
 	selected, group := keysSQL(keys)
-	return "SELECT " + selected + ", COUNT(*) FROM " + lives + " GROUP BY " + group, nil
+	return "SELECT " + selected + ", COUNT(*) FROM " + lives + timed + " GROUP BY " + group, nil
 }
 
 // perPerson returns a note on how the rows of a person were put together, if they were.
@@ -125,6 +132,9 @@ func (l *eventCounts) perPerson() []string {
 	note := "Each " + l.person + " counts once, at the time of its first event, or without an event at its last time."
 	if l.by != "" {
 		note += " If it has several values of " + l.by + ", the least one counts."
+	}
+	if l.blanks {
+		note += " It does not count if one of its events has no time."
 	}
 	return []string{note}
 }
