@@ -7,9 +7,8 @@ import (
 	"dither/internal/value"
 )
 
-// units answers a question whose only aggregates are COUNT(*), or COUNT(x) of an x that has a value in every row
-// (bind.Scope.Always), of all rows of a table whose number of units the policy declares. It returns nil for any other
-// question.
+// units answers a question whose only aggregates count all rows (bind.Scope.CountsAll) of a table whose number of units the
+// policy declares. It returns nil for any other question.
 //
 // The number is a public constant, the same in neighbouring databases (policy/units.go), and no row is read.
 func units(p *policy.Policy, tree *query.Select) *Answer {
@@ -22,16 +21,8 @@ func units(p *policy.Policy, tree *query.Select) *Answer {
 	constant := func(x query.Expr, kind query.LiteralKind) query.Expr {
 		return query.Replace(x, func(x query.Expr) (query.Expr, bool) {
 			c, ok := x.(*query.Call)
-			if !ok || c.Name != "count" || c.Distinct || c.Filter != nil || c.Over != nil || len(c.Named) > 0 {
+			if !ok || c.Distinct || c.Filter != nil || c.Over != nil || len(c.Named) > 0 || !scope.CountsAll(c) {
 				return x, false
-			}
-			if !c.Star {
-				if len(c.Args) != 1 {
-					return x, false
-				}
-				if e, err := scope.Row(c.Args[0]); err != nil || !scope.Always(e) {
-					return x, false
-				}
 			}
 			counts++
 			return &query.Literal{At: c.At, Kind: kind, Text: n}, true

@@ -22,8 +22,8 @@ import (
 // the shares of the sums that remain add up to the price (vectorSums). The number is a constant, as above. ∎
 //
 // So it is a matter of accuracy alone that an average divides by the number only if each row has a value
-// (bind.Scope.Always). That sealing checks the number matters to one sensitivity, that of a spread: there are no more rows
-// than the number.
+// (bind.Scope.Always), and that a count is the number only if it counts all rows (bind.Scope.CountsAll). That sealing
+// checks the number matters to one sensitivity, that of a spread: there are no more rows than the number.
 func (k *keyed) wholeUnits() int64 {
 	if k.source() != nil || k.where != nil || k.part != nil || len(k.keys) > 0 || k.sets != nil {
 		return 0
@@ -49,22 +49,16 @@ func (p *Plan) declaration() (out notes) {
 	return out
 }
 
-// declaredCount returns the declared number of units as the value of COUNT(*), and of COUNT(x) for an x that has a value in
-// every row. It returns nil if the count is measured. Named arguments ask for a measurement.
+// declaredCount returns the declared number of units as the value of a count of all rows (bind.Scope.CountsAll). It returns
+// nil if the aggregate is measured or refused. Named arguments ask for a measurement.
 func (b *measuring) declaredCount(x *query.Call) *Post {
-	if x.Name != "count" || x.Distinct || b.given != (given{}) || !x.Star && len(x.Args) != 1 {
+	if b.units == 0 || x.Distinct || b.given != (given{}) {
 		return nil
 	}
-	if !x.Star && b.units > 0 {
-		scope := b.Clone() // a constant reads no column
-		if e, err := scope.Row(x.Args[0]); err != nil || !scope.Always(e) {
-			return nil // newAggregate measures it, or has the refusal
-		}
+	if scope := b.Clone(); !scope.CountsAll(x) { // a constant reads no column
+		return nil
 	}
-	if n := b.unitsWith(); n > 0 {
-		return constantCount(n)
-	}
-	return nil
+	return constantCount(b.unitsWith())
 }
 
 // pairs reports whether both arguments of an aggregate have a value in every row.

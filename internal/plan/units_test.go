@@ -69,7 +69,16 @@ func TestDeclaredUnits(t *testing.T) {
 		"SELECT AVG(gain) FROM people":                                                               true,
 		"SELECT AVG(rank) FROM people":                                                               true,
 		"SELECT CORR(age, gain) FROM people":                                                         true,
-		"SELECT REGR_COUNT(age, income) FROM people":                                                 true,
+		"SELECT REGR_COUNT(age, income), REGR_SLOPE(age, income) FROM people":                        false,
+		"SELECT REGR_COUNT(income * 2, age), AVG(grade) FROM people":                                 false,
+		"SELECT REGR_COUNT(age, income) * VAR_POP(income) FROM people":                               false,
+		"SELECT REGR_COUNT(age, gain) FROM people":                                                   true,
+		"SELECT REGR_COUNT(rank, age) FROM people":                                                   true,
+		"SELECT REGR_COUNT(age, SQRT(income)) FROM people":                                           true,
+		"SELECT REGR_COUNT(age, income) FILTER (WHERE income > 0) FROM people":                       true,
+		"SELECT REGR_COUNT(age, income, weight => 2) FROM people":                                    true,
+		"SELECT REGR_COUNT(age, income) FROM people WHERE income > 0":                                true,
+		"SELECT ward, REGR_COUNT(age, income) FROM people GROUP BY ward":                             true,
 		"SELECT AVG(age / (age - 20)) FROM people":                                                   true,
 		"SELECT AVG(SQRT(income)) FROM people":                                                       true,
 		"SELECT AVG(age) FILTER (WHERE income > 0) FROM people":                                      true,
@@ -112,19 +121,31 @@ func TestDeclaredUnits(t *testing.T) {
 			t.Errorf("%s: its only sum has the share %s", sql, share)
 		}
 	}
-	for _, count := range []string{"COUNT(*)", "COUNT(age)", "COUNT(ward), COUNT(*)"} {
+	for _, count := range []string{"COUNT(*)", "COUNT(age)", "COUNT(ward), COUNT(*)", "REGR_COUNT(age, income)"} {
 		_, err := plan.Build(p, plan.Request{SQL: "SELECT " + count + " FROM people"})
 		if err == nil || !strings.Contains(err.Error(), "nothing to measure") {
 			t.Errorf("%s alone is measured, or refused by %v: package free answers it", count, err)
 		}
 	}
-	alone, err := plan.Build(p, plan.Request{SQL: "SELECT AVG(age) FROM people"})
-	if err != nil {
-		t.Fatal(err)
+	for item, count := range map[string]string{
+		"AVG(age)": "COUNT(income)", "REGR_SLOPE(income, age)": "REGR_COUNT(income, age)", "SUM(income)": "REGR_COUNT(grade, age)",
+	} {
+		alone, err := plan.Build(p, plan.Request{SQL: "SELECT " + item + " FROM people"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		beside, err := plan.Build(p, plan.Request{SQL: "SELECT " + item + ", " + count + " FROM people"})
+		if err != nil || beside.Canonical(1) != alone.Canonical(1) {
+			t.Errorf("the constant %s changes what is released for %s: %v", count, item, err)
+		}
 	}
-	beside, err := plan.Build(p, plan.Request{SQL: "SELECT AVG(age), COUNT(income) FROM people"})
-	if err != nil || beside.Canonical(1) != alone.Canonical(1) {
-		t.Errorf("a constant changes what is released: %v", err)
+	for item, refusal := range map[string]string{
+		"REGR_COUNT(ward, age)": "a number is needed", "REGR_COUNT(age > 3, age)": "not a boolean", "REGR_COUNT(age)": "takes 2 arguments",
+		"REGR_COUNT(DISTINCT age, income)": "DISTINCT",
+	} {
+		if _, err := plan.Build(p, plan.Request{SQL: "SELECT " + item + " FROM people"}); err == nil || !strings.Contains(err.Error(), refusal) {
+			t.Errorf("%s: %v, want %q", item, err, refusal)
+		}
 	}
 	if q, err := plan.Build(unitsDeclared(t, "    units: 1000\n", ""), plan.Request{SQL: "SELECT AVG(age) FROM people"}); err != nil ||
 		len(q.Measures) != 2 {
@@ -161,7 +182,7 @@ func TestDeclaredUnitsOfNeighbours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		item := rapid.SampledFrom([]string{
 			"AVG(j)", "AVG(y)", "VAR_POP(y)", "STDDEV(y)", "AVG(y * 2 + 1)", "AVG(CASE WHEN i > 0 THEN j ELSE 3 END)", "CORR(y, y + 1)",
-			"AVG(COALESCE(x, 1.5))", "SUM(i)", "AVG(y, contribution_bounds_per_row => (1, 7))", "COUNT(*) + SUM(x)",
+			"AVG(COALESCE(x, 1.5))", "SUM(i)", "AVG(y, contribution_bounds_per_row => (1, 7))", "COUNT(*) + SUM(x)", "REGR_COUNT(y, j) + SUM(x)",
 		}).Draw(t, "item")
 		q, err := plan.Build(p, plan.Request{SQL: "SELECT " + item + " FROM t"})
 		if err != nil {
