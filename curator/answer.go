@@ -65,6 +65,7 @@ type Question struct {
 	share    *privacy.Loss // for one of several measured questions: its share of the price; nil for that of the fields above
 
 	variances plan.Variances // how variances are measured
+	counts    plan.Counts    // whether counts of all rows are measured
 }
 
 // asked is a question that has been planned.
@@ -286,6 +287,7 @@ func (c *Session) request(q Question) (plan.Request, error) {
 		Step:       q.step,
 		Sums:       q.sums,
 		Variances:  q.variances,
+		Counts:     q.counts,
 		MaxGroups:  q.MaxGroups,
 		MaxRows:    rows,
 		AutoRows:   auto,

@@ -181,7 +181,7 @@ func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) (*plan.Pl
 
 // again plans a recorded question, with the options that the ledger records, until the plan is the one that was carried
 // out. It returns nil if there is no such plan. Earlier versions computed each variance from sums, and before that measured
-// each sum by itself.
+// each sum by itself. They measured counts of all rows that are now a declared number.
 func again(p *policy.Policy, r ledger.Reservation, carriedOut func(*plan.Plan) bool) *plan.Plan {
 	request := plan.Request{SQL: r.Question, Price: r.Loss}
 	if r.Caps != nil {
@@ -190,14 +190,14 @@ func again(p *policy.Policy, r ledger.Reservation, carriedOut func(*plan.Plan) b
 	for {
 		out, err := plan.Build(p, request)
 		switch {
-		case err != nil:
-			return nil
-		case carriedOut(out):
+		case err == nil && carriedOut(out):
 			return out
-		case slices.ContainsFunc(out.Measures, spreads):
+		case err == nil && slices.ContainsFunc(out.Measures, spreads):
 			request.Variances = plan.VariancesOfSums
-		case request.Sums != plan.SumsApart && slices.ContainsFunc(out.Aggregates, plan.Aggregate.Centred):
+		case err == nil && request.Sums != plan.SumsApart && slices.ContainsFunc(out.Aggregates, plan.Aggregate.Centred):
 			request.Sums = plan.SumsApart
+		case request.Counts != plan.CountsMeasured && (err != nil || out.Constants): // a declared number alone is no plan
+			request.Sums, request.Variances, request.Counts = plan.SumsBeside, plan.VariancesAlone, plan.CountsMeasured
 		default:
 			return nil
 		}

@@ -9,11 +9,14 @@ import (
 	"dither/internal/reuse"
 )
 
-// asReleased returns a planned question with its variances or its sums measured in another way, if earlier releases
-// answer it so.
+// asReleased returns a planned question with its counts, its variances or its sums measured in another way, if earlier
+// releases answer it so.
 func (c *Session) asReleased(a *asked) (*asked, error) {
-	if a.Fresh || a.sums != plan.SumsBeside || a.variances != plan.VariancesAlone {
+	if a.Fresh || a.sums != plan.SumsBeside || a.variances != plan.VariancesAlone || a.counts != plan.CountsDeclared {
 		return a, nil
+	}
+	if other, err := c.countsReleased(a); other != nil || err != nil {
+		return other, err
 	}
 	if other, err := c.variancesReleased(a); other != nil || err != nil {
 		return other, err
@@ -41,7 +44,7 @@ func (c *Session) sumsReleased(a *asked) (*asked, error) {
 		return a, err
 	}
 	if apart {
-		if other := c.measuredAs(plan.SumsApart, a.variances, a); other != nil {
+		if other := c.measuredAs(a, func(q *Question) { q.sums = plan.SumsApart }); other != nil {
 			found, err := c.hasOwn(other)
 			if err == nil && !found && a.priced == "" && other.plan.Caps == a.plan.Caps {
 				found, err = c.follows(other)
@@ -59,7 +62,7 @@ func (c *Session) sumsReleased(a *asked) (*asked, error) {
 	if a.derived.Forget(); given || err != nil {
 		return a, err
 	}
-	other := c.measuredAs(plan.SumsCentred, a.variances, a)
+	other := c.measuredAs(a, func(q *Question) { q.sums = plan.SumsCentred })
 	if other == nil || other.plan.Caps != a.plan.Caps { // other rows of a unit would count
 		return a, nil
 	}
@@ -79,11 +82,10 @@ func (c *Session) sumsReleased(a *asked) (*asked, error) {
 	return a, nil
 }
 
-// measuredAs plans a question again, with its sums and variances measured in these ways. It returns nil if that is not
-// possible.
-func (c *Session) measuredAs(sums plan.Sums, variances plan.Variances, a *asked) *asked {
+// measuredAs plans a question again, measured in the way that the function as sets. It returns nil if that is not possible.
+func (c *Session) measuredAs(a *asked, as func(*Question)) *asked {
 	q := a.Question
-	q.sums, q.variances = sums, variances
+	as(&q)
 	other, err := c.askUnder(a.policy, q, recalledAs)
 	if err != nil {
 		return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"dither/internal/plan"
 )
 
 const unitsPolicy = `
@@ -141,5 +143,45 @@ func TestUnitsAfterPersons(t *testing.T) {
 	}
 	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT AVG(age) FROM people"}); codeOf(err) != CodePolicy {
 		t.Errorf("answered: %v", err)
+	}
+}
+
+// A release that measured a count of all rows, as earlier versions did, is replayed, and its vectors are found by its name.
+// Alone, such a count is free.
+func TestMeasuredCountsAreReplayed(t *testing.T) {
+	c := unitsHome(t)
+	for _, sql := range []string{
+		"SELECT COUNT(age), AVG(age) FROM people", "SELECT REGR_COUNT(age, height), AVG(grade) AS g, COUNT(*) FROM people",
+		"SELECT REGR_SLOPE(height, age), REGR_COUNT(height, age) FROM people", "SELECT COUNT(grade) FROM people",
+		"SELECT REGR_COUNT(grade, age) * 2 FROM people",
+	} {
+		q := Question{SQL: sql}
+		before := q
+		before.counts = plan.CountsMeasured
+		old := must[*Release](t)(c.Answer(t.Context(), before))
+		if m, err := c.Measured(old.ID, ""); err != nil || m.ID != old.ID {
+			t.Errorf("%s: %v", sql, err)
+		}
+		for _, c := range []*Owner{c, openHome(t, c.home)} {
+			again := must[*Release](t)(c.Answer(t.Context(), q))
+			if !again.Free && (!again.Replayed || again.ID != old.ID || !sameRows(again, old)) {
+				t.Errorf("%s: %s is not replayed, but %s", sql, old.ID, again.ID)
+			}
+			if e := must[*Explanation](t)(c.Explain(t.Context(), q)); !e.Replayed && !e.Free {
+				t.Errorf("%s: explain says that it is paid again", sql)
+			}
+		}
+		afresh := q
+		afresh.Fresh = true
+		now := must[*Release](t)(c.Answer(t.Context(), afresh))
+		if again := must[*Release](t)(c.Answer(t.Context(), q)); !now.Free && (now.ID == old.ID || again.ID != now.ID) {
+			t.Errorf("%s: the question's own release %s is not replayed, but %s", sql, now.ID, again.ID)
+		}
+	}
+	// AVG(age) follows from the first release, which measured COUNT(age) too
+	c = unitsHome(t)
+	old := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT COUNT(age), AVG(age) FROM people", counts: plan.CountsMeasured}))
+	if r := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT AVG(age) FROM people"})); fmt.Sprint(r.From) != "["+old.ID+"]" {
+		t.Errorf("AVG(age) does not follow from %s: %+v", old.ID, r)
 	}
 }

@@ -23,7 +23,7 @@ func (c *Session) variancesReleased(a *asked) (*asked, error) {
 	if !slices.ContainsFunc(a.plan.Measures, spreads) {
 		return nil, nil
 	}
-	other := c.measuredAs(a.sums, plan.VariancesOfSums, a)
+	other := c.measuredAs(a, func(q *Question) { q.variances = plan.VariancesOfSums })
 	if other == nil {
 		return nil, nil
 	}

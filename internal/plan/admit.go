@@ -106,6 +106,7 @@ func (n *noisy) plan() *Plan {
 		Asked:        n.asked,
 		Notes:        n.allNotes(),
 		Declared:     n.declared,
+		Constants:    n.declaredCounts,
 		Grouped:      n.place,
 		groupedBy:    n.groupedBy,
 		OneUnit:      n.oneUnit,

@@ -28,7 +28,9 @@ type measured struct {
 	// for rows as vectors: the condition that no coordinate is NULL, and WHERE; nil otherwise
 	present  *bounded.Expr
 	declared int64 // the declared number of units, if the answer uses it; else 0
-	notes    notes
+	// whether some count is the declared number that CountsMeasured measures
+	declaredCounts bool
+	notes          notes
 }
 
 // measuring is the working state of the third phase.

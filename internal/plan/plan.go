@@ -52,6 +52,7 @@ type Plan struct {
 	Asked     bounded.Caps
 	Notes     []string // notes for the analyst on how dither read the question
 	Declared  int64    // the declared number of units, if the answer uses it; else 0
+	Constants bool     // whether some count is the declared number that CountsMeasured measures
 	Grouped   []int    // the index in Keys of each GROUP BY expression, in the question's order
 	groupedBy []string // the GROUP BY expressions as the question writes them
 
@@ -75,6 +76,7 @@ type Request struct {
 	MaxGroups int64         // the largest number of groups of one unit; 0 for the policy's
 	Sums      Sums          // how sums are measured
 	Variances Variances     // how variances are measured
+	Counts    Counts        // whether counts of all rows are measured
 
 	Unknown Unknown // the options for unknown groups
 

@@ -49,15 +49,25 @@ func (p *Plan) declaration() (out notes) {
 	return out
 }
 
+// Counts says whether the counts of all rows of a question are measured, where the number of units is declared.
+type Counts int
+
+// The ways.
+const (
+	CountsDeclared Counts = iota // each is the declared number
+	CountsMeasured               // all but COUNT(*) are measured, as before COUNT(x) and REGR_COUNT(y, x) were the declared number
+)
+
 // declaredCount returns the declared number of units as the value of a count of all rows (bind.Scope.CountsAll). It returns
 // nil if the aggregate is measured or refused. Named arguments ask for a measurement.
 func (b *measuring) declaredCount(x *query.Call) *Post {
-	if b.units == 0 || x.Distinct || b.given != (given{}) {
+	if b.units == 0 || x.Distinct || b.given != (given{}) || b.original.Counts == CountsMeasured && !x.Star {
 		return nil
 	}
 	if scope := b.Clone(); !scope.CountsAll(x) { // a constant reads no column
 		return nil
 	}
+	b.declaredCounts = b.declaredCounts || !x.Star
 	return constantCount(b.unitsWith())
 }
 
