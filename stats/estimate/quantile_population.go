@@ -17,7 +17,7 @@ import (
 // intervals and of the count are subtracted from α before z is chosen, so that all errors together are at most α.
 // The resulting interval extends from the lower end of the lower bracket to the upper end of the upper one.
 //
-// Where the policy declares the number of rows, it is not counted, and the quantiles get the whole price.
+// Where the policy declares the number of rows, it is not counted, and the quantiles get the whole price: see [uncounted].
 func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
 	confidence := s.Confidence
 	alpha, err := request.Confidence(&confidence)
@@ -38,60 +38,86 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 		return nil, err
 	}
 	whole, countShare := p.Price, big.NewRat(1, 20)
+	p.Confidence = confidence
+	p.Notes = []string{"Intervals cover sampling and noise, for the population of the bounded values."}
+	rest := s
+	rest.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(8, 1000)))
 	count := s
-	if count.Request, err = request.AtShare(s.Request, whole, countShare); err != nil {
-		return nil, err
-	}
 	count.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 500)))
 	counting := count.asking(count.sql(false, "COUNT("+s.Columns[0]+")"))
 	counting.Truncation = "0" // the quantiles have the estimate of what the bounds cut
-	first, err := k.Explain(ctx, counting)
+	known, err := k.Explain(ctx, counting) // at the whole price: a declared number is free, and no share of the price buys it
 	if err != nil {
+		return nil, err
+	}
+	declared := *p
+	if known.DeclaredUnits > 0 {
+		declared.Notes = append(declared.Notes, known.Notes...)
+		err := declared.declaredQuantiles(ctx, k, s, rest, ranks, float64(known.DeclaredUnits), left+countAlpha)
+		if err != nil || declared.Replayed {
+			return &declared, err
+		}
+		counting.SQL = count.sql(false, "COUNT("+s.Columns[0]+", weight => 1)") // as when it was measured
+	}
+	priced, err := request.AtShare(s.Request, whole, countShare)
+	if err != nil {
+		return nil, err
+	}
+	counting.Epsilon, counting.Rho = priced.Epsilon, priced.Rho
+	first, err := k.Explain(ctx, counting)
+	switch {
+	case known.DeclaredUnits > 0 && (err != nil || !first.Replayed):
+		return &declared, nil
+	case err != nil:
 		return nil, request.Partly(err)
 	}
-	rest := s
-	if first.DeclaredUnits > 0 {
-		left += countAlpha
-	} else if rest.Request, err = request.AtShare(s.Request, whole,
-		new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
+	if rest.Request, err = request.AtShare(s.Request, whole, new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
 		return nil, err
 	}
-	rest.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(8, 1000)))
-	if first.DeclaredUnits > 0 { // then the ranks are known before anything is released
-		asked, _ := ranksAround(ranks, float64(first.DeclaredUnits), left)
-		items, _ = quantileItems(s.Columns[0], asked)
-	}
-	asking := rest.asking(rest.sql(false, items...))
-	e, err := k.Explain(ctx, asking)
+	e, err := k.Explain(ctx, rest.asking(rest.sql(false, items...)))
 	if err != nil {
 		return nil, err
 	}
-	p.dependent = request.ManyRows(e.Unit)
+	p.dependent, p.Replayed = request.ManyRows(e.Unit), first.Replayed
 	p.Accesses = []Access{
 		{SQL: counting.SQL, What: "rows", Price: first.Price},
 		{What: "quantiles, and further ranks that cover the sampling error", Price: e.Price},
-	}
-	p.Confidence, p.Replayed = confidence, first.Replayed
-	p.Notes = []string{"Intervals cover sampling and noise, for the population of the bounded values."}
-	if first.DeclaredUnits > 0 {
-		p.Accesses, p.Notes, p.Replayed = p.Accesses[1:], append(p.Notes, first.Notes...), e.Replayed
-		p.Accesses[0].SQL = asking.SQL
 	}
 	p.run = func(ctx context.Context) (*Result, error) {
 		if err := p.payable(); err != nil {
 			return nil, err
 		}
 		out := &Result{Confidence: confidence, Population: true}
-		n := float64(first.DeclaredUnits)
-		if first.DeclaredUnits == 0 {
-			var err error
-			if n, err = fewestRows(ctx, k, counting, out); err != nil {
-				return nil, err
-			}
+		n, err := fewestRows(ctx, k, counting, out)
+		if err != nil {
+			return nil, err
 		}
 		return out, out.populationQuantiles(ctx, k, s, rest, ranks, n, left)
 	}
 	return p, nil
+}
+
+// declaredQuantiles plans the quantiles of a declared number n of rows. The ranks are known before anything is released.
+func (p *Plan) declaredQuantiles(ctx context.Context, k asker, s, rest Sample, ranks []string, n, alpha float64) error {
+	asked, _ := ranksAround(ranks, n, alpha)
+	items, _ := quantileItems(s.Columns[0], asked)
+	asking := rest.asking(rest.sql(false, items...))
+	e, err := k.Explain(ctx, asking)
+	if err != nil {
+		return err
+	}
+	p.dependent, p.Replayed = request.ManyRows(e.Unit), e.Replayed
+	p.Accesses = []Access{
+		{SQL: asking.SQL, What: "quantiles, and further ranks that cover the sampling error", Price: e.Price},
+	}
+	p.run = func(ctx context.Context) (*Result, error) {
+		if err := p.payable(); err != nil {
+			return nil, err
+		}
+		out := &Result{Confidence: p.Confidence, Population: true}
+		return out, out.populationQuantiles(ctx, k, s, rest, ranks, n, alpha)
+	}
+	return nil
 }
 
 // bracketAlpha is the error probability of the kernel's interval of a quantile, and countAlpha that of the count.

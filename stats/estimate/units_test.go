@@ -190,6 +190,69 @@ func TestReleasesWithCounts(t *testing.T) {
 	}
 }
 
+// A quantile of a population over declared units counts no rows, and costs the whole price: the policy's minimum is no minimum of
+// the price of a count. The count that an earlier version released is used as it was, and so are its quantiles.
+func TestDeclaredPopulationQuantiles(t *testing.T) {
+	c, _, _ := declaredPeople(t, "epsilon: 1000}\nprice: {minimum: 0.1", 500)
+	asked := func(price, column string) Sample {
+		return Sample{Request: curator.Request{Epsilon: price}, Table: "people", Columns: []string{column}, Population: true}
+	}
+	ranks := []string{"0.5", "0.9"}
+	for _, price := range []string{"0.1", "1"} {
+		s := asked(price, "x")
+		p, err := PlanQuantile(t.Context(), c, s, ranks...)
+		if err != nil || len(p.Accesses) != 1 || p.Accesses[0].Price.Epsilon != price || p.Replayed {
+			t.Fatalf("at ε = %s: %+v, %v", price, p, err)
+		}
+		r, err := p.Run(t.Context())
+		if err != nil || len(r.Releases) != 1 || len(r.Values) != 2 {
+			t.Fatalf("at ε = %s: %+v, %v", price, r, err)
+		}
+	}
+	if _, err := PlanQuantile(t.Context(), c, asked("1", "none"), ranks...); err == nil || !strings.Contains(err.Error(), "0.05 is below the policy's minimum") {
+		t.Errorf("a count of a nullable column, at ε = 0.05: %v", err)
+	}
+
+	s, alpha := asked("4", "x"), 0.05-2*bracketAlpha-countAlpha // as an earlier version asked
+	counting := s.asking("SELECT COUNT(x, weight => 1) FROM people")
+	counting.Epsilon, counting.Truncation, counting.Confidence = "0.2", "0", "0.998"
+	before := &Result{}
+	n, err := fewestRows(t.Context(), c, counting, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := s
+	rest.Epsilon, rest.Confidence = "3.8", "0.992"
+	if err := before.populationQuantiles(t.Context(), c, s, rest, ranks, n, alpha); err != nil {
+		t.Fatal(err)
+	}
+	remaining := statstest.Remaining(t, c)
+	for range 2 {
+		p, err := PlanQuantile(t.Context(), c, s, ranks...)
+		if err != nil || !p.Replayed || len(p.Accesses) != 2 {
+			t.Fatalf("a released estimate: %+v, %v", p, err)
+		}
+		r, err := p.Run(t.Context())
+		if err != nil || !slices.Equal(r.Releases, before.Releases) || remaining.Cmp(statstest.Remaining(t, c)) != 0 {
+			t.Fatalf("%+v, %v, want the releases %v", r, err, before.Releases)
+		}
+		for i, v := range r.Values {
+			if want := before.Values[i]; *v.Value != *want.Value || *v.Low != *want.Low || *v.High != *want.High {
+				t.Errorf("%+v, want %+v", v, want)
+			}
+		}
+	}
+	s.Fresh = true // now without a count
+	r, err := Quantile(t.Context(), c, s, ranks...)
+	if err != nil || len(r.Releases) != 1 {
+		t.Fatalf("a fresh one: %+v, %v", r, err)
+	}
+	s.Fresh = false
+	if again, err := Quantile(t.Context(), c, s, ranks...); err != nil || !slices.Equal(again.Releases, r.Releases) {
+		t.Errorf("the latest release is not repeated: %+v, %v", again, err)
+	}
+}
+
 // The error of a variance is no larger than the noise of VAR_SAMP, of scale b = R²/(nε): the absolute errors of k estimates
 // add up to at most the quantile of their law, b times a Gamma variable of shape k, which they exceed with probability 10⁻⁶.
 // Their intervals hold 95 % of the time, with the same false-alarm rate.
