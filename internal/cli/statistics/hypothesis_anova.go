@@ -24,6 +24,9 @@ func runAnova(s *console.Console, o *testOptions) error {
 	switch {
 	case o.given["release"]:
 		return measure(s, o, "", nil, func(r *released) error {
+			if len(r.Grouped) == 0 {
+				return console.Usage("test anova needs a release of averages by one column, and this one is of all rows")
+			}
 			samples, names, err := releasedSamples(r)
 			if err != nil {
 				return err

@@ -102,7 +102,8 @@ func measured(
 }
 
 // publicRows returns the number of the tested rows, if the policy declares it as a constant and each of the columns has a
-// value in every row; else 0. COUNT of these columns is free then.
+// value in every row; else 0. COUNT of these columns is free then. publicRows returns the refusal of a count that is refused,
+// such as for a price below the policy's minimum: the test's own question has the same table, condition and price.
 func (o *testOptions) publicRows(s *console.Console, columns ...string) (n int64, err error) {
 	counts := make([]string, len(columns))
 	for i, c := range columns {
@@ -111,10 +112,11 @@ func (o *testOptions) publicRows(s *console.Console, columns ...string) (n int64
 	q := o.question()
 	q.SQL = o.groupedBy(strings.Join(counts, ", "))
 	err = s.Asking(func(c *curator.Session) error {
-		if e, err := c.Explain(s.Context(), q); err == nil && e.Free { // the test's own question has the refusal
+		e, err := c.Explain(s.Context(), q)
+		if err == nil && e.Free {
 			n = e.DeclaredUnits
 		}
-		return nil
+		return err
 	})
 	return n, err
 }

@@ -386,17 +386,21 @@ func constantOf(notation string) *big.Rat {
 }
 
 // releasedSamples returns the samples of an earlier release of a test of means, or of counts and sums of one expression, such as COUNT(x)
-// with AVG(x) or SUM(x). The release may also contain squares, as of VAR_SAMP(x).
+// with AVG(x) or SUM(x). The release may also contain squares, as of VAR_SAMP(x). A VAR_SAMP(x) over declared units alone has no
+// sum.
 func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err error) {
 	if m, ok := releasedMoments(r); ok {
 		return m.samples(r)
 	}
 	var counts, sums, squares []curator.Vector
+	spread := false // a variance as one number
 	for _, v := range r.Vectors {
 		switch {
 		case v.Name == "count":
 			counts = append(counts, v)
-		case v.Name == "distinct", v.Name == "distinct sum", v.Name == "spread": // of values or of pairs, rather than of rows
+		case v.Name == "distinct", v.Name == "distinct sum": // of values, rather than of rows
+		case v.Name == "spread": // of pairs
+			spread = true
 		case strings.HasPrefix(v.Of, "(mul "):
 			squares = append(squares, v)
 		default:
@@ -414,7 +418,12 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 	if fits && len(squares) == 1 {
 		about, fits = squaredAbout(squares[0].Of, sums[0].Of)
 	}
-	if !fits {
+	switch {
+	case spread && len(sums) == 0:
+		return nil, nil, console.Usage(
+			"this release has a variance of all rows as one number, without a sum; this test needs a release of AVG(x), or of AVG(x) " +
+				"and VAR_SAMP(x) in one question")
+	case !fits:
 		return nil, nil, console.Usage(
 			"this test needs a release of test means or test anova, of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), without " +
 				"groups or by one column")
