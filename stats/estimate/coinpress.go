@@ -122,10 +122,21 @@ type pressLook func(round int, f linearForms, norm float64) (*pressSums, error)
 
 // pressed is the outcome of the last round: its sums, and the coordinates and the norm in which they were measured.
 type pressed struct {
-	sums    *pressSums
-	forms   linearForms
-	norm    float64
-	unusual bool // the count of some round was no larger than its noise, so that round found no smaller region
+	sums  *pressSums
+	forms linearForms
+	norm  float64
+	kept  string // a note on why some round found no smaller region; "" if each did
+}
+
+// keeps returns the note on a round whose sums found no smaller region.
+func keeps(v *pressSums) string {
+	switch {
+	case counted(v):
+		return "In one round, the noisy covariance was not usable: the region was kept."
+	case v.law.count.deviation == 0:
+		return "CoinPress needs two rows, and the policy declares one unit: the region was kept."
+	}
+	return "In one round, the count of rows was no larger than its noise: the region was kept."
 }
 
 // counted reports whether a noisy count is at least 2 and more than five standard deviations of its noise.
@@ -140,7 +151,7 @@ func pressMean(d int, f linearForms, radius float64, rounds int, look pressLook)
 			return out, err
 		}
 		if !counted(out.sums) {
-			out.unusual = true
+			out.kept = keeps(out.sums)
 			continue
 		}
 		n, shift := out.sums.count, 0.0
@@ -223,7 +234,7 @@ func pressCovariance(d int, f linearForms, norm float64, rounds int, look pressL
 		}
 		next, radius, ok := out.narrowed(d)
 		if !ok {
-			out.unusual = true
+			out.kept = keeps(out.sums)
 			continue
 		}
 		out.forms, out.norm = next, pressClip(radius, d)*(1+math.Sqrt(float64(d)/out.sums.count))

@@ -191,9 +191,8 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		if err != nil {
 			return nil, err
 		}
-		if last.unusual {
-			out.Notes = append(out.Notes, "In one round, the count of rows was no larger than its noise: the region "+
-				"was kept.")
+		if last.kept != "" {
+			out.Notes = append(out.Notes, last.kept)
 		}
 		if !products {
 			out.Values = pressedMeans(&last, s, ranges, alpha, units)

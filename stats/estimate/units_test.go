@@ -190,6 +190,22 @@ func TestReleasesWithCounts(t *testing.T) {
 	}
 }
 
+// CoinPress says why it kept its region: one declared unit has no noise, and a noisy count has.
+func TestOneDeclaredUnit(t *testing.T) {
+	c, _, _ := declaredPeople(t, "epsilon: 1000", 1)
+	for _, s := range []Sample{{Columns: []string{"x"}, Deviations: []string{"5"}}, {Columns: []string{"x", "y"}}} {
+		s.Request, s.Table, s.Method = curator.Request{Epsilon: "4"}, "people", MethodCoinPress
+		r, err := Mean(t.Context(), c, s)
+		if notes := fmt.Sprint(r, err); err != nil || !strings.Contains(notes, "the policy declares one unit") || strings.Contains(notes, "its noise") {
+			t.Errorf("%v: %s", s.Columns, notes)
+		}
+	}
+	noisy := vectorSums{count: 3, law: vectorLaw{count: noiseLaw{deviation: 2}}}
+	if note := keeps(&noisy); !strings.Contains(note, "no larger than its noise") {
+		t.Error(note)
+	}
+}
+
 // A quantile of a population over declared units counts no rows, and costs the whole price: the policy's minimum is no minimum of
 // the price of a count. The count that an earlier version released is used as it was, and so are its quantiles.
 func TestDeclaredPopulationQuantiles(t *testing.T) {
