@@ -46,7 +46,7 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 	count.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 500)))
 	counting := count.asking(count.sql(false, "COUNT("+s.Columns[0]+")"))
 	counting.Truncation = "0"              // the quantiles have the estimate of what the bounds cut
-	known, err := k.Explain(ctx, counting) // at the whole price, which is no part that could be too small
+	known, err := k.Explain(ctx, counting) // at the whole price, which the policy allows
 	if err != nil {
 		return nil, err
 	}
