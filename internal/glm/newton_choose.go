@@ -10,7 +10,14 @@ type Steps struct {
 }
 
 // Steps returns the shares with the least expected error, for two to four steps.
-func (t Terms) Steps() Steps {
+func (t Terms) Steps() Steps { return t.steps(1) }
+
+// EvenSteps returns the shares with the least expected error of two steps that have half of the price each. A small price is
+// divided so if a policy permits no smaller part.
+func (t Terms) EvenSteps() Steps { return t.steps(50) }
+
+// steps returns the best shares of which each step has at least so many hundredths.
+func (t Terms) steps(least int) Steps {
 	best := Steps{Expected: math.Inf(1)}
 	try := func(gradient, hessian []int) {
 		left := 100
@@ -24,6 +31,11 @@ func (t Terms) Steps() Steps {
 			return
 		}
 		gradient = append(gradient, left)
+		for i, g := range gradient {
+			if g+hessian[i] < least {
+				return
+			}
+		}
 		if e := t.expected(gradient, hessian); best.Gradient == nil || e < best.Expected {
 			best = Steps{gradient, hessian, e}
 		}

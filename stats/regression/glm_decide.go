@@ -248,13 +248,19 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 	if t.Leverage > 0 {
 		leverage = glmDecimal(t.Leverage)
 	}
-	shares := t.Steps()
-	if out.steps, err = p.steps(price, leverage, shares); err != nil {
-		return out, err
+	var shares glm.Steps
+	var refused error
+	for _, shares = range []glm.Steps{t.Steps(), t.EvenSteps()} { // the policy may not permit the smaller prices of the best
+		if out.steps, err = p.steps(price, leverage, shares); err != nil {
+			return out, err
+		}
+		if refused = p.refused(out.steps); refused == nil {
+			break
+		}
 	}
-	permitted := func(ask func() error) bool { return p.Method != "" || ask() == nil }
+	permitted := func(refused error) bool { return p.Method != "" || refused == nil }
 	consider := func(method string, expected float64, possible bool) {
-		if !possible { // the policy may not permit such small prices
+		if !possible {
 			terms.Methods = append(terms.Methods, GLMMethod{method, nil})
 			return
 		}
@@ -263,14 +269,7 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 			terms.Method, terms.Expected, terms.Regularise, terms.Curvature = method, glmNumber(expected), 0, 0
 		}
 	}
-	consider(MethodNewton, shares.Expected, permitted(func() error {
-		for _, q := range out.steps {
-			if _, err := p.c.ExplainDerivatives(context.Background(), q); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	consider(MethodNewton, shares.Expected, permitted(refused))
 	if terms.Method == MethodNewton {
 		terms.Leverage, _ = strconv.ParseFloat(leverage, 64)
 	}
@@ -279,10 +278,10 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 	}
 	in := p.inside(t, out.minimum.Rows)
 	out.inside = in.ask
-	consider(MethodObjective, in.expected, in.fits && permitted(func() error {
-		_, err := p.c.ExplainPerturb(context.Background(), in.ask)
-		return err
-	}))
+	if in.fits {
+		_, refused = p.c.ExplainPerturb(context.Background(), in.ask)
+	}
+	consider(MethodObjective, in.expected, in.fits && permitted(refused))
 	switch {
 	case terms.Method == MethodObjective:
 		terms.Regularise, _ = strconv.ParseFloat(in.ask.Regularise, 64)

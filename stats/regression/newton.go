@@ -68,6 +68,16 @@ func (p *glmPlan) steps(price curator.Loss, leverage string, shares glm.Steps) (
 	return all, nil
 }
 
+// refused returns why a step cannot be asked, such as that the policy does not permit so small a price, or nil.
+func (p *glmPlan) refused(steps []curator.Derivation) error {
+	for _, q := range steps {
+		if _, err := p.c.ExplainDerivatives(context.Background(), q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // solver returns the solver of the model.
 func (p *glmPlan) solver(rows float64, d noise.Distribution) glm.Newton {
 	n := glm.Newton{Rows: rows, Intercept: -1}
