@@ -43,7 +43,7 @@ func (f Family) usualWeight() float64 {
 // Choose returns the regulariser, and the share of the price for the two sums, with the least expected error. A
 // regulariser of c times the curvature h scales the minimum's noise by 1/c. Correcting the regulariser's bias
 // multiplies that noise by 1 + c. The correction also adds c times the noise of the Hessian, and leaves a bias of
-// about 0.08c² times each coefficient.
+// about 0.08c² times each coefficient. Intervals allow for the share of the correction that rows may miss (see [curved]).
 func (t Terms) Choose() Choice {
 	d := float64(t.Predictors)
 	h := t.Rows * t.Family.usualWeight() * usualSpread
@@ -60,6 +60,9 @@ func (t Terms) Choose() Choice {
 			) + square(
 				0.08*c*c*usualCoefficient,
 			) + products/(h*h)
+			if t.Family == Logistic { // coefficients of counts are smaller, since their means would be far apart
+				v += square(c * usualCoefficient * missed(c*d*usualCoefficient))
+			}
 			// Penalise noise that hides curvature. Infer gives no intervals for hidden directions, so the penalty
 			// uses twice its threshold.
 			hidden := 2 * (2*math.Sqrt(d) + 1) * hessian / h

@@ -18,8 +18,8 @@ type Scores struct {
 // J is the Hessian [Liang & Zeger 1986]. Only clusters need to be independent of each other.
 //
 // Intervals use the upper bound on M. They also allow for the error E of the released Hessian. It changes the variance
-// aᵀMa of a coefficient by about −2aᵀE J⁻¹Ma, where a is its row of J⁻¹. This has a standard deviation of at most
-// 2σ‖a‖‖J⁻¹Ma‖, for σ of an entry of E, which is added to the variance.
+// aᵀMa of a coefficient by about −2aᵀE J⁻¹Ma, where a is its row of J⁻¹. The standard deviation of this is added to the
+// variance: see [Fit.turned].
 func (f *Fit) Depend(s Scores) { f.scores = &s }
 
 // Known reports whether any coefficient can have an interval.

@@ -62,6 +62,9 @@ const (
 		"rows)"
 	unlikeAssumed = "there are no intervals, because a predictor is too rare or too skewed for method newton at coefficients of this " +
 		"size; under a budget in ε, method objective has intervals that allow for it"
+	unlikeNormal = "there are no intervals, because the ridge penalty's bias is too large to correct for rows of any distribution: a " +
+		"predictor may be rare or skewed, or coefficients large; a smaller ridge penalty or a higher price may give intervals, " +
+		"and so may the methods newton and objective of logistic models"
 	atRadius = "there are no intervals, because the norm of the coefficients reached the radius, and might be larger without " +
 		"this limit; give a larger radius"
 	tooLarge = "there are no intervals, because the released sums are too large for the arithmetic"
@@ -73,14 +76,15 @@ const (
 // the ball, G(θ̂) = −Λθ̂. With θ̃ = θ̂ + Z, to first order G(θ̃) = −Λθ̃ + (H + Λ)Z. The zero of G is at θ̃ + δ with
 // Hδ = Λθ̃: one Newton step on the released Hessian H. The regulariser may be as large as the curvature. Then
 // higher orders matter, and weighted computes them from an assumed distribution of the rows. The intervals are
-// widened by three tenths of the resulting change. Let J be the Hessian at θ̃ + δ. Then
+// widened by three tenths of the resulting change, and by the share of δ that rows of another distribution may miss (see
+// [curved]). If that share is above mostCurved, there are none. Let J be the Hessian at θ̃ + δ. Then
 //
 //	θ̃ + δ − θ₀ ≈ −J⁻¹·G(θ₀) + J⁻¹(H + Λ)Z − J⁻¹·E_H·δ.
 //
 // The three terms are independent. The first is sampling, with covariance J⁻¹·P·J⁻¹, P = Σ(ℓ′)²xxᵀ [Huber 1967].
 // The second is the noise of the minimum, the third the noise E_H of the Hessian. [Wang, Kifer & Lee 2019] have the
 // first two. The noise in P and in H makes the variances uncertain, so each variance is raised by the standard
-// deviation of its own error.
+// deviation of its own error. Coefficients of few rows have wider intervals still: see [Fit.widenRare].
 func Infer(r Released) *Fit {
 	d := len(r.Theta)
 	f := &Fit{
@@ -122,6 +126,7 @@ func Infer(r Released) *Fit {
 		f.Theta[i] += delta[i]
 	}
 	f.spreads(r, jacobian, raised, delta)
+	f.widenRare(h, rareShare)
 	if l := length(f.Theta); l > r.Radius {
 		for i := range f.Theta {
 			f.Theta[i] *= r.Radius / l
@@ -236,6 +241,15 @@ func (f *Fit) correct(
 		return first, inverse, math.Inf(1)
 	}
 	f.allow(beyond, 0.3)
+	c := curved(delta)
+	if c > mostCurved {
+		f.unknown = true
+		f.warn(unlikeNormal)
+	}
+	c /= 1 - min(c, mostCurved) // a δ that is missed by a share c of itself may be 1/(1 − c) times as long
+	for i, x := range delta {
+		f.Slack[i] += c * math.Abs(x)
+	}
 	jacobian, weight = w.inverse(inverse, delta, r.Intercept)
 	return delta, jacobian, weight
 }
@@ -333,9 +347,18 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 }
 
 // turned returns the standard deviation of the error that the noise E of the Hessian gives a variance aᵀMa, where a is J⁻¹
-// times some weights, and of is J⁻¹Ma. J⁻¹ errs by −J⁻¹EJ⁻¹ and enters twice, so aᵀMa errs by 2aᵀE·of. That is at most
-// 2σ‖a‖‖of‖ times a standard variable, where σ is the standard deviation of an entry of E.
-func (f *Fit) turned(a, of []float64) float64 { return 2 * f.hessSD * length(a) * length(of) }
+// times some weights, and of is J⁻¹Ma. J⁻¹ errs by −J⁻¹EJ⁻¹ and enters twice, so aᵀMa errs by 2aᵀE·of.
+func (f *Fit) turned(a, of []float64) float64 { return 2 * f.hessSD * spreadOf(a, of) }
+
+// spreadOf returns the standard deviation of aᵀE·b for a symmetric E with independent entries of standard deviation 1:
+// √(‖a‖²‖b‖² + (aᵀb)² − Σa²b²).
+func spreadOf(a, b []float64) float64 {
+	both := inner(a, a)*inner(b, b) + square(inner(a, b))
+	for i := range a {
+		both -= square(a[i] * b[i])
+	}
+	return math.Sqrt(max(both, 0))
+}
 
 // Estimate is a number with its interval, and a test of the hypothesis that it is 0.
 type Estimate struct {

@@ -42,6 +42,7 @@ const (
 	mostMissed    = 0.95 // the share of the gradient of rare rows that an error may take away, beyond which it has no bound
 	rareShare     = 0.05 // the share of the curvature of all rows below which few rows decide a coefficient
 	rareBeside    = 0.1  // rareShare for a minimum with a ridge penalty, whose noise may lead to where rows have another weight
+	rareDoubt     = 1.5  // the standard deviations of a curvature's error by which few rows may have less of it
 	mostCurved    = 0.5  // the share of a step that the gradient may miss, beyond which rows that are not as assumed have no intervals
 )
 
@@ -268,7 +269,11 @@ func (n Newton) Infer(all []Sums) *Fit {
 		f.Slack[i] += math.Abs(to.step[i]) * beyond
 	}
 	f.weak = n.weak(to)
-	f.widenRare(to)
+	rare := rareShare
+	if to.sums.Ridge > 0 {
+		rare = rareBeside
+	}
+	f.widenRare(to.curve, rare)
 	if f.weak != nil {
 		f.warn(hidden)
 	}

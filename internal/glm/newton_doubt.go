@@ -40,6 +40,11 @@ func curved(step []float64) float64 {
 	for _, x := range step {
 		u += math.Abs(x)
 	}
+	return missed(u)
+}
+
+// missed returns (eᵘ − 1 − u)/u: see [curved].
+func missed(u float64) float64 {
 	if u < 1e-9 {
 		return 0
 	}
@@ -85,30 +90,28 @@ func (n Newton) weak(to *located) *mat.Dense {
 //
 // Rows that are 1 lose curvature as the coefficient grows in magnitude, at most by a factor of e⁻ᵗ for a change of t, because
 // |ℓ‴| ≤ ℓ″. So at a distance of t the gradient differs by at least J(1 − e⁻ᵗ), where the normal approximation has Jt. If an
-// error is h by that approximation, it is at most t = −ln(1 − h). J is the curvature less the standard deviation of its
-// error, since noise that moves the coefficient towards 0 also shows too much curvature. If h is near 1 or above, noise
-// hides the curvature where the coefficient may be, and there is no interval.
-func (f *Fit) widenRare(to *located) {
-	d := len(to.theta)
+// error is h by that approximation, it is at most t = −ln(1 − h). J is the curvature vᵀHv along the direction v in which the
+// coefficient moves, less rareDoubt standard deviations of its error, since noise that moves the coefficient towards 0 also
+// shows too much curvature. Rows are few if the curvature, less one of these standard deviations, is below the given share of
+// that of all rows. If h is near 1 or above, noise hides the curvature where the coefficient may be, and there is no interval.
+func (f *Fit) widenRare(curve mat.Matrix, share float64) {
+	d := len(f.Theta)
 	most := 0.0
 	for i := range d {
-		most = max(most, to.curve.At(i, i))
-	}
-	rare := rareShare * most
-	if to.sums.Ridge > 0 {
-		rare = rareBeside * most
+		most = max(most, curve.At(i, i))
 	}
 	for j := range d {
 		curvature := 1 / f.inverse.At(j, j)
-		if !(curvature < rare) {
+		direction := mat.Col(nil, j, f.inverse) // in which the coefficient moves, with the others at their best
+		for i := range direction {
+			direction[i] *= curvature
+		}
+		off := f.hessSD * spreadOf(direction, direction)
+		if !(curvature-off < share*most) {
 			continue
 		}
-		norm := 0.0 // the square of that of the direction in which the coefficient moves, with the others at their best
-		for i := range d {
-			norm += square(f.inverse.At(i, j) * curvature)
-		}
-		h := 2 * math.Sqrt(max(f.Noise.At(j, j), 0)+1/curvature)
-		least := curvature - to.sums.HessSD*norm
+		h := 2 * math.Sqrt(max(f.Noise.At(j, j), 0)+f.Sampling.At(j, j))
+		least := curvature - rareDoubt*off
 		if h *= curvature / least; !(least > 0 && h < mostMissed) {
 			if f.weak == nil {
 				f.weak = mat.NewDense(d, d, nil)

@@ -24,11 +24,11 @@ func cubes(r *rand.Rand, k int, sd float64) []float64 {
 	return out
 }
 
-// outcome is what a simulation of fits found, over all coefficients but the intercept.
+// outcome is what a simulation of fits found, over all coefficients but the intercept, whose coverage alone counts.
 type outcome struct {
 	rms, half   float64 // of the errors, and the mean half-width of intervals
 	told, sound int     // intervals, and coefficients that their intervals cover (an unbounded one does)
-	least       int     // how often the coefficient is covered that is covered least often
+	least       int     // how often the coefficient is covered that is covered least often, or the intercept
 	of          int     // coefficients in all
 	covered     []int   // how often each coefficient is covered
 	trials      int
@@ -39,15 +39,17 @@ func (o *outcome) start(d, trials int) { o.covered, o.trials = make([]int, d), t
 
 // add counts a fit of the coefficients theta.
 func (o *outcome) add(theta []float64, f *Fit) {
-	for i := 1; i < len(theta); i++ {
+	for i := range theta {
 		a := make([]float64, len(theta))
 		a[i] = 1
 		e := f.Estimate(a, 0.95)
-		o.rms += square(e.Value - theta[i])
-		if e.Low <= theta[i] && theta[i] <= e.High {
-			o.covered[i]++
-			o.sound++
+		covers := e.Low <= theta[i] && theta[i] <= e.High
+		o.covered[i] += int(indicator(covers))
+		if i == 0 {
+			continue
 		}
+		o.sound += int(indicator(covers))
+		o.rms += square(e.Value - theta[i])
 		if !math.IsInf(e.High, 0) {
 			o.told++
 			o.half += (e.High - e.Low) / 2
@@ -59,7 +61,7 @@ func (o *outcome) add(theta []float64, f *Fit) {
 func (o *outcome) finish() {
 	o.of = o.trials * (len(o.covered) - 1)
 	o.rms, o.half, o.least = math.Sqrt(o.rms/float64(o.of)), o.half/max(float64(o.told), 1), o.trials
-	for _, c := range o.covered[1:] {
+	for _, c := range o.covered {
 		o.least = min(o.least, c)
 	}
 }
@@ -143,11 +145,11 @@ func TestNewtonCoverage(t *testing.T) {
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 1, 0, 0.18, 0.75},
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.07, 0.15},
 		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 5000, 1, 0, 0.5, 0.13, 0.25},
-		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.14, 0.35},
+		{"rare responses", world{Logistic, []float64{-3.5, 1.3, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 1, 0, 0.14, 0.4},
 		{"large", world{Logistic, []float64{-2, 3, -2, 1.5, -1.5, 2}, mixed, 0}, 20000, 1, 1, 0, 0.15, 0.32},
 		{"uniform", world{Logistic, usual, uniform, 0}, 20000, 1, 0, 0.001, 0.055, 0.12},
 		{"uniform", world{Logistic, usual[:4], uniform, 0}, 1000, 1, 0, 0.025, 0.22, 0.7},
-		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 0, 0.002, 0.13, 0.25},
+		{"mixed", world{Logistic, []float64{-1, 2, -1, 0.5, 0, 0.7}, mixed, 0}, 20000, 1, 0, 0.002, 0.13, 0.28},
 	} {
 		d := len(of.world.theta)
 		terms := Terms{
@@ -232,10 +234,10 @@ func TestNewtonUnlikeRows(t *testing.T) {
 		{[]float64{0, 5}, twoHumps, 20000, 2, 1},
 		{[]float64{0.5, 2, -1}, rareIndicators, 20000, 0.003, 0},
 		{[]float64{1, 3, -2}, mostlyLow, 20000, 0.003, 0},
-		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 20000, 0.002, 0.4},
+		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 20000, 0.002, 0.3},
 		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 20000, 0.01, 0.5},
 		{[]float64{0.5, 3, -2}, rarelyOne(0.05), 5000, 0.5, 0.6},
-		{[]float64{0.5, 3, -2}, rarelyOne(0.02), 20000, 0.05, 0.4},
+		{[]float64{0.5, 3, -2}, rarelyOne(0.02), 20000, 0.05, 0.3},
 		{[]float64{0, 1, -1}, rarelyOne(0.02), 20000, 0.5, 1},
 	} {
 		d := len(of.theta)
@@ -261,8 +263,22 @@ func TestNewtonUnlikeRows(t *testing.T) {
 	}
 }
 
-// Intervals hold for levels whose rows nearly all respond alike, or do not exist. Noise that lets the coefficient seem smaller
-// in magnitude shows more curvature than there is, so an interval by this curvature is too short.
+// levels returns indicators of the levels of one factor with these shares, of which the reference has the rest, and then
+// uniform predictors.
+func levels(shares ...float64) func(r *rand.Rand, x []float64) {
+	return func(r *rand.Rand, x []float64) {
+		uniform(r, x)
+		u := r.Float64()
+		for i, share := range shares {
+			x[i] = indicator(u >= 0 && u < share)
+			u -= share
+		}
+	}
+}
+
+// Intervals hold for levels whose rows nearly all respond alike, and for an intercept whose level is rare, or do not exist. Noise
+// that lets the coefficient seem smaller in magnitude shows more curvature than there is, so an interval by this curvature is
+// too short.
 func TestNewtonRareLevels(t *testing.T) {
 	trials := 60
 	if os.Getenv("DITHER_LONG") != "" {
@@ -270,34 +286,40 @@ func TestNewtonRareLevels(t *testing.T) {
 	}
 	for i, of := range []struct {
 		theta              []float64
-		share              float64
+		draw               func(r *rand.Rand, x []float64)
 		rows, epsilon, rho float64
-		told               int // the least number of intervals of the first slope, in 100 trials
+		at                 int // the coefficient
+		told               int // the least number of its intervals, in 100 trials
 	}{
-		{[]float64{-1, -3}, 0.02, 20000, 0, 0.05, 15},
-		{[]float64{-1, -3, 1}, 0.05, 20000, 0, 0.01, 15},
-		{[]float64{-1, -3, 1}, 0.1, 5000, 2, 0, 25},
-		{[]float64{-1, -3, 1}, 0.03, 20000, 0, 0.5, 60},
-		{[]float64{-1, -1, 1}, 0.05, 20000, 0, 0.01, 100},
+		{[]float64{-1, -3}, rarelyOne(0.02), 20000, 0, 0.05, 1, 5},
+		{[]float64{-1, -3, 1}, rarelyOne(0.05), 20000, 0, 0.01, 1, 10},
+		{[]float64{-1, -3, 1}, rarelyOne(0.1), 5000, 2, 0, 1, 25},
+		{[]float64{-1, -3, 1}, rarelyOne(0.03), 20000, 0, 0.5, 1, 60},
+		{[]float64{-1, -1, 1}, rarelyOne(0.05), 20000, 0, 0.01, 1, 95},
+		{[]float64{-2, 3, 4, 1, 1}, levels(0.9, 0.05, 0.03), 20000, 1, 0, 0, 0}, // noise shows its curvature, of 42, as 200 at times
+		{[]float64{-2, 3, 4, 1, 1}, levels(0.9, 0.05, 0.03), 20000, 0, 0.02, 0, 0},
+		{[]float64{-2, 3, 4, 1, 1}, levels(0.6, 0.2, 0.1), 20000, 0, 0.0244, 0, 40},
 	} {
 		d := len(of.theta)
 		terms := Terms{
 			Family: Logistic, Predictors: d, Rows: of.rows, Bound: math.Sqrt(float64(d)), Steep: 1, Bend: 0.25, Moves: 1,
 			Epsilon: of.epsilon, Rho: of.rho,
 		}
-		r, w := rand.New(rand.NewPCG(7, 70+uint64(i))), world{Logistic, of.theta, rarelyOne(of.share), 0}
+		r, w := rand.New(rand.NewPCG(7, 70+uint64(i))), world{Logistic, of.theta, of.draw, 0}
 		told, missed := 0, 0
 		for range trials {
 			xs, ys := w.sample(r, int(of.rows))
-			e := w.stepped(r, terms, xs, ys).Estimate(append([]float64{0, 1}, make([]float64, d-2)...), 0.95)
-			if !math.IsInf(e.High, 0) {
+			a := make([]float64, d)
+			a[of.at] = 1
+			if e := w.stepped(r, terms, xs, ys).Estimate(a, 0.95); !math.IsInf(e.High, 0) {
 				told++
-				missed += int(indicator(of.theta[1] < e.Low || e.High < of.theta[1]))
+				missed += int(indicator(of.theta[of.at] < e.Low || e.High < of.theta[of.at]))
 			}
 		}
-		t.Logf("%v: %d intervals, %d miss", of, told, missed)
+		about := fmt.Sprintf("θ = %v, %g rows, ε = %g, ρ = %g, coefficient %d: %d intervals, %d miss", of.theta, of.rows, of.epsilon, of.rho, of.at, told, missed)
+		t.Log(about)
 		if told*100 < of.told*trials || missed*100 > 7*trials {
-			t.Errorf("%v: %d intervals of %d, %d miss", of, told, trials, missed)
+			t.Error(about)
 		}
 	}
 }
@@ -341,6 +363,9 @@ func TestNewtonWild(t *testing.T) {
 		}
 		if total != 100 || len(s.Gradient) < 2 || s.Hessian[0] == 0 || !(s.Expected >= 0) {
 			rt.Fatalf("%+v", s)
+		}
+		if e := terms.EvenSteps(); len(e.Gradient) != 2 || e.Gradient[0]+e.Hessian[0] != 50 || e.Gradient[1]+e.Hessian[1] != 50 || !(e.Expected >= s.Expected) {
+			rt.Fatalf("%+v", e)
 		}
 	})
 }

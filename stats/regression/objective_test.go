@@ -196,3 +196,25 @@ func TestFitWeighted(t *testing.T) {
 		t.Errorf("clusters: %+v, %v", told, err)
 	}
 }
+
+// Where the policy does not permit the prices of the best steps, newton divides the price evenly between two, if it permits those.
+func TestFitEvenSteps(t *testing.T) {
+	c, _ := glmHome(t, "{rho: 10, delta: 1e-6}", "1", 400) // the least price is a ten thousandth of the budget, ρ = 0.001
+	q := GLM{Family: Logistic, Table: "people", Formula: "ill ~ x", Rows: 5000}
+	for rho, newton := range map[string]bool{"0.002": true, "0.0019": false} {
+		q.Rho = rho
+		told, err := ExplainGLM(t.Context(), c, q)
+		if err != nil || (told.Method == MethodNewton) != newton {
+			t.Errorf("ρ = %s: %+v, %v", rho, told, err)
+		}
+	}
+	q.Rho = "0.002"
+	f, err := FitGLM(t.Context(), c, q)
+	if err != nil || f.Method != MethodNewton || len(f.IDs) != 2 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	q.Rho, q.Method = "0.0019", MethodNewton
+	if _, err := FitGLM(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "below the policy's minimum") {
+		t.Errorf("%v", err)
+	}
+}
