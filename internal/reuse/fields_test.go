@@ -17,7 +17,7 @@ var decided = map[reflect.Type]map[string]string{
 		"OrderCaps": "of quantiles and modes", "RowCaps": "of quantiles and modes",
 		"Sets": "compared", "Shown": "which sets are shown", "Aggregates": "computed from releases", "Outputs": "computed from releases",
 		"Having": "computed from releases", "Order": "computed from releases", "Limit": "computed from releases", "Offset": "computed from releases",
-		"Price": "the noise's", "TargetError": "the price's", "OwnEpsilons": "the price's", "Declared": "the policy's, for people", "Priced": "the price's",
+		"Price": "the noise's", "TargetError": "the price's", "OwnEpsilons": "the price's", "Declared": "the policy's, for people", "Constants": "which counts are no measures, which are compared", "Priced": "the price's",
 		"Asked": "Caps has what it comes to", "Notes": "for people", "Grouped": "for people", "groupedBy": "for people",
 		"OneUnit": "of unknown keys", "everyGroup": "which groups are shown", "keysAs": "Keys has what it comes to",
 		"policy": "its digest is compared", "request": "what it comes to is compared",
@@ -30,7 +30,7 @@ var decided = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[plan.Measure](): {
 		"Measure": "compared", "Search": "none", "centred": "of a Search", "L1": "the noise's", "L2Squared": "the noise's", "Loss": "the noise's",
-		"Noise": "the noise's", "Parameter": "the noise's", "Rounding": "the noise's", "text": "what is compared, in words",
+		"Noise": "the noise's", "Parameter": "the noise's", "Rounding": "the noise's", "text": "what is compared, in words", "Rows": "the policy's, for people",
 	},
 	reflect.TypeFor[bounded.Measure](): {
 		"Kind": "compared", "X": "compared", "Grid": "compared", "Centre": "compared", "Lo": "compared", "Hi": "compared", "Cells": "compared",
