@@ -241,14 +241,9 @@ func (f *Fit) correct(
 		return first, inverse, math.Inf(1)
 	}
 	f.allow(beyond, 0.3)
-	c := curved(delta)
-	if c > mostCurved {
-		f.unknown = true
-		f.warn(unlikeNormal)
-	}
-	c /= 1 - min(c, mostCurved) // a δ that is missed by a share c of itself may be 1/(1 − c) times as long
+	missable := f.missable(delta, unlikeNormal)
 	for i, x := range delta {
-		f.Slack[i] += c * math.Abs(x)
+		f.Slack[i] += missable * math.Abs(x)
 	}
 	jacobian, weight = w.inverse(inverse, delta, r.Intercept)
 	return delta, jacobian, weight
@@ -326,17 +321,11 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 		}
 	}
 	f.Noise.Add(f.Noise, sandwich(jacobian, symmetricNoise(delta, r.HessSD)))
-	// Raise the variances by their uncertainty. For a row a of J⁻¹, aᵀE_P a has variance τ²(2‖a‖⁴ − Σa⁴). The error
-	// of J⁻¹, −J⁻¹E_H J⁻¹, enters twice.
+	// Raise the variances by their uncertainty: for a row a of J⁻¹ by that of aᵀE_P a, and of [Fit.turned].
 	for i := range d {
 		a := mat.Row(nil, i, jacobian)
-		fourth, second := 0.0, inner(a, a)
-		for _, x := range a {
-			fourth += x * x * x * x
-		}
-		sd := r.ProdSD * math.Sqrt(2*second*second-fourth)
 		turned := func(b []float64) float64 { return f.turned(a, times(jacobian, b)) }
-		sd = math.Hypot(sd, turned(times(symmetric(d, r.Products), a)))
+		sd := math.Hypot(r.ProdSD*spreadOf(a, a), turned(times(symmetric(d, r.Products), a)))
 		noisy := times(raised, times(raised, a))
 		for k := range noisy {
 			noisy[k] *= r.ThetaSD * r.ThetaSD
@@ -350,14 +339,9 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 // times some weights, and of is J⁻¹Ma. J⁻¹ errs by −J⁻¹EJ⁻¹ and enters twice, so aᵀMa errs by 2aᵀE·of.
 func (f *Fit) turned(a, of []float64) float64 { return 2 * f.hessSD * spreadOf(a, of) }
 
-// spreadOf returns the standard deviation of aᵀE·b for a symmetric E with independent entries of standard deviation 1:
-// √(‖a‖²‖b‖² + (aᵀb)² − Σa²b²).
+// spreadOf returns the standard deviation of aᵀE·b for a symmetric E with independent entries of standard deviation 1.
 func spreadOf(a, b []float64) float64 {
-	both := inner(a, a)*inner(b, b) + square(inner(a, b))
-	for i := range a {
-		both -= square(a[i] * b[i])
-	}
-	return math.Sqrt(max(both, 0))
+	return math.Sqrt(max(inner(a, times(symmetricNoise(b, 1), a)), 0))
 }
 
 // Estimate is a number with its interval, and a test of the hypothesis that it is 0.

@@ -257,12 +257,8 @@ func (n Newton) Infer(all []Sums) *Fit {
 	f.Theta, f.Sampling, f.Noise = n.within(to.theta), &inverse, to.spread
 	f.inverse, f.hessSD, f.Squares = &inverse, to.sums.HessSD, mat.Trace(to.curve)
 	beyond := curved(to.step)
-	if to.unlike { // the step that is missed by a share c of itself may be 1/(1 − c) times as long
-		if beyond = curved(to.longest()); beyond > mostCurved {
-			f.unknown = true
-			f.warn(unlikeAssumed)
-		}
-		beyond /= 1 - min(beyond, mostCurved)
+	if to.unlike {
+		beyond = f.missable(to.longest(), unlikeAssumed)
 	}
 	for i, x := range times(to.spread, to.theta) {
 		f.Slack[i] = math.Abs(x)/square(spreadOfTheta) + beyondLinear*math.Abs(to.step[i]-to.linear[i])

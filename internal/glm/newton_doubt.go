@@ -51,6 +51,16 @@ func missed(u float64) float64 {
 	return math.Expm1(u)/u - 1
 }
 
+// missable returns the share of a step that rows of any distribution may add to it: c/(1 − c), since a step that is missed by a
+// share c of itself (see [curved]) may be 1/(1 − c) times as long. If c is above mostCurved, there are no intervals.
+func (f *Fit) missable(step []float64, reason string) float64 {
+	c := curved(step)
+	if c > mostCurved {
+		f.Unknown(reason)
+	}
+	return c / (1 - min(c, mostCurved))
+}
+
 // weak returns the projection on the directions that have no intervals: noise hides the curvature, or the assumption
 // about the coefficients has too large a share. It returns nil if there are none.
 func (n Newton) weak(to *located) *mat.Dense {
