@@ -258,9 +258,9 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 			break
 		}
 	}
-	permitted := func(refused error) bool { return p.Method != "" || refused == nil }
+	permitted := func(ask func() error) bool { return p.Method != "" || ask() == nil }
 	consider := func(method string, expected float64, possible bool) {
-		if !possible {
+		if !possible { // the policy may not permit such small prices
 			terms.Methods = append(terms.Methods, GLMMethod{method, nil})
 			return
 		}
@@ -269,7 +269,7 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 			terms.Method, terms.Expected, terms.Regularise, terms.Curvature = method, glmNumber(expected), 0, 0
 		}
 	}
-	consider(MethodNewton, shares.Expected, permitted(refused))
+	consider(MethodNewton, shares.Expected, permitted(func() error { return refused }))
 	if terms.Method == MethodNewton {
 		terms.Leverage, _ = strconv.ParseFloat(leverage, 64)
 	}
@@ -278,10 +278,10 @@ func (p *glmPlan) methods(rows, spread float64) (out accesses, err error) {
 	}
 	in := p.inside(t, out.minimum.Rows)
 	out.inside = in.ask
-	if in.fits {
-		_, refused = p.c.ExplainPerturb(context.Background(), in.ask)
-	}
-	consider(MethodObjective, in.expected, in.fits && permitted(refused))
+	consider(MethodObjective, in.expected, in.fits && permitted(func() error {
+		_, err := p.c.ExplainPerturb(context.Background(), in.ask)
+		return err
+	}))
 	switch {
 	case terms.Method == MethodObjective:
 		terms.Regularise, _ = strconv.ParseFloat(in.ask.Regularise, 64)
