@@ -17,7 +17,8 @@ import (
 // intervals and of the count are subtracted from α before z is chosen, so that all errors together are at most α.
 // The resulting interval extends from the lower end of the lower bracket to the upper end of the upper one.
 //
-// Where the policy declares the number of rows, it is not counted, and the quantiles get the whole price: see [uncounted].
+// Where the policy declares the number of rows, it is not counted, and the quantiles get the whole price: see
+// [Plan.declaredQuantiles]. An estimate whose noisy count was released before is repeated with that count.
 func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
 	confidence := s.Confidence
 	alpha, err := request.Confidence(&confidence)
@@ -81,20 +82,33 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 	p.dependent, p.Replayed = request.ManyRows(e.Unit), first.Replayed
 	p.Accesses = []Access{
 		{SQL: counting.SQL, What: "rows", Price: first.Price},
-		{What: "quantiles, and further ranks that cover the sampling error", Price: e.Price},
+		{What: furtherRanks, Price: e.Price},
 	}
+	p.runs(func(ctx context.Context, out *Result) error {
+		n, err := fewestRows(ctx, k, counting, out)
+		if err != nil {
+			return err
+		}
+		return out.populationQuantiles(ctx, k, s, rest, ranks, n, left)
+	})
+	return p, nil
+}
+
+// furtherRanks is what the access for the quantiles is for.
+const furtherRanks = "quantiles, and further ranks that cover the sampling error"
+
+// runs sets what the plan does when it is carried out: into fills in the result.
+func (p *Plan) runs(into func(context.Context, *Result) error) {
 	p.run = func(ctx context.Context) (*Result, error) {
 		if err := p.payable(); err != nil {
 			return nil, err
 		}
-		out := &Result{Confidence: confidence, Population: true}
-		n, err := fewestRows(ctx, k, counting, out)
-		if err != nil {
+		out := &Result{Confidence: p.Confidence, Population: true}
+		if err := into(ctx, out); err != nil {
 			return nil, err
 		}
-		return out, out.populationQuantiles(ctx, k, s, rest, ranks, n, left)
+		return out, nil
 	}
-	return p, nil
 }
 
 // declaredQuantiles plans the quantiles of a declared number n of rows. The ranks are known before anything is released.
@@ -107,16 +121,10 @@ func (p *Plan) declaredQuantiles(ctx context.Context, k asker, s, rest Sample, r
 		return err
 	}
 	p.dependent, p.Replayed = request.ManyRows(e.Unit), e.Replayed
-	p.Accesses = []Access{
-		{SQL: asking.SQL, What: "quantiles, and further ranks that cover the sampling error", Price: e.Price},
-	}
-	p.run = func(ctx context.Context) (*Result, error) {
-		if err := p.payable(); err != nil {
-			return nil, err
-		}
-		out := &Result{Confidence: p.Confidence, Population: true}
-		return out, out.populationQuantiles(ctx, k, s, rest, ranks, n, alpha)
-	}
+	p.Accesses = []Access{{SQL: asking.SQL, What: furtherRanks, Price: e.Price}}
+	p.runs(func(ctx context.Context, out *Result) error {
+		return out.populationQuantiles(ctx, k, s, rest, ranks, n, alpha)
+	})
 	return nil
 }
 
