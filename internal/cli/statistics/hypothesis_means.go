@@ -309,11 +309,7 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 			name = fmt.Sprint(keys[0])
 		}
 		a := hypothesis.Sample{
-			Count: hypothesis.Noisy{Value: float64(m.rows)}, Sum: noisyOf(sum, i), Squares: noisyOf(squares, i),
-			HasSquares: true,
-		}
-		if m.rows == 0 {
-			a.Count = noisyOf(count, i)
+			Count: countOf(count, i, m.rows), Sum: noisyOf(sum, i), Squares: noisyOf(squares, i), HasSquares: true,
 		}
 		a.Low, _ = m.low.Float64()
 		a.High, _ = m.high.Float64()
@@ -344,7 +340,10 @@ func releasedMoments(r *released) (m moments, ok bool) {
 		}
 	}
 	want := 3
-	if of == "" && rows > 0 { // the number of rows is public
+	switch {
+	case of != "":
+		rows = 0
+	case rows > 0: // the number of rows is public
 		want, of = 2, strings.TrimPrefix(sum[:max(0, strings.LastIndexByte(sum, ' '))], "(sub ")
 	}
 	rest, isSum := strings.CutPrefix(sum, "(sub "+of+" ")
@@ -356,9 +355,7 @@ func releasedMoments(r *released) (m moments, ok bool) {
 		return m, false
 	}
 	m = momentsOf(new(big.Rat).Add(bounds[0], middle), new(big.Rat).Add(bounds[1], middle))
-	if want == 2 {
-		m.rows = rows
-	}
+	m.rows = rows
 	product := "(mul " + sum + " " + sum + ")"
 	for _, left := range []string{product, "(to_real " + product + ")"} {
 		rest, isSquare := strings.CutPrefix(squares, "(sub "+left+" ")
@@ -409,8 +406,15 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 	}
 	// drop COUNT(*), which counts NULLs too
 	counts = slices.DeleteFunc(counts, func(v curator.Vector) bool { return len(sums) == 1 && v.Of != sums[0].Of })
-	public := len(counts) == 0 && len(sums) == 1 && sums[0].Rows > 0
-	fits := (len(counts) == 1 || public) && len(sums) == 1 && len(squares) <= 1
+	var count curator.Vector
+	var rows int64
+	switch {
+	case len(counts) == 1:
+		count = counts[0]
+	case len(counts) == 0 && len(sums) == 1: // unless their number is public, this is 0
+		rows = sums[0].Rows
+	}
+	fits := (count.Unit != nil || rows > 0) && len(sums) == 1 && len(squares) <= 1
 	for _, v := range slices.Concat(counts, sums, squares) {
 		fits = fits && v.First == 0 && len(v.Values) == len(r.Cells)
 	}
@@ -439,10 +443,7 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 		case len(keys) == 1:
 			name = fmt.Sprint(keys[0])
 		}
-		a := hypothesis.Sample{Count: hypothesis.Noisy{Value: float64(sums[0].Rows)}, Sum: noisyOf(sums[0], i), HasSquares: len(squares) == 1}
-		if !public {
-			a.Count = noisyOf(counts[0], i)
-		}
+		a := hypothesis.Sample{Count: countOf(count, i, rows), Sum: noisyOf(sums[0], i), HasSquares: len(squares) == 1}
 		a.Low, _ = sums[0].Bounds[0].Float64()
 		a.High, _ = sums[0].Bounds[1].Float64()
 		a.Centre, _ = sums[0].Centre.Float64()
@@ -470,6 +471,14 @@ func squaredAbout(square, of string) (about float64, ok bool) {
 	}
 	about, err = strconv.ParseFloat(text, 64)
 	return about, err == nil
+}
+
+// countOf returns the count of a cell: the declared number of rows, or the noisy one of v if that is 0.
+func countOf(v curator.Vector, cell int, rows int64) hypothesis.Noisy {
+	if rows > 0 {
+		return hypothesis.Noisy{Value: float64(rows)}
+	}
+	return noisyOf(v, cell)
 }
 
 // noisyOf returns the noisy number of a cell, in the unit of the values.
